@@ -46,7 +46,7 @@ test("files that fail run once more; those that then pass are reported as failed
   expect(code).toBe(0);
 });
 
-test("what fails again fails", () => {
+test("a suite that fails again has failed", () => {
   const failing = `${finding("failed", "a.test.ts")}; ${closing("10 passed, 1 failed, 0 skipped", 1)}`;
   const { code, lines } = ci({ test: failing, "test -- a.test.ts": failing });
   expect(lines.slice(-2)).toEqual(["test: FAILED AGAIN\ta.test.ts\ta test\tboom", "24 passed, 1 failed, 0 skipped"]);

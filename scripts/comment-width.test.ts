@@ -3,7 +3,7 @@ import { tooWide, wrapComments } from "./comment-width.ts";
 
 const LONG = "word ".repeat(30).trim();
 
-test("wraps a documentation comment of one line", () => {
+test("the check of comments' width wraps a documentation comment of one line", () => {
   const source = `/** ${LONG}. */\nconst a = 1;\n`;
   const wrapped = wrapComments(source);
   expect(tooWide(source)).toEqual([1]);
@@ -12,7 +12,7 @@ test("wraps a documentation comment of one line", () => {
   expect(wrapped).toMatch(/ \*\/\nconst a = 1;\n$/);
 });
 
-test("fills only the paragraph that is too wide, and keeps lists, tags and code", () => {
+test("the check of comments' width fills only the paragraph that is too wide, and keeps lists, tags and code", () => {
   const source = ["/**", " * Short.", " *", ` * ${LONG}`, " * - entry", " *     code", " * @example x", " */", ""].join(
     "\n",
   );
@@ -21,14 +21,14 @@ test("fills only the paragraph that is too wide, and keeps lists, tags and code"
   expect(wrapped.slice(5)).toEqual([" * - entry", " *     code", " * @example x", " */", ""]);
 });
 
-test("wraps a run of line comments at its own depth", () => {
+test("the check of comments' width wraps a run of line comments at its own depth", () => {
   const source = `  // ${LONG}\n  // rest\n  f();\n`;
   const wrapped = wrapComments(source);
   expect(wrapped.split("\n").every((line) => line === "" || line.startsWith("  "))).toBe(true);
   expect(wrapped).toMatch(/word rest\n {2}f\(\);\n$/);
 });
 
-test("changes no code, no directive and no comment that fits", () => {
+test("the check of comments' width changes no code, no directive and no comment that fits", () => {
   const source = `// oxlint-disable-next-line ${LONG}\nconst a = "${LONG} ${LONG}"; // ${LONG}\n/** fits */\n`;
   expect(wrapComments(source)).toBe(source);
 });

@@ -18,11 +18,11 @@ afterEach(() => rmSync(root, { recursive: true }));
 
 const write = (file: string, text: string) => writeFileSync(join(root, FOLDER, `${file}.ts`), text);
 
-test("accepts a controller of five files", () => {
+test("the check of controllers accepts a controller of five files", () => {
   expect(checkControllerShape(root, {})).toEqual([]);
 });
 
-test("names the files that a controller lacks, unless that has a reason", () => {
+test("the check of controllers names the files that a controller lacks, unless that has a reason", () => {
   rmSync(join(root, FOLDER, "steps.ts"));
   expect(checkControllerShape(root, {})).toEqual([expect.stringContaining(`${FOLDER}: a controller has`)]);
   expect(checkControllerShape(root, { [FOLDER]: "a reason" })).toEqual([]);
@@ -37,7 +37,7 @@ test.each([
   expect(checkControllerShape(root, {})[0]).toContain(problem);
 });
 
-test("accepts steps with other fields that are texts", () => {
+test("the check of controllers accepts steps with other fields that are texts", () => {
   write("steps", 'export type Step = { readonly type: "patch-node"; readonly kind: "Secret" };\n');
   expect(checkControllerShape(root, {})).toEqual([]);
 });
@@ -51,7 +51,7 @@ test.each([
   expect(checkControllerShape(root, {})).toEqual([`${FOLDER}/${file}.ts: exports a function ${name}`]);
 });
 
-test("reports an exception that is not needed any more", () => {
+test("the check of controllers reports an exception that is not needed any more", () => {
   expect(checkControllerShape(root, { [FOLDER]: "a reason" })).toEqual([
     expect.stringContaining("remove its exception"),
   ]);

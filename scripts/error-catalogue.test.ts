@@ -15,11 +15,11 @@ write("packages/a/src/index.ts", 'throw new InputError("A_THROWN", "x");\nreturn
 write("docs/reference/errors/kubernetes.md", "| KUBERNETES_NOT_FOUND | x | y |\n");
 write("packages/kubernetes/src/errors.ts", 'const REASONS = { 404: "NotFound" };\nhasCode(error, "A_SHOWN");\n');
 
-test("accepts codes that are thrown, shown or composed, each with its row", () => {
+test("the check of the error table accepts codes that are thrown, shown or composed, each with its row", () => {
   expect(checkErrorCatalogue(root)).toEqual([]);
 });
 
-test("refuses a code without a row, thrown, shown or compared", () => {
+test("the check of the error table refuses a code without a row, thrown, shown or compared", () => {
   write(
     "packages/a/src/more.ts",
     'throw new CausewayError(\n  "A_NEW",\n);\nreturn { code: "A_STATE", message };\nif (hasCode(error, "A_TYPO")) return;\n',
@@ -32,7 +32,7 @@ test("refuses a code without a row, thrown, shown or compared", () => {
   rmSync(join(root, "packages/a/src/more.ts"));
 });
 
-test("refuses a row that no source has, outside comments, and a code with two rows", () => {
+test("the check of the error table refuses a row that no source has, outside comments, and a code with two rows", () => {
   write("packages/a/src/old.ts", "// throws A_OLD\n/** A_OLD */\n");
   write(
     "docs/reference/errors/a.md",

@@ -7,7 +7,7 @@ import { checkLanguage, wordsIn } from "./language.ts";
 const root = mkdtempSync(join(tmpdir(), "language-"));
 afterAll(() => rmSync(root, { recursive: true }));
 
-test("reports each replaced word with its place and what to write", () => {
+test("the check of words reports each replaced word with its place and what to write", () => {
   mkdirSync(join(root, "docs/truth"), { recursive: true });
   const word = ["ane", "w"].join("");
   writeFileSync(join(root, "docs/a.md"), `one line\nmade ${word}, and ${word.toUpperCase()}\n`);
@@ -20,7 +20,7 @@ test("reports each replaced word with its place and what to write", () => {
   expect(checkLanguage(root, [])).toEqual(uses);
 });
 
-test("permits the words in an exception, and reports an exception that is not needed", () => {
+test("the check of words permits the words in an exception, and reports an exception that is not needed", () => {
   expect(checkLanguage(root, ["docs/a.md"])).toEqual([]);
   expect(checkLanguage(root, ["docs"])).toEqual([]);
   expect(checkLanguage(root, ["docs", "packages/clean"])).toEqual([
@@ -28,7 +28,7 @@ test("permits the words in an exception, and reports an exception that is not ne
   ]);
 });
 
-test("reads programs without an extension, and skips what was built", () => {
+test("the check of words reads programs without an extension, and skips what was built", () => {
   mkdirSync(join(root, "tools"), { recursive: true });
   const word = ["men", "ded"].join("");
   writeFileSync(join(root, "tools/up"), `# what is ${word}\n`);

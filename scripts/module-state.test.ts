@@ -16,7 +16,7 @@ writeFileSync(
   'const NAMES = new Set(["a"]);\nconst NONE: ReadonlySet<string> = new Set();\nconst of = new WeakMap<object, number>();\n  let inner = 0;\n',
 );
 
-test("refuses variables and growing collections of modules, not constants and what is known of objects", () => {
+test("the check of modules' state refuses variables and growing collections of modules, not constants and what is known of objects", () => {
   expect(checkModuleState(root, {})).toEqual(
     [1, 2].map(
       (line) => `packages/a/src/state.ts:${line} is state of a module; keep it in an object that its user makes`,
@@ -24,7 +24,7 @@ test("refuses variables and growing collections of modules, not constants and wh
   );
 });
 
-test("accepts exceptions, and refuses those without state", () => {
+test("the check of modules' state accepts exceptions, and refuses those without state", () => {
   expect(checkModuleState(root, { "a/src/state.ts": "x", "a/src/pure.ts": "x" })).toEqual([
     "scripts/module-state.ts: remove a/src/pure.ts from the exceptions: it has no such state",
   ]);

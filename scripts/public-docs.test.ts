@@ -39,7 +39,7 @@ write(
 );
 write("src/c.test.ts", "export const ofATest = 1;");
 
-test("refuses public names without a doc comment, wherever they are declared", () => {
+test("the check of doc comments refuses public names without a doc comment, wherever they are declared", () => {
   const problems = checkPublicDocs(root).filter((problem) => problem.includes("from the package"));
   expect(problems.toSorted()).toEqual([
     "packages/a/src/a.ts:3 exports renamed from the package without a doc comment",
@@ -48,7 +48,7 @@ test("refuses public names without a doc comment, wherever they are declared", (
   ]);
 });
 
-test("refuses names without a doc comment that files share inside a package", () => {
+test("the check of doc comments refuses names without a doc comment that files share inside a package", () => {
   const problems = checkPublicDocs(root).filter((problem) => !problem.includes("from the package"));
   expect(problems).toEqual([
     "packages/a/src/a.ts:6 exports internal without a doc comment",

@@ -15,7 +15,7 @@ write("pairs.ts", "get(path", "post(path", "get(`${path}/:key`", "delete(`${path
 write("read-only.ts", 'get("/things"', 'get("/things/:id"');
 write("actions.ts", 'post("/things/:id/action"', 'get("/things/:id/action"');
 
-test("refuses list, show, create and delete that are written by hand", () => {
+test("the check of simulated resources refuses list, show, create and delete that are written by hand", () => {
   expect(checkResourceKit(root, {}, "sources")).toEqual([
     "sources/service/by-hand.ts writes the routes of /things by hand; use mountResource or mountKeyValues",
     "sources/service/pairs.ts writes the routes of ${path} by hand; use mountResource or mountKeyValues",
@@ -23,7 +23,7 @@ test("refuses list, show, create and delete that are written by hand", () => {
   ]);
 });
 
-test("accepts exceptions, and refuses those without such routes", () => {
+test("the check of simulated resources accepts exceptions, and refuses those without such routes", () => {
   const exceptions = {
     "service/by-hand.ts": "x",
     "service/pairs.ts": "x",

@@ -33,7 +33,7 @@ write(
   "if (reason === undefined) return;",
 );
 
-test("refuses conditions on the words of a reason, a message or a step's type", () => {
+test("the check of conditions on texts refuses conditions on the words of a reason, a message or a step's type", () => {
   expect(checkTextConditions(root, {})).toEqual(
     Array.from({ length: 12 }, (_, i) => i + 1).map(
       (line) => `packages/a/src/by-text.ts:${line} decides by the text of a reason, message or type; use a field`,
@@ -41,7 +41,7 @@ test("refuses conditions on the words of a reason, a message or a step's type", 
   );
 });
 
-test("accepts exceptions, and refuses those that read no text", () => {
+test("the check of conditions on texts accepts exceptions, and refuses those that read no text", () => {
   expect(checkTextConditions(root, { "a/src/by-text.ts": "x", "a/src/by-field.ts": "x" })).toEqual([
     "scripts/text-conditions.ts: remove a/src/by-field.ts from the exceptions: it reads no such text",
   ]);

@@ -8,7 +8,7 @@ const root = mkdtempSync(join(tmpdir(), "type-names-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 mkdirSync(join(root, "packages"), { recursive: true });
 
-test("refuses types that are named by gerunds and pronouns, and accepts nouns that end alike", () => {
+test("the check of types' names refuses types that are named by gerunds and pronouns, and accepts nouns that end alike", () => {
   writeFileSync(
     join(root, "packages/a.ts"),
     [

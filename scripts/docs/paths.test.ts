@@ -14,7 +14,7 @@ const write = (file: string, ...lines: readonly string[]): void => {
 };
 write("packages/a/src/rules/limit.ts", "export function limitOf() {}");
 
-test("accepts files and folders by their endings, placeholders and what is no path", () => {
+test("the check of paths in the recipes accepts files and folders by their endings, placeholders and what is no path", () => {
   write(
     "docs/howto/find.md",
     "| the limit | [a, rules/limit.ts](../../packages/a/src/rules/limit.ts), `limitOf` |",
@@ -23,7 +23,7 @@ test("accepts files and folders by their endings, placeholders and what is no pa
   expect(missingPaths(root)).toEqual([]);
 });
 
-test("refuses a file, a folder and a name that do not exist, and a link to another file than it says", () => {
+test("the check of paths in the recipes refuses a file, a folder and a name that do not exist, and a link to another file than it says", () => {
   write(
     "docs/howto/find.md",
     "`limits.ts` and `packages/b/`",

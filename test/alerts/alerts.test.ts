@@ -15,7 +15,7 @@ test.each<[string, string, string[]]>([
   ["a histogram's buckets", `histogram_quantile(0.99, sum by (le) (rate(seconds_bucket[5m])))`, []],
   ["a metric with a slip", `rate(call_total[5m])`, ["call_total"]],
   ["a label that its metric lacks", `calls_total{code="500"}`, ["label code"]],
-])("names in an expression: %s", (_what, expr, expected) => {
+])("the check of alert rules finds the names in an expression: %s", (_what, expr, expected) => {
   const page = "| `calls_total` | counter | status | Calls |\n| `seconds` | histogram |  | Time |";
   expect(unknownIn(expr, registered(page))).toEqual(expected);
 });

@@ -25,7 +25,7 @@ interface Outcome {
 type Trial = (number: number, when: When) => Promise<Outcome>;
 
 describe("killed at every call of the demo", () => {
-  test("it is ready after the next start, with exactly one of each resource", async () => {
+  test("the demo is ready after the next start, with exactly one of each resource", async () => {
     const outcomes = await matrix(async (number, when) => {
       const stage = await openStage();
       try {

@@ -44,7 +44,7 @@ describe("a cluster whose nodes run real containers", () => {
     await rig?.close();
   });
 
-  test("its nodes are real: kubelet, containerd, and not labelled as simulated", () => {
+  test("has real nodes: kubelet, containerd, and not labelled as simulated", () => {
     const { items } = JSON.parse(rig.workload("get", "nodes", "-o", "json")) as { items: NodeView[] };
     expect(items).toHaveLength(2);
     expect(machines).toHaveLength(2);

@@ -87,7 +87,7 @@ describe("certificates of the deployment's own authority", () => {
   });
 });
 
-test("an administrator's certificate is refused in words until it is right, and pods roll when it is replaced", async () => {
+test("an administrator's certificate is refused with the reason until it is valid, and pods roll when it is replaced", async () => {
   const w = await start();
   w.runOperator();
   await w.createDeployment({ tls: { from: "Secret", name: "given" } });

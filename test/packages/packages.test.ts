@@ -67,7 +67,7 @@ function script(name: string, source: string, env: NodeJS.ProcessEnv = {}): stri
 }
 
 describe.each(packed.map((one) => [one.manifest.name, one] as const))("%s", (_, { dir, manifest, tarball }) => {
-  test("passes publint", async () => {
+  test("passes the rules of publint", async () => {
     const { messages } = await publint({ pkgDir: dir, strict: true });
     expect(messages).toEqual([]);
   });

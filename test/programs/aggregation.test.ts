@@ -171,7 +171,7 @@ for (const name of ["causeway", "kube-apiserver"])
       expect(stdout.trim().split("\n").toSorted()).toEqual([`fischers.${GROUP}`, `flunders.${GROUP}`]);
     });
 
-    test("its objects are created, read, watched, applied and deleted", { timeout: 180_000 }, async () => {
+    test("has objects that are created, read, watched, applied and deleted", { timeout: 180_000 }, async () => {
       const flunder = (labels: object) => ({
         apiVersion: `${GROUP}/v1beta1`,
         kind: "Flunder",
@@ -205,14 +205,14 @@ for (const name of ["causeway", "kube-apiserver"])
       expect((await kubectl(["get", "flunder", "first"])).stderr).toContain("NotFound");
     });
 
-    test("it knows who asks, and asks back whether the user may", { timeout: 60_000 }, async () => {
+    test("knows who asks, and asks back whether the user may", { timeout: 60_000 }, async () => {
       expect(await kubectl(["get", "flunders", "--as=jane"])).toMatchObject({ code: 0 });
       const refused = await kubectl(["get", "fischers", "--as=jane"]);
       expect(refused.code).toBe(1);
       expect(refused.stderr).toContain(`User "jane" cannot list resource "fischers" in API group "${GROUP}"`);
     });
 
-    test("its end is reported in the condition, and requests get 503", { timeout: 180_000 }, async () => {
+    test("has its end reported in the condition, and requests get 503", { timeout: 180_000 }, async () => {
       await extension.stop();
       const status = [
         "get",

@@ -54,7 +54,7 @@ function scenario(core: string, provider: string): void {
   const changes = (from: number) =>
     simulator.calls.slice(from).filter((call) => call.method !== "GET" && call.service !== "identity");
 
-  test("is taken over without a changing call to the cloud, given one more machine, and deleted without a trace", async () => {
+  test("a cluster of upstream's provider is taken over without a changing call to the cloud, given one more machine, and deleted without a trace", async () => {
     const name = "taken";
     const before = simulator.inventory("demo");
     const asked = { name, clouds: simulator.cloudsYaml, cloud: "simulator" };

@@ -45,7 +45,7 @@ function scenario(core: string, provider: string): void {
     await server?.close();
   });
 
-  test("creates a Cluster with a load balancer, and deletes it with nothing left in the cloud", async () => {
+  test("upstream's provider creates a Cluster with a load balancer, and deletes it with nothing left in the cloud", async () => {
     const before = simulator.inventory("demo");
     const name = `lb-${(attempt += 1)}`;
     const asked = { name, clouds: simulator.cloudsYaml, cloud: "simulator" };

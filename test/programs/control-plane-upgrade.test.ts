@@ -85,7 +85,7 @@ for (const name of ["Process", "Pods"] as const) {
     const served = async (tenant: KubernetesClient): Promise<string> =>
       ((await tenant.request("GET", "/version")) as { gitVersion: string }).gitVersion;
 
-    test("one minor, while clients read and write", { retry: 0, timeout: 600_000 }, async () => {
+    test("reach the next minor while clients read and write", { retry: 0, timeout: 600_000 }, async () => {
       const tenant = await world.tenant("one");
       // The first of two API servers is enough to be available; a connection may still be led to the second one.
       await until("the earlier version", async () => ((await served(tenant)) === before ? true : undefined));

@@ -78,7 +78,7 @@ function scenario(dir: string): void {
     ...(await inventory(k, "secrets")),
   ];
 
-  test("their address is one, their paths are two", () => {
+  test("two logical clusters of one server have one address and two paths", () => {
     const [a, b] = [new URL(from.url), new URL(to.url)];
     expect(a.host).toBe(b.host);
     expect([a.pathname, b.pathname]).toEqual(["/clusters/from", "/clusters/to"]);

@@ -163,7 +163,7 @@ describe.skipIf(why !== undefined)(`the budget of a shared etcd${why === undefin
     expect(Math.max(...(await sizes()))).toBeLessThan(QUOTA);
   });
 
-  test("its file is made smaller, one member at a time, while control planes write", async () => {
+  test("makes its file smaller, one member at a time, while control planes write", async () => {
     const base64 = (text: string) => Buffer.from(text).toString("base64");
     const value = base64("z".repeat(1_000_000));
     for (let i = 0; Math.max(...(await sizes())) < QUOTA * 0.85 && i < 400; i++)
@@ -184,7 +184,7 @@ describe.skipIf(why !== undefined)(`the budget of a shared etcd${why === undefin
     expect(longest).toBeLessThan(5_000);
   });
 
-  test("its authority is rotated in two phases while control planes write", async () => {
+  test("survives the rotation of etcd's authority in two phases while control planes write", async () => {
     const { items } = await world.client.list(Namespace, { labelSelector: managed });
     const pool = items.find(({ metadata }) => metadata.annotations?.["controlplane.causeway.dev/id"] === "etcd");
     const namespace = pool?.metadata.name ?? "";

@@ -80,7 +80,7 @@ describe.skipIf(file === undefined)("kubectl on a Kubernetes for tests", { retry
     expect(ids).toMatch(/^(simulated:\/\/\S+ ?)+$/);
   });
 
-  test("scale: up and down", async () => {
+  test("scales a Deployment up and down", async () => {
     await k.run("scale", "deployment", "web", "--replicas=5");
     await k.run("rollout", "status", "deployment/web", WAIT);
     expect(await running("app=web")).toHaveLength(5);
@@ -88,7 +88,7 @@ describe.skipIf(file === undefined)("kubectl on a Kubernetes for tests", { retry
     await k.run("wait", "--for=jsonpath={.status.replicas}=4", "deployment/web", WAIT);
   });
 
-  test("rollout: a new image, its history, and back", async () => {
+  test("rolls out a new image, shows its history, and goes back", async () => {
     await k.run("set", "image", "deployment/web", "web=web:2");
     await k.run("rollout", "status", "deployment/web", WAIT);
     const images = ["get", "deployment", "web", "-o", "jsonpath={.spec.template.spec.containers[0].image}"];

@@ -19,7 +19,7 @@ test.each([
   ["--leader-elect-lease-duration=15", "--leader-elect-lease-duration has to be a duration"],
   ["--kubeconfig=/none/admin.conf", "there is no kubeconfig at /none/admin.conf"],
   ["--cloud-config=/none/cloud.conf", "/none/cloud.conf cannot be read"],
-])("%s ends it with status 2 before anything is started", async (flag, message) => {
+])("the flag %s ends run with status 2 before anything is started", async (flag, message) => {
   const ccm = stage.start("--enable-leader-migration", flag);
   expect(await ccm.ended).toBe(2);
   await eventually(PATIENCE, () => ccm.output().includes(message));

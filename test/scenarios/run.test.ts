@@ -39,7 +39,7 @@ function read(port: number, path: string): Promise<string> {
 
 const lease = { namespace: "kube-system", name: "cloud-controller-manager" };
 
-test("it runs with a manifest's flags: elected, healthy, nodes and Services served; its Lease is free when it has ended", async () => {
+test("the cloud controller runs with a manifest's flags: elected, healthy, nodes and Services served; its Lease is free when it has ended", async () => {
   const { w, start } = await staged();
   const ccm = start(
     ..."--cloud-provider=openstack --use-service-account-credentials=false --v=2 --bind-address=127.0.0.1".split(" "),
@@ -86,7 +86,7 @@ test("refused credentials keep the controller from leading and unready until clo
   expect(ccm.output()).not.toContain("wrong");
 });
 
-test("its metrics bear upstream's names after one load balancer", async () => {
+test("the cloud controller's metrics have upstream's names after one load balancer", async () => {
   const { w, start } = await staged();
   start(
     "--leader-elect",

@@ -34,7 +34,7 @@ async function run(example: string, ...args: string[]): Promise<string> {
   return (await promisify(execFile)(process.execPath, [join(folder, example), ...args], options)).stdout;
 }
 
-test.each(readdirSync(folder))("%s stands in the README word for word", (file) => {
+test.each(readdirSync(folder))("the example %s is in the README word for word", (file) => {
   const readme = readFileSync(join(folder, "../../README.md"), "utf8");
   expect(readme).toContain("```ts\n" + readFileSync(join(folder, file), "utf8") + "```");
 });

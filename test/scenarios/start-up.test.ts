@@ -26,7 +26,7 @@ describe("up --demo", () => {
     expect(last).toMatch(closing);
   });
 
-  test("its folder and the files that hold secrets are the person's alone", () => {
+  test("keeps its folder and the files with secrets for the person alone", () => {
     const mode = (name: string) => statSync(join(state, name)).mode & 0o777;
     expect(mode(".")).toBe(0o700);
     for (const file of ["management.kubeconfig", "demo.kubeconfig", "clouds.yaml", "state.json"])

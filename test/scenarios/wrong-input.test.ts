@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
 
 const stage = setWrongInput();
 
-describe("wrong input", () => {
+describe("the command refuses wrong input, and says what to do:", () => {
   test("a cloud that clouds.yaml does not have: those it has are named", async () => {
     const answer = await stage().up(["--cloud", "nosuch"]);
     expectPlain(answer, { exit: 2, code: "CLOUD_NOT_FOUND", says: /nosuch[\s\S]*simulator/ });

@@ -54,7 +54,7 @@ afterAll(async () => {
 
 // Skipped, by name, where there is no kubectl on PATH.
 describe.skipIf(!KUBECTL)(KUBECTL ? "stock kubectl" : "stock kubectl (skipped: not on PATH)", () => {
-  test("applies, changes, describes and deletes custom resources", { timeout: 300_000 }, async () => {
+  test("kubectl applies, changes, describes and deletes custom resources", { timeout: 300_000 }, async () => {
     const manifest = file("w.json", widget("a"));
     expect((await kubectl("apply", "-f", manifest)).out).toContain("widget.example.com/a created");
     expect((await kubectl("apply", "-f", manifest)).out).toContain("unchanged");
@@ -70,14 +70,14 @@ describe.skipIf(!KUBECTL)(KUBECTL ? "stock kubectl" : "stock kubectl (skipped: n
     expect((await kubectl("delete", "wd", "a")).out).toContain("deleted");
   });
 
-  test("refuses a manifest with an unknown field before anything is written", async () => {
+  test("kubectl refuses a manifest with an unknown field before anything is written", async () => {
     const manifest = file("u.json", widget("u", { size: "small", colour: "red" }));
     const refused = await kubectl("apply", "-f", manifest);
     expect(refused.out).toContain('unknown field "spec.colour"');
     expect((await kubectl("get", "wd", "u")).out).toContain('widgets.example.com "u" not found');
   });
 
-  test("creates built-in kinds, as typed clients do", async () => {
+  test("kubectl creates built-in kinds, as typed clients do", async () => {
     expect((await kubectl("create", "namespace", "team")).code).toBe(0);
     expect((await kubectl("create", "configmap", "c", "-n", "team", "--from-literal=a=b")).code).toBe(0);
     expect((await kubectl("create", "deployment", "web", "--image=nginx:1", "-n", "team")).code).toBe(0);
@@ -92,14 +92,14 @@ describe.skipIf(!KUBECTL)(KUBECTL ? "stock kubectl" : "stock kubectl (skipped: n
     expect((await kubectl("delete", "namespace", "team", "--timeout=10s")).code).toBe(0);
   });
 
-  test("asks who it is and what it may do", async () => {
+  test("kubectl asks who it is and what it may do", async () => {
     expect((await kubectl("auth", "whoami")).out).toContain("kubernetes-admin");
     expect((await kubectl("auth", "can-i", "delete", "pods")).out.trim()).toBe("yes");
     expect((await kubectl("auth", "can-i", "delete", "pods", "--as=joe")).out.trim()).toBe("no");
     expect((await kubectl("api-resources")).out).toMatch(/widgets +wd +example\.com\/v1 +true +Widget/);
   });
 
-  test("approves a certificate, which is then issued", async () => {
+  test("kubectl approves a certificate, which is then issued", async () => {
     const { request } = await createRequest({ commonName: "jane", organizations: ["team"] });
     const manifest = file("csr.json", {
       apiVersion: "certificates.k8s.io/v1",

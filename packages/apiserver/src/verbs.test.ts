@@ -27,7 +27,7 @@ const map = (name: string, more: Json = {}): Json => ({
 });
 const names = (list: Json): unknown[] => (list["items"] as Json[]).map((i) => at(i, "metadata", "name"));
 
-describe("create", () => {
+describe("a create", () => {
   test("gives identity, and refuses the same name", async () => {
     const made = await api.call("POST", MAPS, map("one"));
     expect(made.code).toBe(201);
@@ -41,7 +41,7 @@ describe("create", () => {
     expect(again.body).toMatchObject({ reason: "AlreadyExists", message: 'configmaps "one" already exists' });
   });
 
-  test("completes generateName", async () => {
+  test("completes the name of an object with generateName", async () => {
     const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "gen-" } };
     const made = await api.call("POST", MAPS, body);
     expect(at(made.body, "metadata", "name")).toMatch(/^gen-[a-z0-9]{5}$/);
@@ -57,7 +57,7 @@ describe("create", () => {
     expect(lost.body).toMatchObject({ code: 404, message: 'namespaces "nowhere" not found' });
   });
 
-  test("takes YAML", async () => {
+  test("takes an object in YAML", async () => {
     const yaml = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: yaml}\ndata: {a: 'yes'}\n";
     const made = await api.call("POST", MAPS, yaml, { "content-type": "application/yaml" });
     expect(made.body).toMatchObject({ data: { a: "yes" } });
@@ -83,7 +83,7 @@ describe("create", () => {
   });
 });
 
-describe("update", () => {
+describe("an update", () => {
   test("refuses an old resourceVersion, and another object's uid", async () => {
     const { body } = await api.call("POST", MAPS, map("up"));
     const next = await api.call("PUT", `${MAPS}/up`, { ...body, data: { a: "1" } });
@@ -117,7 +117,7 @@ describe("update", () => {
   });
 });
 
-describe("patch", () => {
+describe("the endpoint for patches", () => {
   test.each([
     ["json-patch", [{ op: "add", path: "/data", value: { a: "json" } }], "json"],
     ["merge-patch", { data: { a: "merge" } }, "merge"],
@@ -148,7 +148,7 @@ describe("patch", () => {
     expect((await apply("two", 3, true)).body).toMatchObject({ spec: { replicas: 3 } });
   });
 
-  test("scale changes replicas through autoscaling/v1 Scale", async () => {
+  test("changes replicas through autoscaling/v1 Scale", async () => {
     await api.call("POST", WIDGET, widget("scaled"));
     const scaled = await api.call(
       "PATCH",
@@ -163,7 +163,7 @@ describe("patch", () => {
   });
 });
 
-describe("list", () => {
+describe("a list", () => {
   test("pages at one revision, and counts what is left", async () => {
     await api.call("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "paged" } });
     const path = "/api/v1/namespaces/paged/secrets";
@@ -212,7 +212,7 @@ describe("list", () => {
   });
 });
 
-describe("watch", () => {
+describe("a watch", () => {
   test("reports changes after a revision, and objects that enter and leave a selection", async () => {
     const { body } = await api.call("GET", MAPS);
     const from = String(at(body, "metadata", "resourceVersion"));
@@ -245,7 +245,7 @@ describe("watch", () => {
   });
 });
 
-describe("delete", () => {
+describe("a deletion", () => {
   test("waits for finalizers, and takes no new ones", async () => {
     const merge = { "content-type": "application/merge-patch+json" };
     await api.call("POST", MAPS, { ...map("held"), metadata: { name: "held", finalizers: ["example.com/hold"] } });

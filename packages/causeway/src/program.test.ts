@@ -17,7 +17,7 @@ function helpOf(command: CommandUnknownOpts): string {
   return text;
 }
 
-describe("commands/", () => {
+describe("the folder commands/", () => {
   const folder = join(import.meta.dirname, "commands");
 
   test("has a folder with command.ts for every command", () => {
@@ -34,8 +34,8 @@ describe("commands/", () => {
   });
 });
 
-describe("help", () => {
-  test.each(all(root).map((command) => [command.name(), command] as const))("of %s shows examples", (_, command) => {
+describe("the help of the program", () => {
+  test.each(all(root).map((command) => [command.name(), command] as const))("shows examples of %s", (_, command) => {
     expect(helpOf(command)).toMatch(/\nExamples:\n {2}causeway /);
   });
 

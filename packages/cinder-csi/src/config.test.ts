@@ -24,7 +24,7 @@ trust-device-path = false
 search-order = metadataService
 `;
 
-test("reads [BlockStorage] and [Metadata], and ignores keys that it does not know", () => {
+test("cloud.conf for the Cinder driver reads [BlockStorage] and [Metadata], and ignores keys that it does not know", () => {
   expect(parseDriverConfig(conf)).toEqual({
     blockStorage: { ignoreVolumeAz: true, ignoreVolumeMicroversion: false },
     attachLimit: 300,
@@ -34,23 +34,27 @@ test("reads [BlockStorage] and [Metadata], and ignores keys that it does not kno
   });
 });
 
-test("has upstream's defaults", () => {
+test("cloud.conf for the Cinder driver has upstream's defaults", () => {
   expect(parseDriverConfig("")).toMatchObject({
     attachLimit: undefined,
     metadataOrder: ["configDrive", "metadataService"],
   });
 });
 
-test("reads the cloud of each [Global] section", () => {
+test("cloud.conf for the Cinder driver reads the cloud of each [Global] section", () => {
   expect(parseNamedCloud(conf, "").authUrl).toContain("one.example.com");
   expect(parseNamedCloud(conf, "second").authUrl).toContain("two.example.com");
   expect(() => parseNamedCloud(conf, "third")).toThrow(/no section \[Global "third"\]/);
 });
 
-describe("warns of what it does not read, and names the nearest", () => {
+describe("a warning about cloud.conf for the Cinder driver names", () => {
   test.each([
     ["a key of [Global]", "[Global]\nauth-ur = x", 'key auth-ur of [global] is not known; is "auth-url" meant?'],
-    ["one of a named cloud", '[Global "b"]\npasword = x', 'key pasword of [global] is not known; is "password" meant?'],
+    [
+      "a key of a named cloud",
+      '[Global "b"]\npasword = x',
+      'key pasword of [global] is not known; is "password" meant?',
+    ],
     ["a key like no other", "[Global]\nquuxquux = 1", "key quuxquux of [global] is not known"],
     [
       "a key of [BlockStorage]",
@@ -69,13 +73,13 @@ describe("warns of what it does not read, and names the nearest", () => {
     expect(attachLimit).toBeUndefined();
   });
 
-  test("but not of keys that earlier programs read, nor of other programs' sections", () => {
+  test("no keys that earlier programs read, nor other programs' sections", () => {
     const others = ["Networking", "Route", "LoadBalancer", 'LoadBalancerClass "a"', "KeyManager"];
     const text = others.map((name) => `[${name}]\nother = 1\n`).join("");
     expect(parseDriverConfig(`[BlockStorage]\nbs-version = v2\n${text}`).warnings).toEqual([]);
   });
 
-  test("but of none in a file with every key of [Global]", () => {
+  test("nothing in a file with every key of [Global]", () => {
     const text = cloudConfKeys.map((key) => `${key} = x\n`).join("");
     expect(parseDriverConfig(`[Global]\n${text}`).warnings).toEqual([]);
   });
@@ -86,7 +90,7 @@ test("later files have priority over earlier ones", () => {
 });
 
 test.each(["[BlockStorage]\nnode-volume-attach-limit = many", "[Metadata]\nsearch-order = disk"])(
-  "refuses %j",
+  "cloud.conf for the Cinder driver refuses %j",
   (text) => {
     expect(() => parseDriverConfig(text)).toThrow(expect.objectContaining({ code: "CINDER_CSI_CONFIG_INVALID" }));
   },

@@ -131,7 +131,7 @@ describe("CreateVolume", () => {
   });
 });
 
-describe("attachments", () => {
+describe("ControllerPublishVolume of the Cinder driver", () => {
   test("attaches once, and returns the device to a repeated call", async () => {
     const [{ volumeId }, node] = [await create("a"), await world.server("n1")];
     const first = await publish(volumeId, node);
@@ -238,8 +238,8 @@ describe("attachments", () => {
   });
 });
 
-describe("other changes of volumes", () => {
-  test("deletes, and is done when there is nothing to delete", async () => {
+describe("a change of a Cinder volume", () => {
+  test("deletes, and succeeds when there is nothing to delete", async () => {
     const { volumeId } = await create("a");
     await driver.client.controller.deleteVolume({ volumeId });
     await driver.client.controller.deleteVolume({ volumeId });
@@ -292,7 +292,7 @@ describe("other changes of volumes", () => {
   });
 });
 
-describe("snapshots", () => {
+describe("CreateSnapshot of the Cinder driver", () => {
   const snapshot = async (name: string, sourceVolumeId: string, parameters: Record<string, string> = {}) =>
     (await driver.client.controller.createSnapshot({ name, sourceVolumeId, parameters })).snapshot;
 

@@ -47,7 +47,7 @@ const codeOf = (promise: Promise<unknown>) =>
     (error: unknown) => ConnectError.from(error).code,
   );
 
-test("creates volumes in the cloud that the Secret names, and measures calls", async () => {
+test("the Cinder driver creates volumes in the cloud that the Secret names, and measures calls", async () => {
   const conf = section("[Global]", "demo") + section('[Global "second"]', "alt");
   const metrics = createMetrics();
   const client = await serve({ cloudConf: () => conf, cloudNames: ["", "second"], metrics });
@@ -74,13 +74,13 @@ test("creates volumes in the cloud that the Secret names, and measures calls", a
   expect(await metrics.render()).toMatch(/openstack_api_requests_total\{[^}]*volume_expand/);
 });
 
-test("reports in a probe that the credentials are refused", async () => {
+test("the Cinder driver reports in a probe that the credentials are refused", async () => {
   const conf = section("[Global]", "demo", "wrong");
   const client = await serve({ cloudConf: () => conf });
   expect(await codeOf(client.identity.probe({}))).toBe(Code.FailedPrecondition);
 });
 
-test("reads [BlockStorage] again when cloud.conf changes, and keeps it when the file is not valid", async () => {
+test("the Cinder driver reads [BlockStorage] again when cloud.conf changes, and keeps it when the file is not valid", async () => {
   const cloud = section("[Global]", "demo");
   let [conf, skipped] = [cloud, 0];
   const clock = { ...systemClock, now: () => systemClock.now() + skipped };
@@ -117,7 +117,7 @@ test("a start costs a token and one list, before the first call, and the sidecar
   expect(made()).toEqual(all);
 });
 
-test("starts and serves while the cloud does not respond, and recovers by itself", async () => {
+test("the Cinder driver starts and serves while the cloud does not respond, and recovers by itself", async () => {
   const conf = section("[Global]", "demo");
   simulator.setFaults(() => ({ when: "before", status: 503 }));
   const client = await serve({ cloudConf: () => conf });
@@ -126,7 +126,7 @@ test("starts and serves while the cloud does not respond, and recovers by itself
   await expect.poll(() => codeOf(client.controller.listVolumes({})), { timeout: 20_000 }).toBe("ok");
 });
 
-test("serves the node service without a cloud", async () => {
+test("the Cinder driver serves the node service without a cloud", async () => {
   const client = await serve({ services: ["node"] });
   expect(await client.identity.probe({})).toMatchObject({ ready: true });
   expect((await client.node.nodeGetCapabilities({})).capabilities.length).toBeGreaterThan(0);

@@ -28,18 +28,18 @@ test.each([
     { allowedTopologies: allowed("failure-domain.beta.kubernetes.io/zone", "az2") },
     { parameters: {}, allowedTopologies: allowed(zone, "az2") },
   ],
-])("translates %s of a StorageClass of the in-tree driver", (_, given, expected) => {
+])("the translation of in-tree objects translates %s of a StorageClass of the in-tree driver", (_, given, expected) => {
   expect(translateStorageClass(storageClass(given))).toEqual(
     storageClass({ ...expected, provisioner: "cinder.csi.openstack.org" }),
   );
 });
 
-test("leaves the StorageClass of another driver as it is", () => {
+test("the translation of in-tree objects leaves the StorageClass of another driver as it is", () => {
   const other = storageClass({ provisioner: "example.com", parameters: { fsType: "xfs" } });
   expect(translateStorageClass(other)).toBe(other);
 });
 
-test("translates a volume of the in-tree driver, its zone included", () => {
+test("the translation of in-tree objects translates a volume of the in-tree driver, its zone included", () => {
   const terms = (key: string) => ({
     required: { nodeSelectorTerms: [{ matchExpressions: [{ key, operator: "In", values: ["az1"] }] }] },
   });

@@ -129,7 +129,7 @@ describe("CreateVolume", () => {
   });
 });
 
-describe("reading volumes", () => {
+describe("a read of Cinder volumes", () => {
   test("returns a volume's servers and condition, or NOT_FOUND", async () => {
     const [{ volumeId }, nodeId] = [await create("a"), await world.server("n1")];
     const get = () => driver.client.controller.controllerGetVolume({ volumeId });
@@ -186,7 +186,7 @@ describe("ControllerExpandVolume", () => {
   });
 });
 
-describe("snapshots", () => {
+describe("snapshots of Cinder volumes", () => {
   test("of an attached volume need force-create no more: Cinder takes them, and records the claim", async () => {
     const [{ volumeId }, nodeId] = [await create("a"), await world.server("n1")];
     await driver.client.controller.controllerPublishVolume({ volumeId, nodeId, volumeCapability: fileSystem });

@@ -70,7 +70,7 @@ test("a volume that the check did not find is not given to the controller", asyn
   expect(await world.cloud.blockStorage.snapshots.all()).toEqual([]);
 });
 
-describe("group snapshots", () => {
+describe("group snapshots of the Cinder driver", () => {
   const consistency = { parameters: { consistency: "volume" } };
 
   async function cinderGroup(driver: Driver, name: string): Promise<string> {

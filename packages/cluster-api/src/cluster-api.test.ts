@@ -186,7 +186,7 @@ describe("a cluster with workers", { timeout: 300_000 }, () => {
   });
 });
 
-describe("bootstrap", { timeout: 300_000 }, () => {
+describe("the bootstrap of a machine", { timeout: 300_000 }, () => {
   test("user data joins with a token of its own, and its secrets remain in Secrets", async () => {
     const { world: w } = await started(1);
     const secret = await w.until("bootstrap data", async () => {
@@ -250,7 +250,7 @@ describe("bootstrap", { timeout: 300_000 }, () => {
   });
 });
 
-describe("draining", { timeout: 300_000 }, () => {
+describe("the drain of a Node", { timeout: 300_000 }, () => {
   test("pods leave the node before its machine is deleted", async () => {
     const { world: w } = await started(1);
     const [machine] = await w.running(1);

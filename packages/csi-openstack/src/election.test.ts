@@ -25,7 +25,7 @@ test.each([
     { existing: [of("b", 1), of("a", 1)], now: NOW + 3_600_000 },
     { type: "winner", winner: "a", others: ["b"] },
   ],
-])("%s", (_, ballot, expected) => {
+])("the election of one object for a name %s", (_, ballot, expected) => {
   const result = elect({ now: NOW, ...ballot });
   const seen =
     result.type === "winner"

@@ -11,9 +11,9 @@ test.each([
   [range(GIB + 1n), 2],
   [range((GIB * 12n) / 10n), 2],
   [range(3n * GIB, 3n * GIB), 3],
-])("rounds %o up to %i GiB", (given, expected) => expect(gibOf(given)).toBe(expected));
+])("the capacity range %o is rounded up to %i GiB", (given, expected) => expect(gibOf(given)).toBe(expected));
 
-test("refuses a limit below the rounded size, and negative sizes", () => {
+test("the size of a volume refuses a limit below the rounded size, and negative sizes", () => {
   expect(() => gibOf(range(GIB + 1n, GIB + 2n))).toThrow(/exceeds the limit/);
   expect(() => gibOf(range(0n, GIB - 1n))).toThrow(/exceeds the limit/);
   expect(() => gibOf(range(-1n))).toThrow(/negative/);

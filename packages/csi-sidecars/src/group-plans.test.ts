@@ -222,7 +222,7 @@ describe("a member of a group snapshot", () => {
   ])("%s", (_, seen, expected) => expect(types(planSnapshot(seen, 0).steps)).toEqual(expected));
 });
 
-describe("capacities", () => {
+describe("CSIStorageCapacity objects", () => {
   const place = (className: string, zone: string, gib?: bigint) => ({
     className,
     segments: { zone },

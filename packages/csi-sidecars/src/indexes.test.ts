@@ -12,7 +12,7 @@ const snapshot = (spec: object, owner?: object) =>
     spec: { source: spec },
   }) as unknown as VolumeSnapshot;
 
-test("finds the pending claims that are made of a snapshot under the snapshot's name", () => {
+test("the index of claims finds the pending claims that are made of a snapshot under the snapshot's name", () => {
   const of = claimIndexes[index.ofSnapshot];
   const name = nameInNamespace(snapshot({}));
   expect(of?.(claim({ dataSourceRef: madeOf }))).toEqual([name]);
@@ -22,7 +22,7 @@ test("finds the pending claims that are made of a snapshot under the snapshot's 
   expect(of?.(claim({}))).toEqual([]);
 });
 
-test("finds the claims without a volume, and the snapshots of a claim and of a group", () => {
+test("the index of claims finds the claims without a volume, and the snapshots of a claim and of a group", () => {
   expect(claimIndexes[index.unbound]?.(claim({}))).toEqual([""]);
   expect(claimIndexes[index.unbound]?.(claim({ volumeName: "pvc-1" }))).toEqual([]);
   const taken = snapshot({ persistentVolumeClaimName: "data" }, { kind: "VolumeGroupSnapshot", name: "g", uid: "u" });

@@ -14,11 +14,11 @@ test.each([
   ["999999999999999999Ei", 2n ** 63n - 1n],
   ["1Zi", undefined],
   ["", undefined],
-])("reads %s", (text, bytes) => expect(bytesOfQuantity(text)).toBe(bytes));
+])("the quantity %s is read in bytes", (text, bytes) => expect(bytesOfQuantity(text)).toBe(bytes));
 
 test.each([
   [1024n ** 3n, "1Gi"],
   [3n * 1024n ** 2n, "3Mi"],
   [1000n, "1000"],
   [0n, "0"],
-])("writes %s bytes", (bytes, text) => expect(quantityOfBytes(bytes)).toBe(text));
+])("a size of %s bytes is written as a quantity", (bytes, text) => expect(quantityOfBytes(bytes)).toBe(text));

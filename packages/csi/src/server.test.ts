@@ -181,7 +181,7 @@ describe("a socket that cannot be used", () => {
   });
 });
 
-describe("endpoints", () => {
+describe("the parser of CSI endpoints", () => {
   test.each([
     ["unix:///csi/csi.sock", { type: "unix", path: "/csi/csi.sock" }],
     ["unix:/csi/csi.sock", { type: "unix", path: "/csi/csi.sock" }],

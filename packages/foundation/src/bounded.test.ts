@@ -42,7 +42,7 @@ describe("a bounded read", () => {
   });
 });
 
-describe("bounded JSON", () => {
+describe("the reader of bounded JSON", () => {
   test("equals the result of JSON.parse, whatever the strings contain", () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 6 }), (text) => {

@@ -51,7 +51,7 @@ const rows: [title: string, rules: DialRules, host: string, port: number, refusa
   ["port 0", open, "203.0.113.7", 0, /port 0/],
   ["a port beyond the last", open, "203.0.113.7", 65_536, /port 65536/],
 ];
-test.each(rows)("judges %s", (_title, rules, host, port, refusal) => {
+test.each(rows)("the rules of outgoing connections allow or refuse %s", (_title, rules, host, port, refusal) => {
   const found = dialRefusal(rules, host, port);
   if (refusal) expect(found).toMatch(refusal);
   else expect(found).toBeUndefined();

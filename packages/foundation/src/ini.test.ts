@@ -32,7 +32,7 @@ function failure(text: string): CausewayError {
   throw new Error("nothing was thrown");
 }
 
-describe("parseIni", () => {
+describe("parseIni, for a file of sections,", () => {
   const file = parseIni(SAMPLE);
   const global = iniSection(file, "Global");
 

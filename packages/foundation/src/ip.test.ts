@@ -18,7 +18,7 @@ const networks = fc
   .tuple(addresses, fc.nat(128))
   .map(([ip, n]) => cidr(`${formatIp(ip)}/${Math.min(n, ip.version === 4 ? 32 : 128)}`));
 
-describe("addresses", () => {
+describe("the IP address", () => {
   it.each([
     ["10.0.0.1", "10.0.0.1"],
     ["255.255.255.255", "255.255.255.255"],
@@ -73,7 +73,7 @@ describe("addresses", () => {
   });
 });
 
-describe("networks", () => {
+describe("a network in CIDR notation:", () => {
   it.each(["10.0.0.0", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/08", "10.0.0.0/8/8", "::/129", "/8", "x/8"])(
     "refuses %s",
     (text) => expect(parseCidr(text)).toBeUndefined(),

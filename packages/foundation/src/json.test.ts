@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { canonicalJson } from "./json.ts";
 
-it("is JSON, and the same whatever the order of keys", () => {
+it("canonical JSON is JSON, and the same whatever the order of keys", () => {
   expect(canonicalJson({ b: [{ y: 1, x: undefined }], a: "ä", "10": null, "9": true })).toBe(
     '{"10":null,"9":true,"a":"ä","b":[{"y":1}]}',
   );

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { VirtualClock } from "./clock.ts";
 import { backoff, retry } from "./retry.ts";
 
-describe("backoff", () => {
+describe("a back-off", () => {
   it("doubles up to its cap", () => {
     const delay = backoff({ base: 100, cap: 500, jitter: 0 });
     expect([1, 2, 3, 4, 50].map((n) => delay(n))).toEqual([100, 200, 400, 500, 500]);
@@ -13,7 +13,7 @@ describe("backoff", () => {
   });
 });
 
-describe("retry", () => {
+describe("a retried call", () => {
   const failing = (times: number) => {
     let calls = 0;
     return async (number: number) => {

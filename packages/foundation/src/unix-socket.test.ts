@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true }));
 
-test("removes the socket of a process that was killed, and keeps one that is served", async () => {
+test("a server on a Unix socket removes the socket of a process that was killed, and keeps one that is served", async () => {
   const path = join(dir, "a.sock");
   const listen = `require("net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, "SIGKILL"))`;
   expect(() => execFileSync(process.execPath, ["-e", listen], { stdio: "ignore" })).toThrow();
@@ -26,7 +26,7 @@ test("removes the socket of a process that was killed, and keeps one that is ser
   await new Promise((resolve) => server.close(resolve));
 });
 
-test("keeps a file that is not a socket", async () => {
+test("a server on a Unix socket keeps a file that is not a socket", async () => {
   const path = join(dir, "file");
   writeFileSync(path, "text");
   expect(await removeStaleSocket(path)).toBe("it is not a socket");
@@ -38,4 +38,6 @@ test.each([
   [`/${"a".repeat(107)}`, false],
   [`/${"ä".repeat(53)}`, true],
   [`/${"ä".repeat(54)}`, false],
-])("counts the bytes of a socket's path: %s", (path, fits) => expect(fitsUnixSocket(path)).toBe(fits));
+])("a server on a Unix socket counts the bytes of a socket's path: %s", (path, fits) =>
+  expect(fitsUnixSocket(path)).toBe(fits),
+);

@@ -310,7 +310,7 @@ describe("a machine", () => {
   });
 });
 
-describe("discovery", () => {
+describe("discovery with a bootstrap token", () => {
   const configuration = (join: Parameters<typeof machine>[1]) => readJoin(machine("d", join));
   const discover = (join: Parameters<typeof machine>[1]) =>
     discoverAuthority(configuration(join), AbortSignal.timeout(5_000));

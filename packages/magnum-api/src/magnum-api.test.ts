@@ -90,7 +90,7 @@ describe("versions and routing", () => {
   });
 });
 
-describe("templates", () => {
+describe("cluster templates of the Magnum API", () => {
   it("are returned with every attribute, and by name", async () => {
     const uuid = await newTemplate({ name: "by-name", labels: { kube_tag: "v1.34.0" } });
     const { body } = await call("demo", "GET", "/v1/clustertemplates/by-name");
@@ -141,7 +141,7 @@ describe("templates", () => {
   });
 });
 
-describe("clusters", () => {
+describe("clusters of the Magnum API", () => {
   it("cannot be made from a template without TLS, which may be kept", async () => {
     const template = await newTemplate({ tls_disabled: true });
     const { status, body } = await call("demo", "POST", "/v1/clusters", {
@@ -358,7 +358,7 @@ describe("clusters", () => {
   });
 });
 
-describe("tokens", () => {
+describe("tokens at the Magnum API", () => {
   it("are checked once, and refused after they were revoked", async () => {
     const cloud = loadCloudsYaml({ cloud: "simulator", text: simulator.cloudsYaml });
     const { token } = await issueToken(cloud);

@@ -121,7 +121,7 @@ describe("by the hour", () => {
     await running;
   });
 
-  it("one user that cannot be deleted keeps no other, and three end the sweep", async () => {
+  it("a trustee that cannot be deleted keeps no other, and three end the sweep", async () => {
     const { state, ...using } = played(users(5), ({ id }) => id === "u0");
     expect(await sweepTrustees(using, never)).toBe(4);
     expect(state.left.map(({ id }) => id)).toEqual(["u0"]);

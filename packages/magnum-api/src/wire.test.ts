@@ -21,7 +21,7 @@ function refusal(work: () => unknown): MagnumError {
   throw new Error("nothing was refused");
 }
 
-describe("literals of Python", () => {
+describe("the reader of Python literals", () => {
   it.each<[string, unknown]>([
     ["{'a': '1', 'b': None}", { a: "1", b: null }],
     ['{"quoted": True, "n": -2}', { quoted: true, n: -2 }],
@@ -151,7 +151,7 @@ describe("the dialect of JSON patch", () => {
   });
 });
 
-describe("microversions", () => {
+describe("the microversion of a request", () => {
   it.each<[string | undefined, number]>([
     [undefined, 1],
     ["container-infra latest", 14],
@@ -177,7 +177,7 @@ describe("microversions", () => {
   });
 });
 
-describe("policies", () => {
+describe("the policy of the Magnum API", () => {
   const caller = (over: object = {}) => ({
     userId: "u",
     userName: "anna",
@@ -191,25 +191,31 @@ describe("policies", () => {
   });
   const rules = readRules(defaultPolicy);
   it.each<[string, string, object, object, boolean]>([
-    ["a member creates", "cluster:create", {}, { project_id: "p" }, true],
-    ["a reader does not", "cluster:create", { roles: ["reader"] }, { project_id: "p" }, false],
-    ["a reader lists", "cluster:get_all", { roles: ["reader"] }, { project_id: "p" }, true],
-    ["a member of another project does not see", "cluster:get", {}, { project_id: "q" }, false],
-    ["an administrator does", "cluster:get", { roles: ["admin"] }, { project_id: "q" }, true],
+    ["lets a member create", "cluster:create", {}, { project_id: "p" }, true],
+    ["does not let a reader create", "cluster:create", { roles: ["reader"] }, { project_id: "p" }, false],
+    ["lets a reader list", "cluster:get_all", { roles: ["reader"] }, { project_id: "p" }, true],
+    ["does not let a member of another project see", "cluster:get", {}, { project_id: "q" }, false],
+    ["lets an administrator see", "cluster:get", { roles: ["admin"] }, { project_id: "q" }, true],
     [
-      "a colleague of the creator gets certificates",
+      "gives certificates to a colleague of the creator",
       "certificate:create",
       {},
       { project_id: "p", user_id: "other" },
       true,
     ],
-    ["an administrator rotates no credentials", "credential:rotate", { roles: ["admin"] }, { project_id: "p" }, false],
-    ["an action without a rule", "cluster:unknown", { roles: ["admin"] }, {}, false],
+    [
+      "does not let an administrator rotate credentials",
+      "credential:rotate",
+      { roles: ["admin"] },
+      { project_id: "p" },
+      false,
+    ],
+    ["refuses an action without a rule", "cluster:unknown", { roles: ["admin"] }, {}, false],
   ])("%s", (_, action, over, target, allowed) => {
     expect(allows(rules, action, caller(over), target)).toBe(allowed);
   });
 
-  it("are written in oslo.policy's language", () => {
+  it("is written in oslo.policy's language", () => {
     const own = readRules({
       a: "not role:x and (user_id:%(user_id)s or role:y)",
       b: "!",
@@ -230,10 +236,10 @@ describe("policies", () => {
     { a: "role:x and" },
     { a: "(role:x" },
     { a: "http://x" },
-  ])("%j is refused when it is read", (texts) => expect(() => readRules(texts)).toThrow(/policy of/));
+  ])("refuses the rule %j when it is read", (texts) => expect(() => readRules(texts)).toThrow(/policy of/));
 });
 
-describe("labels", () => {
+describe("labels of a Magnum cluster", () => {
   it.each<[Record<string, string>, string]>([
     [{ kubeapi_options: "--anonymous-auth=true" }, "kubeapi_options"],
     [{ kube_tag: "latest" }, "kube_tag"],
@@ -241,10 +247,10 @@ describe("labels", () => {
     [{ kubelet_options: "--max-pods=5 --root-dir=/etc" }, "root-dir"],
     [{ min_node_count: "3", max_node_count: "2" }, "min_node_count"],
     [{ kubescheduler_options: "v=2,authentication-kubeconfig=/x" }, "authentication-kubeconfig"],
-  ])("%j is refused by name", (labels, named) => expect(refusedLabel(labels)).toContain(named));
+  ])("of %j are refused by name", (labels, named) => expect(refusedLabel(labels)).toContain(named));
 
   it.each(["log-flush-frequency=1m", "--v=2 --vmodule=a=1", "v=2,log-flush-frequency=1m", ""])(
-    "kubescheduler_options=%s changes only logs: it is accepted without effect",
+    "kubescheduler_options=%s that change only logs are accepted without effect",
     (kubescheduler_options) => {
       expect(refusedLabel({ kubescheduler_options })).toBeUndefined();
       expect(unusedLabels({ kubescheduler_options })).toEqual(["kubescheduler_options"]);
@@ -280,7 +286,7 @@ describe("labels", () => {
   });
 });
 
-describe("pages", () => {
+describe("pages of a list", () => {
   const items = Array.from({ length: 7 }, (_, at) => ({ id: `id${at}`, name: `n${6 - at}` }));
   const listed = {
     id: (item: (typeof items)[number]) => item.id,
@@ -326,12 +332,12 @@ describe("pages", () => {
       "marker=nope",
       "Invalid input for field/attribute marker. Value: 'nope'. unable to convert to uuid. Error: Expected a uuid but received nope.",
     ],
-  ])("%s is refused in Magnum's words", (query, text) => {
+  ])("for the query %s are refused in Magnum's words", (query, text) => {
     expect(refusal(() => readPage(new URLSearchParams(query))).message).toBe(text);
   });
 });
 
-describe("names of objects", () => {
+describe("the names of a cluster's objects", () => {
   it("are names of hosts, whatever the cluster is called", () => {
     const uuid = "01a2073e-445f-7000-afad-72fdc1845089";
     expect(objectNameOf("My_Cluster.1", uuid)).toBe("my-cluster-1-fdc1845089");

@@ -193,13 +193,13 @@ describe("CephFS", () => {
   });
 });
 
-test("refuses clients that are no addresses before it makes a share", async () => {
+test("the Manila driver refuses clients that are no addresses before it makes a share", async () => {
   const parameters = { "nfs-shareClient": "10.0.0.0/8, banana" };
   expect(await codeOf(create("wrong", { parameters }))).toBe(Code.InvalidArgument);
   expect(await shares()).toEqual([]);
 });
 
-test("does not delete a share that has snapshots, and says so", async () => {
+test("the Manila driver does not delete a share that has snapshots, and says so", async () => {
   const { volumeId } = await create("data");
   const request = { name: "snap", sourceVolumeId: volumeId, secrets: world.secrets() };
   await driver.client.controller.createSnapshot(request);
@@ -209,7 +209,7 @@ test("does not delete a share that has snapshots, and says so", async () => {
   expect(await shares()).toHaveLength(1);
 });
 
-test("deletes a share, and reports when Manila cannot", async () => {
+test("the Manila driver deletes a share, and reports when Manila cannot", async () => {
   const { volumeId } = await create("pvc-1");
   world.simulator.setOutcomes([{ operation: "share.delete", outcome: "error" }]);
   expect(await codeOf(remove(volumeId))).toBe(Code.Internal);
@@ -219,7 +219,7 @@ test("deletes a share, and reports when Manila cannot", async () => {
   expect(await codeOf(remove(volumeId))).toBe("ok");
 });
 
-test("extends a share, and reports a failure of Manila", async () => {
+test("the Manila driver extends a share, and reports a failure of Manila", async () => {
   const { volumeId } = await create("pvc-1");
   const expand = (required: number) =>
     driver.client.controller.controllerExpandVolume({
@@ -235,7 +235,7 @@ test("extends a share, and reports a failure of Manila", async () => {
   expect(await codeOf(expand(4))).toBe(Code.Internal);
 });
 
-describe("snapshots", () => {
+describe("snapshots of Manila shares", () => {
   const snapshot = (name: string, sourceVolumeId: string) =>
     driver.client.controller.createSnapshot({ name, sourceVolumeId, secrets: world.secrets() });
 
@@ -286,7 +286,7 @@ describe("snapshots", () => {
   });
 });
 
-test("confirms every access mode of a file system, and no block device", async () => {
+test("the Manila driver confirms every access mode of a file system, and no block device", async () => {
   const { volumeId } = await create("pvc-1");
   const validate = (volumeCapabilities: object[]) =>
     driver.client.controller.validateVolumeCapabilities({ volumeId, volumeCapabilities, secrets: world.secrets() });

@@ -38,7 +38,7 @@ const ofVolume = ({ volumeId, volumeContext }: Volume) => ({
 
 const both = { services: ["controller", "node"] as const };
 
-test("forwards the publication of an NFS share with its server and path, and no secret", async () => {
+test("the Manila node plugin forwards the publication of an NFS share with its server and path, and no secret", async () => {
   const proxied = await world.proxied(false);
   const runtimeConfigFile = join(world.dir, "runtime.json");
   const driver = await world.driver({ ...both, runtimeConfigFile });
@@ -57,7 +57,7 @@ test("forwards the publication of an NFS share with its server and path, and no 
   expect(await codeOf(publish("c"))).toBe(Code.InvalidArgument);
 });
 
-test("forwards the staging of a CephFS share with its user's key, and reads it once", async () => {
+test("the Manila node plugin forwards the staging of a CephFS share with its user's key, and reads it once", async () => {
   const proxied = await world.proxied(true);
   const driver = await world.driver({ ...both, protocol: "CEPHFS" });
   const volume = await create(driver, { "cephfs-mounter": "kernel", "cephfs-kernelMountOptions": "ms_mode=secure" });
@@ -103,7 +103,7 @@ test("stages with the key that the share has now, after a stage that failed", as
   expect(again.calls).toEqual([]);
 });
 
-test("publishes after a restart between staging and publishing", async () => {
+test("the Manila node plugin publishes after a restart between staging and publishing", async () => {
   await world.proxied(true);
   const driver = await world.driver({ ...both, protocol: "CEPHFS" });
   const volume = await create(driver);
@@ -134,7 +134,7 @@ test("stages a static volume by the share's name, with the access rule as older 
   expect(await codeOf(driver.client.node.nodeStageVolume(request))).toBe(Code.NotFound);
 });
 
-test("reports an access rule that the share does not have, and continues to serve", async () => {
+test("the Manila node plugin reports an access rule that the share does not have, and continues to serve", async () => {
   await world.proxied(true);
   const driver = await world.driver({ ...both, protocol: "CEPHFS" });
   const volume = await create(driver);
@@ -147,7 +147,7 @@ test("reports an access rule that the share does not have, and continues to serv
   expect(await codeOf(stage(volume.volumeContext))).toBe("ok");
 });
 
-test("reports a proxied driver that does not run, and works when it was restarted", async () => {
+test("the Manila node plugin reports a proxied driver that does not run, and works when it was restarted", async () => {
   const driver = await world.driver(both);
   const volume = await create(driver);
   const request = { ...ofVolume(volume), targetPath: join(world.dir, "pod") };
@@ -162,7 +162,7 @@ test("reports a proxied driver that does not run, and works when it was restarte
   expect(await driver.client.identity.probe({})).toMatchObject({ ready: true });
 });
 
-test("has the capabilities of the proxied driver, and the server's ID and zone", async () => {
+test("the Manila node plugin has the capabilities of the proxied driver, and the server's ID and zone", async () => {
   await world.proxied(true);
   const driver = await world.driver({
     services: ["node"],

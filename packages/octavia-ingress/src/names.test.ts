@@ -23,7 +23,7 @@ const owner = fc
   );
 const names = (o: Owner): string[] => [o.name, o.floatingIpDescription, o.groupName, o.groupDescription];
 
-test("names of an owner are never longer than is stored, and two owners have none in common", () => {
+test("the index of names names of an owner are never longer than is stored, and two owners have none in common", () => {
   fc.assert(
     fc.property(owner, owner, (a, b) => {
       for (const text of names(a)) expect(text.length).toBeLessThanOrEqual(255);
@@ -50,7 +50,7 @@ test("a certificate of any owner and Secret is recognised as that owner's, and a
   );
 });
 
-test("finds the owner of a floating IP by its description, whatever became of its load balancer", () => {
+test("the index of names finds the owner of a floating IP by its description, whatever became of its load balancer", () => {
   const key = { namespace: "shop", name: "web", uid: "u" };
   const of = (description: string) => describedOwner("prod", description);
   expect(of(ingressOwner("prod", key).floatingIpDescription)).toEqual({ namespace: "shop", name: "web" });

@@ -192,7 +192,7 @@ describe("policies of a listener", () => {
   });
 });
 
-test("finds a longest rising run", () => {
+test("the plan of policies finds a longest rising run of positions", () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.nat(9), { maxLength: 8 }), (numbers) => {
       const found = [...longestRise(numbers)].sort((a, b) => a - b).map((i) => numbers[i] ?? 0);

@@ -25,7 +25,7 @@ function cloudOf(ids: readonly string[], queries: object[]): Cloud {
 
 const { signal } = new AbortController();
 
-test("reads the policies of one listener by its own list, and not again while its entry is the same", async () => {
+test("the reader of L7 policies reads the policies of one listener by its own list, and not again while its entry is the same", async () => {
   const queries: object[] = [];
   const details = new PolicyDetails(cloudOf(["a", "b"], queries));
   for (let i = 0; i < 2; i += 1)
@@ -33,7 +33,7 @@ test("reads the policies of one listener by its own list, and not again while it
   expect(queries).toEqual([{ listener_id: "a" }]);
 });
 
-test("reads those of many listeners by one list of the project", async () => {
+test("the reader of L7 policies reads those of many listeners by one list of the project", async () => {
   const queries: object[] = [];
   const ids = ["a", "b", "c", "d"];
   const details = new PolicyDetails(cloudOf(ids, queries));
@@ -42,7 +42,7 @@ test("reads those of many listeners by one list of the project", async () => {
   expect(queries).toEqual([{ project_id: "project" }]);
 });
 
-test("rejects each of its callers when the list fails, and lists again for the next", async () => {
+test("the reader of L7 policies rejects each of its callers when the list fails, and lists again for the next", async () => {
   const queries: object[] = [];
   const good = cloudOf(["a"], queries);
   let fails = true;

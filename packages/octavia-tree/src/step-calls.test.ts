@@ -10,7 +10,7 @@ test.each([
   ["create-monitor", "POST /healthmonitors"],
   ["update-policy", "PUT /l7policies/{id}"],
   ["create-rule", "POST /l7policies/{id}/rules"],
-] as const)("%s is %s", (type, expected) => {
+] as const)("the step %s is shown as the call %s", (type, expected) => {
   const { method, route } = treeCall(type);
   expect(`${method} ${route}`).toBe(expected);
 });

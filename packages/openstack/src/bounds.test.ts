@@ -99,7 +99,7 @@ describe("a list of a cloud", () => {
   });
 });
 
-describe("what a cloud says about refused credentials", () => {
+describe("a refusal of credentials by a cloud", () => {
   const echo = (text: string): Script =>
     identity({ status: 401, body: { error: { message: `bad password: ${text}!` } } });
 

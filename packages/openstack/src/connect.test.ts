@@ -8,7 +8,7 @@ import { PASSWORD, type Script } from "./testing/scripted-cloud.ts";
 afterEach(closeAll);
 const networks = { body: { networks: [] } };
 
-describe("reads", () => {
+describe("reads of the SDK", () => {
   it.each([
     ["a lost connection", "cut" as const],
     ["500", { status: 500 }],
@@ -72,7 +72,7 @@ describe("reads", () => {
   });
 });
 
-describe("creates", () => {
+describe("creates of the SDK", () => {
   const made = { id: "n-1", name: "one" };
   const create = { name: "one" };
 
@@ -155,7 +155,7 @@ describe("creates", () => {
   });
 });
 
-describe("deletes", () => {
+describe("deletes of the SDK", () => {
   it("of what is not there have succeeded", async () => {
     const { server, cloud } = await start(inTurn({ status: 404 }));
     await cloud.network.ports.delete("x");
@@ -165,7 +165,7 @@ describe("deletes", () => {
   });
 });
 
-describe("router interfaces", () => {
+describe("router interfaces of the SDK", () => {
   const repeated: (port: unknown) => Script = (port) => (asked) => {
     if (asked.path.startsWith("/identity")) return undefined;
     return asked.method === "PUT" ? { status: 400, body: {} } : { body: { ports: [port] } };
@@ -182,7 +182,7 @@ describe("router interfaces", () => {
   });
 });
 
-describe("lists", () => {
+describe("lists of the SDK", () => {
   it("follow pages on their own address, whatever host the links name", async () => {
     const { server, cloud } = await start(({ path, query }) => {
       if (path.startsWith("/identity")) return undefined;
@@ -196,7 +196,7 @@ describe("lists", () => {
       true,
     );
   });
-  it("follow Glance's next", async () => {
+  it("follow the path in Glance's next", async () => {
     const { server, cloud } = await start(({ path, query }) => {
       if (path.startsWith("/identity")) return undefined;
       const more = query.get("marker") === null ? { next: "/v2/images?marker=i-1&limit=1000" } : {};
@@ -226,7 +226,7 @@ describe("lists", () => {
   });
 });
 
-describe("microversions", () => {
+describe("microversions of the SDK", () => {
   const nova =
     (version: string | undefined): Script =>
     ({ path }) => {
@@ -291,7 +291,7 @@ describe("logs, metrics and statistics", () => {
   });
 });
 
-it("refuses calls after close", async () => {
+it("the SDK refuses calls after close", async () => {
   const { cloud } = await start(inTurn(networks));
   await cloud.close();
   expect((await failure(cloud.network.networks.all())).code).toBe("CLOUD_CLOSED");

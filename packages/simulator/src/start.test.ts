@@ -361,7 +361,7 @@ test("the control API accepts orders over HTTP, as JSON only", async () => {
   expect(at(calls.body, "calls")).toHaveLength(simulator.calls.length);
 });
 
-test("creates and deletes a thousand servers in seconds", { timeout: 300_000 }, async () => {
+test("the simulator creates and deletes a thousand servers in seconds", { timeout: 300_000 }, async () => {
   const client = await started({ dir: folder() });
   client.simulator.setQuota("demo", "instances", -1);
   const imageRef = await imageId(client);

@@ -12,7 +12,7 @@ function messageOf(source: string): string[] {
   throw new Error("no object with a message");
 }
 
-describe("what an expression in the sources can be", () => {
+describe("an expression in the sources is read:", () => {
   test.each<[string, string, string[]]>([
     ["a literal", `f({ message: "gone" })`, ["gone"]],
     ["a template, with its holes", "f({ message: `server ${id} is gone` })", ["server … is gone"]],

@@ -13,7 +13,7 @@ async function staged(): Promise<ManagerStage> {
   return (stage = await stageManager(stageFolder()));
 }
 
-test("one that is killed while it works is followed by the other, and there is one load balancer", async () => {
+test("a cloud controller that is killed while it works is followed by the other, and there is one load balancer", async () => {
   const { w, start, simulator } = await staged();
   const election = "--leader-elect-lease-duration=4s --leader-elect-renew-deadline=3s --leader-elect-retry-period=1s";
   const flags = ["--secure-port=0", ...election.split(" ")];

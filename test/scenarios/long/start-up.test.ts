@@ -34,7 +34,7 @@ describe("up --demo", () => {
 });
 
 describe("started again on a demo that has not changed", () => {
-  test("it makes no write call", async () => {
+  test("the command makes no write call", async () => {
     const stage = await openStage();
     try {
       const first = stage.up("--demo");

@@ -230,7 +230,7 @@ test("a node without the driver and a missing StorageClass are reported", async 
   await stop();
 });
 
-test("serves StorageClasses and volumes of the in-tree driver", async () => {
+test("the Cinder driver serves StorageClasses and volumes of the in-tree driver", async () => {
   const stop = run();
   const old = { provisioner: IN_TREE_PROVISIONER, parameters: { fsType: "xfs", availability: "nova" } };
   await create(StorageClass, "old", { ...old, reclaimPolicy: "Delete", volumeBindingMode: "Immediate" });

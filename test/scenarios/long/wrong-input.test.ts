@@ -9,7 +9,7 @@ import { expectPlain, onCloud, setWrongInput } from "../../support/wrong-input.t
 
 const stage = setWrongInput();
 
-describe("wrong input", () => {
+describe("the command refuses wrong input, and says what to do:", () => {
   test("an image that the cloud does not have", async () => {
     const answer = await stage().up([...onCloud, "--image", "nosuch-image"]);
     expectPlain(answer, { exit: 2, code: "IMAGE_NOT_FOUND", says: /nosuch-image[\s\S]*cirros/ });

@@ -106,11 +106,11 @@ const secret = { namespace: "argocd", name: "cluster-blue" };
 const deletionTimestamp = "2026-03-01T11:00:00Z";
 const closed = { code: "ADDON_ARGO_CD_NAMESPACE", message: "Namespace argocd lacks the label" };
 
-describe("what is handed to Argo CD", () => {
+describe("the plan of add-ons that Argo CD applies", () => {
   test.for<[title: string, given: Given, steps: string[]]>([
-    ["nothing where all is as declared", { states: { a: "current" } }, []],
+    ["changes nothing where all is as declared", { states: { a: "current" } }, []],
     [
-      "a finalizer and the cluster's Secret come first",
+      "adds a finalizer and the cluster's Secret first",
       {
         states: { a: "missing" },
         metadata: { finalizers: [] },
@@ -118,28 +118,36 @@ describe("what is handed to Argo CD", () => {
       },
       ["add-argo-finalizer", "apply-cluster-secret", "apply-application a"],
     ],
-    ["a changed Application is restored", { states: { a: "changed" } }, ["apply-application a"]],
-    ["one that is being deleted is awaited", { states: { a: "ending" } }, []],
+    ["restores a changed Application", { states: { a: "changed" } }, ["apply-application a"]],
+    ["awaits an Application that is being deleted", { states: { a: "ending" } }, []],
     [
-      "the next wave waits for an add-on that is ill",
+      "holds the next wave back while an add-on is ill",
       { states: { a: "current", b: "missing" }, health: "Degraded" },
       [],
     ],
-    ["the next wave follows one that works", { states: { a: "current", b: "missing" } }, ["apply-application b"]],
-    ["nothing without the consent of the namespace", { states: { a: "missing" }, argo: { refusal: closed } }, []],
-    ["nothing before Applications are read", { states: { a: "missing" }, argo: { isUnread: true } }, []],
     [
-      "an add-on that was removed leaves its objects",
+      "hands the next wave over when the add-ons before it are healthy",
+      { states: { a: "current", b: "missing" } },
+      ["apply-application b"],
+    ],
+    [
+      "hands nothing over without the consent of the namespace",
+      { states: { a: "missing" }, argo: { refusal: closed } },
+      [],
+    ],
+    ["changes nothing before Applications are read", { states: { a: "missing" }, argo: { isUnread: true } }, []],
+    [
+      "leaves the objects of an add-on that was removed",
       { argo: { leftovers: [leftover("x")], unneeded: [] } },
       ["delete-application x"],
     ],
     [
-      "an add-on that was removed goes with its objects where pruning is wanted",
+      "deletes an add-on that was removed with its objects where pruning is wanted",
       { spec: { argoCD: { namespace: "argocd", prune: true } }, argo: { leftovers: [leftover("x")] } },
       ["delete-application x cascading"],
     ],
     [
-      "an add-on that is applied here now keeps its objects in spite of pruning",
+      "keeps the objects of an add-on that is applied here now in spite of pruning",
       {
         spec: { argoCD: { namespace: "argocd", prune: true }, addons: [{ name: "x", manifests: "" }] },
         argo: { leftovers: [leftover("x")] },
@@ -147,12 +155,12 @@ describe("what is handed to Argo CD", () => {
       ["delete-application x"],
     ],
     [
-      "a set that hands nothing over any more removes its Applications",
+      "removes the Applications of a set that hands nothing over any more",
       { spec: { argoCD: undefined, addons: [] } as never, argo: { leftovers: [leftover("x")], unneeded: [secret] } },
       ["delete-application x"],
     ],
     [
-      "and the Secret last",
+      "removes the Secret after the last Application",
       { spec: { argoCD: undefined, addons: [] } as never, argo: { unneeded: [secret] } },
       ["delete-cluster-secret", "remove-argo-finalizer"],
     ],
@@ -161,7 +169,7 @@ describe("what is handed to Argo CD", () => {
   });
 });
 
-describe("a set that is deleted", () => {
+describe("the plan of a deleted AddonSet with Argo CD", () => {
   const metadata = { deletionTimestamp, finalizers: [argoFinalizer] };
   const leftovers = [leftover("a"), leftover("b", { wave: 1 })];
   const ending = [leftover("a", { isEnding: true, cascades: true })];
@@ -178,7 +186,7 @@ describe("a set that is deleted", () => {
       [],
     ],
     [
-      "ends that wait when the cluster is gone",
+      "ends the wait for Argo CD when the cluster is gone",
       { metadata, spec: { deletionPolicy: "Delete" }, argo: { leftovers: ending }, rest: { cluster: undefined } },
       ["delete-application a"],
     ],
@@ -189,7 +197,7 @@ describe("a set that is deleted", () => {
     ],
     ["deletes nothing before Applications are read", { metadata, argo: { isUnread: true } }, []],
     [
-      "deletes its own objects after that",
+      "deletes its own objects after the Applications",
       { metadata: { deletionTimestamp, finalizers: [finalizer] }, argo: { unneeded: [] } },
       ["remove-finalizer"],
     ],
@@ -198,20 +206,20 @@ describe("a set that is deleted", () => {
   });
 });
 
-describe("what the set says", () => {
+describe("the status of an AddonSet with Argo CD", () => {
   const applied = (given: Given) => {
     const found = plan(observed(given), NOW).status.conditions?.find(({ type }) => type === "Applied");
     return `${found?.status} ${found?.message ?? ""}`.trim();
   };
   test.for<[title: string, given: Given, condition: RegExp]>([
-    ["works", { states: { a: "current" } }, /^True/],
+    ["is healthy", { states: { a: "current" } }, /^True/],
     ["may hand nothing over", { states: { a: "missing" }, argo: { refusal: closed } }, /^False a: Namespace argocd/],
     ["waits for a wave", { states: { a: "ending", b: "missing" } }, /b: waits for add-on a of wave 0/],
-  ])("one that %s", ([, given, condition]) => {
+  ])("reports an AddonSet that %s", ([, given, condition]) => {
     expect(applied(given)).toMatch(condition);
   });
 
-  test("looks for an Argo CD that is not installed again", () => {
+  test("is read again later where Argo CD is not installed", () => {
     const { wait } = plan(observed({ states: { a: "missing" }, argo: { refusal: closed } }), NOW);
     expect(wait?.until).toBe(NOW + 10_000);
   });

@@ -89,47 +89,43 @@ const stale = (name: string, kind = "ConfigMap") => ({ id: idOf(name, kind), res
 const consent = { "addons.causeway.dev/recreate": "true" };
 const fight: Drift = { changes: [{ path: ["data", "x"] } as never], managers: ["kubectl"], times: 9, at: NOW };
 
-describe("what is done for add-ons", () => {
+describe("the plan of an AddonSet", () => {
   test.each<[title: string, given: Observed, steps: string[]]>([
-    ["nothing where all is as declared", observed([addon("dns", [object()])]), []],
-    ["what is missing is installed", observed([addon("dns", [object({ state: "missing" })])]), ["install a"]],
-    ["what was changed is restored", observed([addon("dns", [object({ state: "changed" })])]), ["restore a"]],
+    ["changes nothing where all is as declared", observed([addon("dns", [object()])]), []],
+    ["installs what is missing", observed([addon("dns", [object({ state: "missing" })])]), ["install a"]],
+    ["restores what was changed", observed([addon("dns", [object({ state: "changed" })])]), ["restore a"]],
+    ["restores what was deleted", observed([addon("dns", [object({ state: "missing", known: true })])]), ["restore a"]],
     [
-      "what was deleted is restored",
-      observed([addon("dns", [object({ state: "missing", known: true })])]),
-      ["restore a"],
-    ],
-    [
-      "an object is recorded before it is installed",
+      "records an object before it is installed",
       observed([addon("dns", [object({ state: "missing" })])], { recorded: {} }),
       ["record", "install a"],
     ],
     [
-      "what another writer changes again and again is left for a while",
+      "leaves what another writer changes again and again for a while",
       observed([addon("dns", [object({ state: "changed", drift: fight }), object({ name: "b", state: "changed" })])]),
       ["restore b"],
     ],
     [
-      "what cannot be changed as declared is left alone, and the rest goes on",
+      "leaves alone what cannot be changed as declared, and goes on with the rest",
       observed([
         addon("dns", [object({ state: "unapplied", immutable: "selector" }), object({ name: "b", state: "missing" })]),
       ]),
       ["install b"],
     ],
     [
-      "what cannot be changed as declared is recreated with consent",
+      "recreates what cannot be changed as declared, with consent",
       observed([addon("dns", [object({ state: "unapplied", immutable: "selector", annotations: consent })])]),
       ["recreate a"],
     ],
     [
-      "a Namespace is never recreated",
+      "never recreates a Namespace",
       observed([
         addon("dns", [object({ state: "unapplied", immutable: "x", kind: "Namespace", annotations: consent })]),
       ]),
       ["record"],
     ],
     [
-      "what cannot be changed is recreated only when lower waves work",
+      "recreates what cannot be changed only when lower waves are healthy",
       observed([
         addon("dns", [object({ name: "b", state: "unapplied", known: false, immutable: "x", annotations: consent })], {
           wave: 1,
@@ -139,12 +135,12 @@ describe("what is done for add-ons", () => {
       ["install a"],
     ],
     [
-      "what follows a kind that is not served waits",
+      "holds back what follows a kind that is not served",
       observed([addon("dns", [object({ state: "unserved" }), object({ name: "b", state: "missing" })])]),
       [],
     ],
     [
-      "a higher wave waits until the lower one works",
+      "holds a higher wave back until the lower one is healthy",
       observed([
         addon("dns", [object({ name: "b", state: "missing" })], { wave: 1 }),
         addon("cni", [object({ state: "missing" })]),
@@ -152,7 +148,7 @@ describe("what is done for add-ons", () => {
       ["install a"],
     ],
     [
-      "what a higher wave had before is restored at once",
+      "restores what a higher wave had before at once",
       observed([
         addon("dns", [object({ name: "b", state: "changed" })], { wave: 1 }),
         addon("cni", [object({ state: "missing" })]),
@@ -160,7 +156,7 @@ describe("what is done for add-ons", () => {
       ["install a", "restore b"],
     ],
     [
-      "a wave that does not work holds back the next",
+      "holds the next wave back while one is not healthy",
       observed([
         addon("dns", [object({ name: "b", state: "missing" })], { wave: 1 }),
         addon("cni", [object({ problem: "0 of 2 ready" })]),
@@ -168,46 +164,46 @@ describe("what is done for add-ons", () => {
       [],
     ],
     [
-      "what is no longer declared is deleted last first",
+      "deletes what is no longer declared, last first",
       observed([addon("dns", [object()], { stale: [stale("x"), stale("y")] })]),
       ["delete y", "delete x"],
     ],
     [
-      "nothing is deleted before everything is applied",
+      "deletes nothing before everything is applied",
       observed([addon("dns", [object({ state: "missing" })], { stale: [stale("x")] })]),
       ["install a"],
     ],
     [
-      "nothing is deleted where manifests are refused",
+      "deletes nothing where manifests are refused",
       observed([addon("dns", [], { stale: [stale("x")], refusal: { code: "X", message: "is no YAML" } })]),
       [],
     ],
     [
-      "definitions and namespaces are never deleted",
+      "never deletes definitions and namespaces",
       observed([
         addon("dns", [object()], { stale: [stale("x", "CustomResourceDefinition"), stale("y", "Namespace")] }),
       ]),
       [],
     ],
     [
-      "an add-on that was removed goes with its objects",
+      "deletes the objects of an add-on that was removed",
       observed([], {}, { removed: [{ name: "old", stale: [stale("x")] }] }),
       ["delete x"],
     ],
     [
-      "what belongs to another set is left alone",
+      "leaves alone what belongs to another set",
       observed([addon("dns", [object({ state: "foreign", set: "other", known: false })])]),
       [],
     ],
     [
-      "a set that is paused does nothing",
+      "does nothing for a set that is paused",
       observed([addon("dns", [object({ state: "missing" })])], {
         metadata: { annotations: { "cluster.x-k8s.io/paused": "" } },
       }),
       [],
     ],
     [
-      "a set whose objects go with it gets a finalizer first",
+      "adds a finalizer first to a set whose objects go with it",
       observed([addon("dns", [object()])], { spec: { deletionPolicy: "Delete" } }),
       ["add-finalizer"],
     ],
@@ -216,7 +212,7 @@ describe("what is done for add-ons", () => {
   });
 });
 
-describe("a set that is being deleted", () => {
+describe("the plan of an AddonSet that is being deleted", () => {
   const deleted = { deletionTimestamp: "2026-03-01T11:00:00Z", finalizers: [finalizer] };
   test.each<[title: string, given: Observed, steps: string[]]>([
     [
@@ -245,13 +241,13 @@ describe("a set that is being deleted", () => {
   });
 });
 
-describe("what a set says", () => {
+describe("the status of an AddonSet", () => {
   const conditionsOf = (given: Observed) =>
     Object.fromEntries(
       (plan(given, NOW).status.conditions ?? []).map(({ type: of, status, reason }) => [of, `${status} ${reason}`]),
     );
   test.each<[title: string, given: Observed, conditions: object]>([
-    ["works", observed([addon("dns", [object()])]), { Applied: "True Applied", Healthy: "True Healthy" }],
+    ["is healthy", observed([addon("dns", [object()])]), { Applied: "True Applied", Healthy: "True Healthy" }],
     [
       "is ill",
       observed([addon("dns", [object({ problem: "0 of 2 ready" })])]),
@@ -268,7 +264,7 @@ describe("what a set says", () => {
       observed([], {}, { cluster: undefined }),
       { Applied: "False WaitingForCluster", Healthy: "Unknown WaitingForCluster" },
     ],
-  ])("one that %s", (_title, given, conditions) => {
+  ])("reports an AddonSet that %s", (_title, given, conditions) => {
     expect(conditionsOf(given)).toMatchObject(conditions);
   });
 
@@ -286,13 +282,13 @@ describe("what a set says", () => {
     ],
     ["another writer", observed([addon("dns", [object({ state: "changed", drift: fight })])]), "ADDON_CONTESTED"],
     ["nothing", observed([addon("dns", [object()])]), undefined],
-  ])("the code of %s is in the add-on's status, and ends its message", (_title, given, code) => {
+  ])("has the code of %s in the add-on's entry, and at the end of its message", (_title, given, code) => {
     const [first] = plan(given, NOW).status.addons ?? [];
     expect(first?.code).toBe(code);
     if (code !== undefined && code !== "X") expect(first?.message?.endsWith(` (${code})`)).toBe(true);
   });
 
-  test("an event reports that an add-on stops working, another that it works again, and none comes between", () => {
+  test("comes with one event when an add-on fails, one when it recovers, and none between", () => {
     const ill = addon("dns", [object({ problem: "0 of 2 ready" })]);
     const events = (each: ObservedAddon, before: string) =>
       plan(observed([each], { states: { dns: before } }), NOW).events?.map(({ reason }) => reason);
@@ -302,7 +298,7 @@ describe("what a set says", () => {
   });
 });
 
-test("whatever is found, nothing is both applied and deleted, and only stale objects are deleted", () => {
+test("the plan of an AddonSet never both applies and deletes an object, and deletes stale objects only, whatever is found", () => {
   const state = fc.constantFrom<ObservedObject["state"]>(
     "unserved",
     "unread",

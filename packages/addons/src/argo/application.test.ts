@@ -69,7 +69,7 @@ function retryOf() {
   return { limit: -1, backoff: { duration: "5s", factor: 2, maxDuration: "3m" } };
 }
 
-describe("what Argo CD reports", () => {
+describe("the health that Argo CD reports of an Application is read:", () => {
   const conditions = [{ type: "ComparisonError", message: "repository not found" }];
   const running = { phase: "Running", message: "waiting for healthy state" };
   test.for<[title: string, status: (wanted: Application) => Application["status"], state: string, message: RegExp]>([

@@ -77,7 +77,7 @@ async function report(addon: string, health: string): Promise<void> {
   await world.client.patch(Application, { namespace, name }, { type: "merge", body: { status } });
 }
 
-test("hands add-ons to Argo CD wave by wave, reads its status, and follows the cluster's credentials", async () => {
+test("the controller of AddonSets hands add-ons to Argo CD wave by wave, reads its status, and follows the cluster's credentials", async () => {
   await world.declare([web, late, note], { argoCD });
   await world.until("the first Application", async () => (await named("web")) !== undefined);
   expect(await named("late")).toBeUndefined();
@@ -109,7 +109,7 @@ test("hands add-ons to Argo CD wave by wave, reads its status, and follows the c
   });
 });
 
-test("restores an Application, leaves what others set, and removes it without its objects", async () => {
+test("the controller of AddonSets restores an Application, leaves what others set, and removes it without its objects", async () => {
   await world.declare([web], { argoCD });
   await world.until("the Application", async () => (await named("web")) !== undefined);
   const { metadata } = (await named("web")) as Application;
@@ -129,7 +129,7 @@ test("restores an Application, leaves what others set, and removes it without it
   expect(await clusterSecrets()).toHaveLength(1);
 });
 
-test("deletes Applications with their objects where that is wanted, and the Secret last", async () => {
+test("the controller of AddonSets deletes Applications with their objects where that is wanted, and the Secret last", async () => {
   await world.declare([web], { argoCD, deletionPolicy: "Delete" });
   await world.until("the Application", async () => (await named("web")) !== undefined);
   expect((await world.set()).metadata.finalizers).toContain(argoFinalizer);
@@ -149,7 +149,7 @@ test("deletes Applications with their objects where that is wanted, and the Secr
   expect(await clusterSecrets()).toHaveLength(0);
 });
 
-test("hands nothing to a namespace that has not consented", async () => {
+test("the controller of AddonSets hands nothing to a namespace that has not consented", async () => {
   await world.client.patch(
     Namespace,
     { namespace: "", name: "argocd" },

@@ -8,33 +8,37 @@ const waiting = (reason: string, message?: string) => ({ state: { waiting: { rea
 const running = { containerStatuses: [{ state: { running: {} } }] };
 const unscheduled = (message: string) => ({ conditions: [{ type: "PodScheduled", status: "False", message }] });
 
-describe("what pods say of the cause", () => {
+describe("the reason why pods do not run", () => {
   test.each<[string, Pod[], string | undefined]>([
-    ["nothing while all run", [pod("a", running)], undefined],
-    ["nothing while they start", [pod("a", { containerStatuses: [waiting("ContainerCreating")] })], undefined],
+    ["is nothing while all run", [pod("a", running)], undefined],
+    ["is nothing while they start", [pod("a", { containerStatuses: [waiting("ContainerCreating")] })], undefined],
     [
-      "the first container that does not start",
+      "is that of the first container that does not start",
       [pod("a", running), pod("b", { containerStatuses: [waiting("ImagePullBackOff", "no such\n  image")] })],
       "pod b: ImagePullBackOff: no such image",
     ],
     [
-      "an init container",
+      "is that of an init container",
       [pod("a", { initContainerStatuses: [waiting("CrashLoopBackOff")] })],
       "pod a: CrashLoopBackOff",
     ],
-    ["no node takes it", [pod("a", unscheduled("0/1 nodes are available"))], "pod a: 0/1 nodes are available"],
     [
-      "nothing of one that is deleted",
+      "is that no node takes the pod",
+      [pod("a", unscheduled("0/1 nodes are available"))],
+      "pod a: 0/1 nodes are available",
+    ],
+    [
+      "is nothing of a pod that is deleted",
       [pod("a", unscheduled("x"), { deletionTimestamp: "2026-01-01T00:00:00Z" })],
       undefined,
     ],
   ])("%s", (_, pods, problem) => expect(problemOfPods(pods)).toBe(problem));
 
-  test("a long message is cut", () => {
+  test("is cut where the message is long", () => {
     expect(problemOfPods([pod("a", unscheduled("x".repeat(10_000)))])?.length).toBeLessThan(600);
   });
 
-  test("is asked by the labels of a workload, and of no other kind", () => {
+  test("is searched by the labels of a workload, and of no other kind", () => {
     const object = (kind: string, selector?: object) =>
       ({ apiVersion: "apps/v1", kind, metadata: { name: "a" }, spec: { selector } }) as unknown as KubeObject;
     expect(podsOf(object("DaemonSet", { matchLabels: { app: "flannel", tier: "node" } }))).toBe(

@@ -39,7 +39,7 @@ test.for<[string, string[]]>([
   expect(managersOf(object, parsePath(path))).toEqual(managers);
 });
 
-test("changes name the deepest fields that differ, without status and what a server counts", () => {
+test("the changes of an object name the deepest fields that differ, without status and what a server counts", () => {
   const after = structuredClone(object);
   after.spec.replicas = 5;
   Object.assign(after.spec.containers[0] ?? {}, { image: "y" });

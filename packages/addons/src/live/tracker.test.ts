@@ -8,14 +8,14 @@ const annotations = { "deprecated.daemonset.template.generation": "1" };
 const whole = { apiVersion: "apps/v1", kind: "DaemonSet", metadata: { ...shared, annotations } };
 const metadataOnly = { apiVersion: "apps/v1", kind: "DaemonSet", metadata: shared };
 
-it("takes a DaemonSet for what was applied, although its metadata alone lacks an annotation of the whole", () => {
+it("the tracker of live objects takes a DaemonSet for what was applied, although its metadata alone lacks an annotation of the whole", () => {
   const tracker = new Tracker();
   tracker.applied("ds", "digest", whole);
   expect(tracker.stateOf("ds", "digest", metadataOnly)).toBe("current");
   expect(tracker.stateOf("ds", "other", metadataOnly)).toBe("unapplied");
 });
 
-it("sees another annotation, another label and another generation as a change", () => {
+it("the tracker of live objects sees another annotation, another label and another generation as a change", () => {
   const tracker = new Tracker();
   tracker.applied("ds", "digest", whole);
   for (const change of [{ annotations: { a: "b" } }, { labels: {} }, { generation: 2 }])

@@ -5,16 +5,20 @@ import { parseManifests } from "./parse.ts";
 const object = (kind: string, name: string, more = "") =>
   `{apiVersion: v1, kind: ${kind}, metadata: {name: ${name}${more}}}`;
 
-describe("manifests", () => {
+describe("the manifests of an add-on", () => {
   test.for<[string, string, string[]]>([
     [
-      "several documents, some empty",
+      "may be several documents, some empty",
       `---\n${object("Secret", "a")}\n---\n\n---\n${object("Secret", "b")}`,
       ["a", "b"],
     ],
-    ["a List", `{apiVersion: v1, kind: List, items: [${object("Secret", "a")}, ${object("Secret", "b")}]}`, ["a", "b"]],
-    ["tests of a chart are left out", object("Pod", "t", ', annotations: {"helm.sh/hook": test}'), []],
-    ["JSON", JSON.stringify({ apiVersion: "v1", kind: "Secret", metadata: { name: "a" }, status: {} }), ["a"]],
+    [
+      "may be a List",
+      `{apiVersion: v1, kind: List, items: [${object("Secret", "a")}, ${object("Secret", "b")}]}`,
+      ["a", "b"],
+    ],
+    ["are read without the tests of a chart", object("Pod", "t", ', annotations: {"helm.sh/hook": test}'), []],
+    ["may be JSON", JSON.stringify({ apiVersion: "v1", kind: "Secret", metadata: { name: "a" }, status: {} }), ["a"]],
   ])("%s", ([, text, names]) => {
     expect(parseManifests([text]).map(({ metadata }) => metadata.name)).toEqual(names);
   });

@@ -93,7 +93,7 @@ describe("an AddonSet of many clusters", () => {
     expect(stepsOf(changes)).toEqual(steps);
   });
 
-  test("says in how many clusters its add-ons are applied and work, and names the others", () => {
+  test("reports in how many clusters its add-ons are applied and healthy, and names the others", () => {
     const all = [made("blue", { conditions: ["Applied", "Healthy"] }), made("red", { conditions: ["Applied"] })];
     const { status } = plan(observed({ clusters: ["blue", "green", "red"], made: all }), NOW);
     expect(status.clusters).toEqual({ selected: 3, applied: 2, healthy: 1 });

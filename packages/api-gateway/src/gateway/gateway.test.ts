@@ -26,7 +26,7 @@ describe("connections through one port", () => {
     await expect(firstOf(world.tls(a, "b"))).rejects.toThrow(/certificate/);
   });
 
-  test("follow the routes of now", async () => {
+  test("follow each change of the routes", async () => {
     const ca = await world.tlsTenant("a");
     await world.start();
     const route = world.routes.get("a.test");
@@ -113,7 +113,7 @@ describe("connections through one port", () => {
   });
 });
 
-describe("limits", () => {
+describe("the connection limits of the gateway", () => {
   test("of one tenant refuse its next connection and no other's", async () => {
     const [a, b] = [await world.tlsTenant("a"), await world.tlsTenant("b")];
     await world.start({ limits: { perTenant: 2 } });
@@ -147,7 +147,7 @@ describe("limits", () => {
   });
 });
 
-describe("hostile clients", () => {
+describe("hostile clients of the gateway", () => {
   test("that send nothing, single bytes or garbage do not keep others from connecting", async () => {
     const ca = await world.tlsTenant("b");
     await world.start({ limits: { pending: 50 } });

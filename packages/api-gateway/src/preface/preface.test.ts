@@ -37,15 +37,15 @@ function read(bytes: Buffer, trusted: boolean, sizes: readonly number[] = [bytes
 const join = (...parts: readonly Buffer[]): Buffer => Buffer.concat(parts);
 const node = authorityHeader("node.test");
 
-describe("the beginning of a connection", () => {
+describe("the beginning of a connection to the gateway", () => {
   test.each<[string, Buffer, boolean, string | undefined, string | undefined]>([
-    ["a ClientHello", hello, false, "sni.test", undefined],
-    ["a node's header before a ClientHello", join(node, hello), false, "node.test", undefined],
-    ["a load balancer's header", join(tcp4, hello), true, "sni.test", "192.0.2.9"],
-    ["a load balancer's header, IPv6", join(tcp6, hello), true, "sni.test", "2001:db8::5"],
-    ["a load balancer's header, and a node's", join(tcp4, node, hello), true, "node.test", "192.0.2.9"],
-    ["a header of a peer that is not trusted", join(tcp4, hello), false, "sni.test", undefined],
-    ["a health check's header", join(header(0x20, 0, []), hello), true, "sni.test", undefined],
+    ["is read as a ClientHello", hello, false, "sni.test", undefined],
+    ["is read as a node's header before a ClientHello", join(node, hello), false, "node.test", undefined],
+    ["is read as a load balancer's header", join(tcp4, hello), true, "sni.test", "192.0.2.9"],
+    ["is read as a load balancer's header of IPv6", join(tcp6, hello), true, "sni.test", "2001:db8::5"],
+    ["is read as a load balancer's header, and a node's", join(tcp4, node, hello), true, "node.test", "192.0.2.9"],
+    ["is read without the header of a peer that is not trusted", join(tcp4, hello), false, "sni.test", undefined],
+    ["is read as a health check's header", join(header(0x20, 0, []), hello), true, "sni.test", undefined],
   ])("%s", (_, bytes, trusted, serverName, source) => {
     const expected = { type: "route", serverName, source };
     expect(read(bytes, trusted)).toMatchObject(expected);
@@ -55,7 +55,7 @@ describe("the beginning of a connection", () => {
     if (found.type === "route" && serverName === "sni.test") expect(found.bytes).toEqual(hello);
   });
 
-  test("gives the API server every byte behind the headers, however they come", () => {
+  test("is followed to the API server by every byte behind the headers, however they come", () => {
     const early = Buffer.from("early data");
     const all = join(tcp4, hello, early);
     const sizes = fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1 });
@@ -79,14 +79,14 @@ describe("the beginning of a connection", () => {
     ["an authority that is no name", header(0x21, 0, [2, 0, 1, 0]), false],
     ["two authorities", header(0x21, 0, [2, 0, 1, 65, 2, 0, 1, 65]), false],
     ["a header of 3 kB", Buffer.concat([signature, Buffer.from([0x21, 0, 0x0c, 0])]), false],
-  ])("%s is refused or decides nothing", (_, bytes, trusted) => {
+  ])("is refused or decides nothing as %s", (_, bytes, trusted) => {
     const found = read(bytes, trusted);
     // Of two headers of one peer the first decides; the second is the API server's to refuse.
     if (bytes.equals(join(node, node))) expect(found).toMatchObject({ type: "route", serverName: "node.test" });
     else expect(found).toMatchObject({ type: "invalid" });
   });
 
-  test("no bytes behind the signature make it throw", () => {
+  test("never makes the reader throw, whatever is behind the signature", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (tail) => {
         const bytes = join(signature, Buffer.from([0x21, 0x11]), Buffer.from(tail));

@@ -130,16 +130,16 @@ describe("wrong manifests are refused", () => {
   });
 });
 
-describe("defaults", () => {
+describe("the defaults of a schema", () => {
   const spec = (
     withDefaults(schemaOf("MachineDeployment"), { ...deployment, spec: { ...deployment.spec } }) as typeof deployment
   ).spec;
-  test("a rollout replaces one machine at a time, adding before removing", () => {
+  test("make a rollout replace one machine at a time, adding before removing", () => {
     expect(spec).toMatchObject({
       rollout: { strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } },
     });
   });
-  test("one replica by default", () => {
+  test("give one replica to a kind with replicas", () => {
     const { replicas: _, ...rest } = deployment.spec;
     expect(withDefaults(schemaOf("MachineDeployment"), { ...deployment, spec: rest })).toHaveProperty(
       "spec.replicas",
@@ -148,7 +148,7 @@ describe("defaults", () => {
   });
 });
 
-describe("descriptions", () => {
+describe("the descriptions of a schema", () => {
   /** Paths of fields below a schema that `kubectl explain` has no text for. */
   const undescribed = (schema: JsonSchema, path = ""): string[] => {
     const inner = [schema["items"], schema["additionalProperties"]].flatMap((s) =>
@@ -163,7 +163,7 @@ describe("descriptions", () => {
     return [...inner, ...fields];
   };
   test.each(everyKind.map((kind) => [kind.kind, kind] as const))(
-    "every field of a %s has one, but metadata, which the server describes",
+    "are there for every field of a %s, but metadata, which the server describes",
     (_, kind) => {
       for (const version of toCustomResourceDefinition(kind).spec.versions) {
         expect(undescribed(version.schema.openAPIV3Schema), version.name).toEqual([".metadata"]);

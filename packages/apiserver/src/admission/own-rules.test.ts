@@ -62,7 +62,7 @@ afterEach(async () => {
   await server.close();
 });
 
-it("refuses what the rules refuse, in every version, with the reason, and stores what they allow", async () => {
+it("the admission of our own resources refuses what the rules refuse, in every version, with the reason, and stores what they allow", async () => {
   const refused = await api.call("POST", path("", "v1"), size({ replicas: 4 }, "v1"));
   expect(refused.code).toBe(422);
   expect(refused.body["message"]).toBe(`sizes.${GROUP} "a" is invalid: spec.replicas: Invalid value: at most 3`);
@@ -74,7 +74,7 @@ it("refuses what the rules refuse, in every version, with the reason, and stores
   expect((await api.call("PUT", path("/a/scale"), { ...scale, spec: { replicas: 2 } })).code).toBe(200);
 });
 
-it("asks about a change of the spec only, and says what was there", async () => {
+it("the admission of our own resources asks about a change of the spec only, and says what was there", async () => {
   await api.call("POST", path(), size({ replicas: 1 }));
   const before = asked.length;
   const labelled = await api.call("GET", path("/a"));
@@ -86,7 +86,7 @@ it("asks about a change of the spec only, and says what was there", async () => 
   expect(at(asked.at(-1)?.previous, "spec")).toEqual({ replicas: 1 });
 });
 
-it("refuses a deletion with 403", async () => {
+it("the admission of our own resources refuses a deletion with 403", async () => {
   await api.call("POST", path(), size({ kept: true }));
   const refused = await api.call("DELETE", path("/a"));
   expect([refused.code, refused.body["reason"]]).toEqual([403, "Forbidden"]);

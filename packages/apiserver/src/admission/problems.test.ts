@@ -13,7 +13,7 @@ describe("a rule of webhooks and policies", () => {
   const clash = (i: number, entry: string, pattern: string): string =>
     `.resources[${i}]: Invalid value: "${entry}": if '${pattern}' is present, must not specify ${entry}`;
   test.each<[string, Json, readonly string[]]>([
-    ["is right", {}, []],
+    ["is accepted when it is complete", {}, []],
     [
       "may be about everything",
       { operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], resources: ["*/*"], scope: "*" },

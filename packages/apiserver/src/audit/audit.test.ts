@@ -68,7 +68,7 @@ describe("an audit policy", () => {
     [{ nonResourceURLs: ["/healthz"] }, path, false],
     [{ nonResourceURLs: ["*"] }, path, true],
     [{ nonResourceURLs: ["*"] }, pods, false],
-  ])("with the rule %j, for %j: %s", (rule, asked, expected) => {
+  ])("with the rule %j records %j at level %s", (rule, asked, expected) => {
     expect(compilePolicy(policyOf({ level: "Metadata", ...rule }))(asked) !== undefined).toBe(expected);
   });
 
@@ -103,7 +103,7 @@ describe("an audit policy", () => {
   });
 });
 
-describe("events", () => {
+describe("audit events", () => {
   let dir: string;
   let file: string;
   beforeEach(() => {

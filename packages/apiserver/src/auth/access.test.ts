@@ -53,7 +53,7 @@ function bootstrapSecret(id: string, secret: string, lifetime: number): Json {
   };
 }
 
-describe("who may do what", () => {
+describe("access by RBAC", () => {
   test("only the named users may, with upstream's message", async () => {
     const jane = await as("jane");
     const refused = await jane.call("GET", "/api/v1/namespaces/default/pods");
@@ -198,7 +198,7 @@ describe("service accounts", () => {
     expect(await Promise.race([still, stayer])).toBe("open");
   });
 
-  test("stand in every namespace, next to the cluster's root certificate", async () => {
+  test("are in every namespace, next to the cluster's root certificate", async () => {
     const found = await eventually(async () => {
       const sa = await admin.call("GET", "/api/v1/namespaces/kube-public/serviceaccounts/default");
       const ca = await admin.call("GET", "/api/v1/namespaces/kube-public/configmaps/kube-root-ca.crt");

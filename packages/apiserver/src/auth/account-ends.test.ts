@@ -67,7 +67,7 @@ test.each([
   ["another account", { account: "other" }],
   ["another namespace", { namespace: "elsewhere" }],
   ["no namespace", { namespace: "" }],
-])("%s ends nothing", async (_what, wish) => {
+])("%s ends no connection of a service account", async (_what, wish) => {
   const { ends, change } = await opened();
   const signal = ends.signalFor(ROBOT, new AbortController().signal);
   change(wish);
@@ -82,7 +82,7 @@ test.each([
   "system:serviceaccount:ns:",
   "x:system:serviceaccount:ns:robot",
   "system:serviceaccount:ns:robot:x",
-])("%s has nothing but the end of the server", async (name) => {
+])("the connections of %s end with the server only", async (name) => {
   const { ends } = await opened();
   const closing = new AbortController().signal;
   expect(ends.signalFor(userOf(name), closing)).toBe(closing);

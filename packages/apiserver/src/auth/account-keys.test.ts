@@ -72,7 +72,7 @@ describe("keys of service-account tokens", () => {
   });
 });
 
-describe("what others need to verify service-account tokens", () => {
+describe("the document that others verify service-account tokens by", () => {
   const cluster = {
     issuer: "https://issuer",
     url: () => "https://server:6443",
@@ -91,7 +91,7 @@ describe("what others need to verify service-account tokens", () => {
     });
   });
 
-  test("is the keys", () => {
+  test("has the keys at its own path", () => {
     const found = accountDiscovery(cluster, "/openid/v1/jwks");
     expect(found?.type).toBe("application/jwk-set+json");
     expect(JSON.parse(found?.body ?? "")).toEqual(cluster.accountKeys.keySet);

@@ -111,11 +111,11 @@ test.each<[string, Row, string]>([
     { authorization: "Bearer good", protocols: inProtocol("better") },
     "robot",
   ],
-])("a request %s", async (_what, row, expected) => {
+])("the credentials of a request %s decide who its user is", async (_what, row, expected) => {
   expect((await asked(row)).name).toBe(expected);
 });
 
-test("a token among the subprotocols is taken from what is accepted, when it is right", async () => {
+test("a valid token among the subprotocols is not among those that are accepted", async () => {
   expect((await asked({ protocols: inProtocol("good") })).accepted).toEqual(["v4.channel.k8s.io"]);
   expect((await asked({ protocols: inProtocol("bad") })).accepted).toEqual([]);
   expect((await asked({ protocols: inProtocol("good", "") })).tokens).toEqual([]);

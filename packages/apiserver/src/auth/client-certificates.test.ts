@@ -187,7 +187,7 @@ describe("a chain of certificates", () => {
   });
 });
 
-describe("what a connection's certificate names", () => {
+describe("the user that a connection's certificate names", () => {
   test("is remembered by cluster, until the certificate ends", () => {
     const known: CertificateUsers = new WeakMap();
     const socket = socketOf(leaf.certificate);

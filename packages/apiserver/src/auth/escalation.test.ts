@@ -9,7 +9,7 @@ import { forbidEscalation } from "./escalation.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
 
-describe("escalation", () => {
+describe("the check of escalation", () => {
   const SECRETS = resource({ resources: ["secrets"] });
   const stored = {
     [`${GROUP}/clusterroles`]: [role("reader", [resource()]), role("secrets", [SECRETS])],
@@ -141,16 +141,16 @@ describe("escalation", () => {
       gather,
     ]),
     ["a role that gathers nothing", { ...gathering, aggregationRule: { clusterRoleSelectors: [] } }, {}, undefined],
-  ])("%s is judged", async (_what, object, asker, message) => {
+  ])("allows or refuses %s as Kubernetes does", async (_what, object, asker, message) => {
     expect(await refusalOf(object, asker)).toBe(message);
   });
 
-  test("a role that gathered is not changed by who has not everything", async () => {
+  test("refuses a change of a role that gathered to a user without every right", async () => {
     expect(await refusalOf(role("g", []), {}, gathering)).toBe(gather);
     expect(await refusalOf(role("g", []), {}, role("g", []))).toBeUndefined();
   });
 
-  test("a refusal shows every part of a rule, sorted, and missing roles", async () => {
+  test("names in its refusal every part of a rule, sorted, and missing roles", async () => {
     const rules = [
       { nonResourceURLs: ["/b"], verbs: ["get"] },
       resource({ resourceNames: ["n"], verbs: ["list", "update"] }),

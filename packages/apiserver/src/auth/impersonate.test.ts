@@ -139,9 +139,12 @@ test.each<[string, readonly (readonly [string, string])[], User, readonly string
       ),
     ],
   ],
-])("acts as %s", (_what, headers, user, asked) => {
-  expect(acting(headers)).toEqual({ user, asked });
-});
+])(
+  "a request that impersonates %s is allowed or refused by the rights to impersonate",
+  (_what, headers, user, asked) => {
+    expect(acting(headers)).toEqual({ user, asked });
+  },
+);
 
 test.each<[string, readonly (readonly [string, string])[], string]>([
   [

@@ -196,6 +196,6 @@ const ROWS: readonly (readonly [string, string, Row, string | undefined])[] = [
   ],
 ];
 
-test.each(ROWS)("NodeRestriction judges %s (%s)", async (_what, what, row, message) => {
+test.each(ROWS)("NodeRestriction allows or refuses %s (%s) to a kubelet", async (_what, what, row, message) => {
   expect(await refusalOf(what, row)).toBe(message);
 });

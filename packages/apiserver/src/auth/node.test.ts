@@ -275,7 +275,7 @@ const DECISIONS: readonly (readonly [string, true | string])[] = [
   ["get deployments@apps ns/x", ""],
 ];
 
-test.each(DECISIONS)("the kubelet of node1: %s: %s", (asked, expected) => {
+test.each(DECISIONS)("the Node authorizer answers a kubelet that asks to %s: %s", (asked, expected) => {
   const decision = decide(asked);
   expect(decision).toEqual(expected === true ? { allowed: true, reason: "" } : { allowed: false, reason: expected });
 });

@@ -96,7 +96,7 @@ async function rbacOf(given: Given): Promise<{ cluster: Cluster; rbac: Rbac; cha
 
 const READER = role("reader", [resource()]);
 
-describe("who a binding is for", () => {
+describe("the subject of a binding matches the right user:", () => {
   const account = { name: "system:serviceaccount:ns:robot", groups: [] };
   test.each<[string, Json, string | undefined, Attributes["user"], boolean]>([
     ["a user", user("jane"), undefined, { name: "jane", groups: [] }, true],
@@ -157,7 +157,7 @@ test("a RoleBinding counts in its namespace alone, and gives a Role of that name
   expect(rbac.rulesFor({ name: "jane", groups: [] }, "ns")).toEqual({ rules: [resource()], unresolved: [] });
 });
 
-test("a ClusterRoleBinding counts everywhere", async () => {
+test("a ClusterRoleBinding counts in every namespace", async () => {
   const account = { kind: "ServiceAccount", name: "robot", namespace: "ns" };
   const { rbac } = await rbacOf({
     clusterroles: [READER],
@@ -244,7 +244,7 @@ test.each<[Partial<Attributes>, string, string]>([
   ],
   [{ path: "/a" }, "", 'forbidden: User "jane" cannot get path "/a"'],
   [{ path: "/a" }, "why", 'forbidden: User "jane" cannot get path "/a": why'],
-])("the refusal of %j because of %j", (asked, why, message) => {
+])("the refusal of the request %j names the reason %j", (asked, why, message) => {
   const error = refusal({ ...ASKED, ...asked }, why);
   expect(error.message).toBe(message);
   expect(hasCode(error, "KUBERNETES_FORBIDDEN")).toBe(true);

@@ -72,7 +72,7 @@ function signed(claims: Json, key: KeyObject, kid = "k"): string {
   return `${parts.join(".")}.${sign("sha256", Buffer.from(parts.join(".")), key).toString("base64url")}`;
 }
 
-describe("issuers", () => {
+describe("token issuers", () => {
   const keys = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const now = () => Math.floor(Date.now() / 1000);
 
@@ -123,7 +123,7 @@ describe("issuers", () => {
   });
 });
 
-describe("what is read from an issuer or a webhook", () => {
+describe("the response of an issuer or a webhook", () => {
   const large = { padding: " ".repeat(1_048_577) };
 
   it("is bounded, and the error names the issuer", async () => {

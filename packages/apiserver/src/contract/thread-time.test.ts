@@ -9,7 +9,7 @@ function measured(): { thread: ThreadTime; pass: (milliseconds: number) => void 
 
 const holder = (cluster: string): Holder => ({ cluster, request: "GET /" });
 
-describe("thread time", () => {
+describe("the account of thread time", () => {
   test("charges the cluster whose work ran", () => {
     const { thread, pass } = measured();
     expect(thread.run(holder("a"), () => (pass(5), "result"))).toBe("result");

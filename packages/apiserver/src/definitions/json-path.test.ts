@@ -22,6 +22,6 @@ test.each([
   ['.status.conditions[?(@.type=="Ready")].status', "True"],
   [".status.conditions[?(@.type=='Gone')].status", undefined],
   [".spec.nothing.here", undefined],
-])("%s reads %s", (path, value) => {
+])("the JSON path %s reads %s of an object", (path, value) => {
   expect(columnReader(path)(object)).toBe(value);
 });

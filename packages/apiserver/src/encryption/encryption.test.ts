@@ -36,7 +36,7 @@ function codeOf(act: () => unknown): string {
   }
 }
 
-describe("ciphers", () => {
+describe("the ciphers of stored objects:", () => {
   const names: readonly CipherName[] = ["aesgcm", "secretbox", "aescbc"];
   it.each(names)("%s opens what it sealed, for the same place alone, and no changed byte", (name) => {
     const cipher = createCipher(name, randomBytes(32));

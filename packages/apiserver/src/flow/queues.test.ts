@@ -28,7 +28,7 @@ describe("a hand of queues", () => {
   });
 });
 
-describe("queues", () => {
+describe("the queues of API requests", () => {
   const drain = (set: QueueSet, count: number): void => {
     for (let i = 0; i < count; i += 1) {
       const queue = set.next();

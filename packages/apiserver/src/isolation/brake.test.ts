@@ -3,7 +3,7 @@ import { Brake } from "./brake.ts";
 
 const MINUTE = 60_000;
 
-test("the third fault within ten minutes parks a cluster, and only that one", () => {
+test("the third fault within ten minutes pauses a logical cluster, and no other one", () => {
   const brake = new Brake();
   expect(brake.fault("a", "why", 0)).toBeUndefined();
   expect(brake.fault("b", "why", 0)).toBeUndefined();

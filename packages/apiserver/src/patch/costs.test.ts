@@ -27,7 +27,7 @@ const pod = (containers: readonly object[], finalizers: readonly string[] = []) 
   spec: { containers },
 });
 
-describe("what a strategic merge patch may cost", () => {
+describe("the cost of a strategic merge patch", () => {
   it("is linear in the items of a list with a merge key", () => {
     const lists = (count: number) => ({
       live: pod(named(count, { image: "a" })),
@@ -82,7 +82,7 @@ const keys = (count: number, value: string) =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, value]));
 const NOW = "2026-01-01T00:00:00Z";
 
-describe("what server-side apply may cost", () => {
+describe("the cost of server-side apply", () => {
   it("is linear in the managers of an object, and in what they own together", () => {
     const owned = (managers: number): KubeObject => {
       const fieldsV1 = { "f:data": Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`f:k${i}`, {}])) };

@@ -170,7 +170,7 @@ describe("a JSON patch that copies", () => {
   });
 });
 
-describe("what a JSON patch may cost", () => {
+describe("a JSON patch of bounded cost", () => {
   const adds = (count: number) =>
     Array.from({ length: count }, (_, i) => ({ op: "add", path: `/data/k${i}`, value: {} }));
   const doubles = (count: number) =>

@@ -12,7 +12,7 @@ const map = (keys: readonly string[], properties: object) => ({
 });
 const numbered = (count: number) => Array.from({ length: count }, (_, i) => ({ id: `i${i}`, v: "x" }));
 
-describe("what validating a custom resource may cost", () => {
+describe("the cost of validating a custom resource", () => {
   it("is linear in the items of a list of type map that replaces another", () => {
     const schema = compileSchema(object({ list: map(["id"], { id: string, v: { ...string, maxLength: 0 } }) }));
     const lists = (count: number) => ({ old: { list: numbered(count) }, list: numbered(count + 1).toReversed() });
@@ -87,7 +87,7 @@ describe("what validating a custom resource may cost", () => {
   });
 });
 
-describe("what rules may cost while they run", () => {
+describe("the cost of a CEL rule while it runs", () => {
   const list = { type: "array", items: string };
   const schema = (rule: string) =>
     compileSchema(object({ a: list, b: list, s: string }, { "x-kubernetes-validations": [{ rule }] }));
@@ -108,7 +108,7 @@ describe("what rules may cost while they run", () => {
   });
 });
 
-describe("what defaults may add", () => {
+describe("the size that defaults may add", () => {
   const long = "x".repeat(100_000);
   const items = (properties: object) => compileSchema(object({ list: { type: "array", items: object(properties) } }));
   const empty = (count: number) => ({ list: Array.from({ length: count }, () => ({})) });

@@ -22,7 +22,7 @@ function triesOf(text: string, length: number): number {
   }, 1);
 }
 
-describe("patterns", () => {
+describe("the patterns of a schema", () => {
   it("run natively only when a backtracking engine tries each position of a hostile text once", () => {
     fc.assert(
       fc.property(pattern, (text) => {

@@ -100,7 +100,7 @@ const VALUES: readonly [object, unknown, readonly string[]][] = [
   ],
 ];
 
-describe("validation", () => {
+describe("the validation of a custom resource", () => {
   it.each(VALUES)("by %j of %j says %j", (schema, value, expected) => {
     expect(complaints(schema, value)).toEqual(expected);
   });

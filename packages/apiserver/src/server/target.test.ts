@@ -11,7 +11,7 @@ function refusal(target: string): number {
   return 0;
 }
 
-describe("request targets", () => {
+describe("the request target", () => {
   test.each([
     ["//", 404],
     ["///", 404],

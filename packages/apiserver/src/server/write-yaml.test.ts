@@ -70,7 +70,7 @@ const value = fc.letrec((tie) => ({
   ),
 })).any;
 
-describe("writing YAML", () => {
+describe("a response in YAML", () => {
   it("is read back as it was by our reader, and by readers of YAML 1.1 and 1.2", () => {
     fc.assert(
       fc.property(value, (inner) => {

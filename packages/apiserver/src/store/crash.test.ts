@@ -23,7 +23,7 @@ async function writeAndKill(dir: string, round: number, writes: number): Promise
 }
 
 it(
-  "loses no acknowledged write and uses no revision twice, however often the writer is killed",
+  "the store loses no acknowledged write and uses no revision twice, however often the writer is killed",
   { timeout: 300_000 },
   async () => {
     const dir = mkdtempSync(join(tmpdir(), "crash-"));

@@ -172,7 +172,7 @@ describe("a store in memory", () => {
   });
 });
 
-describe("compaction", () => {
+describe("compaction of the store", () => {
   it("drops history beyond the limit, keeps every living object, and expires what it dropped", async () => {
     const store = openStore({ history: 10 });
     let { revision } = await store.create(key("busy"), pod("busy"));

@@ -47,7 +47,7 @@ function wholeCalls(lines: readonly string[]): string[] {
 const needs = traced ? "" : " (needs strace)";
 const isSync = (call: string, of: string): boolean => new RegExp(`(fsync|fdatasync)\\(${of}\\) += 0`).test(call);
 
-it.skipIf(!traced)(`syncs every write before it is acknowledged${needs}`, async () => {
+it.skipIf(!traced)(`the store syncs every write before it is acknowledged${needs}`, async () => {
   const dir = mkdtempSync(join(tmpdir(), "sync-"));
   let [wal, folder] = ["", ""];
   let [isDirty, isLinked, isNamed] = [false, false, false];

@@ -75,7 +75,7 @@ test("posts JSON without a credential, sends the timeout, and keeps the connecti
   expect(second).toEqual(first);
 });
 
-test("asks for a clean path, as client-go does", async () => {
+test("a webhook's client asks for a clean path, as client-go does", async () => {
   seen = [];
   for (const path of ["//ok", "/ok/", "/a/../ok"]) await client.call(at(path), {}, { timeout: 5000 });
   expect(seen.map(({ url }) => url)).toEqual(["/ok?timeout=5s", "/ok?timeout=5s", "/ok?timeout=5s"]);
@@ -92,7 +92,7 @@ const put = (resource: string, name: string, rest: object): Promise<unknown> => 
   return store.create({ cluster: "", resource, namespace: "apps", name }, object);
 };
 
-test("reaches a Service by a ready endpoint, and asks for the Service's own name", async () => {
+test("a webhook's client reaches a Service by a ready endpoint, and asks for the Service's own name", async () => {
   await expect(client.call({ service, caBundle }, {}, { timeout: 1000 })).rejects.toThrow(
     'Post "https://hook.apps.svc:443/ok?timeout=1s": service "hook" not found',
   );
@@ -114,7 +114,7 @@ test("reaches a Service by a ready endpoint, and asks for the Service's own name
   expect(await client.call({ service, caBundle }, {}, { timeout: 5000 })).toMatchObject({ from: expect.any(Number) });
 });
 
-describe("says what went wrong as kube-apiserver does", () => {
+describe("a failed call of a webhook is reported as kube-apiserver reports it:", () => {
   test.each<[string, () => WebhookClientConfig, RegExp]>([
     [
       "no listener",

@@ -25,7 +25,7 @@ function isRefused(act: () => unknown, code = "KMS_DATA_INVALID"): boolean {
   }
 }
 
-describe("data", () => {
+describe("encrypted data", () => {
   it("is decrypted with its key and key id alone, and with no changed byte", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 896 }), fc.constantFrom(16, 24, 32), fc.nat(), (plain, length, at) => {

@@ -5,7 +5,7 @@ import { createKeys, type Keys } from "./keys.ts";
 const ID = "0b9a2f1e-5c7d-4a3b-9e8f-112233445566";
 const KEY = Buffer.from("this is a key of 32 bytes, yes!!");
 
-describe("keys", () => {
+describe("the keys of Barbican", () => {
   let clock: VirtualClock;
   let reads: number;
   let failure: CausewayError | undefined;

@@ -28,7 +28,7 @@ test("a new folder is made for its owner alone, and opened again", () => {
   expect(readdirSync(dir).sort()).toEqual(["management.kubeconfig", "state.json"]);
 });
 
-test("it belongs to one cloud for good", () => {
+test("the state folder belongs to one cloud for good", () => {
   openState(dir).bindTo("simulator");
   const again = openState(dir);
   again.bindTo("simulator");

@@ -49,7 +49,7 @@ const create = (name: string, metadata: Partial<Ingress["metadata"]>, ingressCla
   });
 const names = async (): Promise<string[]> => (await client.list(Ingress)).items.map(({ metadata }) => metadata.name);
 
-test("deletes those of this controller and those that it holds, waits for the latter, and leaves others", async () => {
+test("the end of a cluster's fleet member deletes those of this controller and those that it holds, waits for the latter, and leaves others", async () => {
   await create("by-class", {}, "mine");
   await create("by-annotation", { annotations: { [CLASS_ANNOTATION]: "openstack" } });
   await create("held", { finalizers: [FINALIZER] }, "of-another");

@@ -14,7 +14,7 @@ test.each([
   ["a device of several nodes", of(Mode.MULTI_NODE_MULTI_WRITER, "block"), true, true, undefined],
   ["a device of several nodes without multiattach", of(Mode.MULTI_NODE_MULTI_WRITER, "block"), false, true, /allow/],
   ["a volume without an access mode", of(Mode.UNKNOWN, "block"), true, true, /is missing/],
-])("%s", (_, capability, multiattach, sharable, why) => {
+])("the Cinder driver confirms or refuses %s", (_, capability, multiattach, sharable, why) => {
   expect(isSharable(capability)).toBe(sharable);
   const problem = unsupported(capability, multiattach);
   if (why === undefined) expect(problem).toBeUndefined();

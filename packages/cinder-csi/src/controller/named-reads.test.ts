@@ -39,7 +39,7 @@ it.each<[string, number, readonly string[], readonly string[]]>([
   ["several callers of one name once", 1, ["a", "a", "a"], ["a", "a"]],
   ["the first alone, and those that come meanwhile with one list", 1, ["a", "b", "c"], ["a", "all"]],
   ["as many as a list has pages one by one", 2, ["a", "b", "c"], ["a", "b", "c"]],
-])("reads %s", async (_name, pages, names, expected) => {
+])("the search for volumes by name reads %s", async (_name, pages, names, expected) => {
   const { calls, named } = setUp(pages);
   const found = await Promise.all(names.map(named));
   const ids: Readonly<Record<string, readonly number[]>> = { a: [1, 3], b: [2], c: [] };
@@ -47,7 +47,7 @@ it.each<[string, number, readonly string[], readonly string[]]>([
   expect(calls).toEqual(expected);
 });
 
-it("reports a failed read to every caller, and reads again for the next one", async () => {
+it("the search for volumes by name reports a failed read to every caller, and reads again for the next one", async () => {
   const { calls, named } = setUp(1, true);
   const results = await Promise.allSettled(["a", "b", "c"].map(named));
   expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);

@@ -19,6 +19,6 @@ it.each<[string, readonly Volume[], number]>([
   ["a change of a volume that is not attached", [volume(4, 0), volume(90)], 2 * MINUTE],
   ["no change for a day", [volume(1440)], 15 * MINUTE - 10_000],
   ["a volume that was never changed", [{ ...volume(0), updated_at: null } as unknown as Volume], 15 * MINUTE - 10_000],
-])("lists again with %s", (_name, volumes, expected) => {
+])("the plan of volumes' lists lists again with %s", (_name, volumes, expected) => {
   expect(listAfter(volumes, NOW)).toBe(expected);
 });

@@ -23,7 +23,7 @@ const hostOf = (answers: Readonly<Record<string, Partial<CommandResult>>>): Host
   run: (command) => Promise.resolve({ status: 0, stdout: "", stderr: "", ...answers[command] }),
 });
 
-describe("devices", () => {
+describe("devices of Cinder volumes", () => {
   const id = "0e3a5b6c-1111-4000-8000-000000000000";
 
   test("have the names that KVM, virtio-scsi and ESX give them", () => {

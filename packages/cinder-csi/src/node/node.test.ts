@@ -45,7 +45,7 @@ const codeOf = (promise: Promise<unknown>) =>
     (error: unknown) => ConnectError.from(error).code,
   );
 
-test("announces upstream's capabilities, and pods that share a volume of one node", async () => {
+test("the Cinder node plugin announces upstream's capabilities, and pods that share a volume of one node", async () => {
   const { capabilities } = await (await serve()).nodeGetCapabilities({});
   const announced = capabilities.map(({ type }) => (type.case === "rpc" ? type.value.type : undefined));
   expect(announced).toEqual([
@@ -56,7 +56,7 @@ test("announces upstream's capabilities, and pods that share a volume of one nod
   ]);
 });
 
-test("is the server's ID, its zone as a label can have it, further segments and the limit of its bus", async () => {
+test("the answer to NodeGetInfo has the server's ID, its zone as a label can have it, further segments and the limit of its bus", async () => {
   mkdirSync(join(dir, "sys/block/vda"), { recursive: true });
   const node = await serve({ topology: { rack: "r1" } });
   const info = await node.nodeGetInfo({});
@@ -67,18 +67,18 @@ test("is the server's ID, its zone as a label can have it, further segments and 
   });
 });
 
-test("has no topology without --with-topology, and the configured limit", async () => {
+test("the answer to NodeGetInfo has no topology without --with-topology, and the configured limit", async () => {
   const info = await (await serve({ withTopology: false, attachLimit: 300 })).nodeGetInfo({});
   expect([info.accessibleTopology, info.maxVolumesPerNode]).toEqual([undefined, 256n]);
 });
 
-test("refuses inline ephemeral volumes with UNIMPLEMENTED", async () => {
+test("the Cinder node plugin refuses inline ephemeral volumes with UNIMPLEMENTED", async () => {
   const request = { volumeId: VOLUME, targetPath: "/pod", stagingTargetPath: "/staging", volumeCapability: fileSystem };
   const volumeContext = { "csi.storage.k8s.io/ephemeral": "true" };
   expect(await codeOf((await serve()).nodePublishVolume({ ...request, volumeContext }))).toBe(Code.Unimplemented);
 });
 
-test("does not publish a volume that is not staged, and has no statistics of a missing path", async () => {
+test("the Cinder node plugin does not publish a volume that is not staged, and has no statistics of a missing path", async () => {
   writeFileSync(join(dir, "mountinfo"), "");
   const node = await serve();
   const request = { volumeId: VOLUME, targetPath: join(dir, "pod"), stagingTargetPath: join(dir, "staging") };
@@ -89,7 +89,7 @@ test("does not publish a volume that is not staged, and has no statistics of a m
   );
 });
 
-test("reads the server's metadata once, and again after a failure", async () => {
+test("the Cinder node plugin reads the server's metadata once, and again after a failure", async () => {
   const documents: (string | undefined)[] = [undefined, '{"uuid": "u", "availability_zone": "z"}'];
   let mounts = 0;
   const host: Host = {
@@ -116,7 +116,7 @@ test("reads the server's metadata once, and again after a failure", async () => 
   expect(mounts).toBe(2);
 });
 
-test("does not take a volume with the label config-2 for the config drive", async () => {
+test("the Cinder node plugin does not take a volume with the label config-2 for the config drive", async () => {
   const byId = join(dir, "by-id");
   mkdirSync(byId);
   // Links of udev to volumes: their targets need not exist.
@@ -142,7 +142,7 @@ test("does not take a volume with the label config-2 for the config drive", asyn
   expect(mounted).toEqual(["/dev/sr0"]);
 });
 
-test("grows a file system when the device has the size, and has the kernel read it again with rescan-on-resize", async () => {
+test("the Cinder node plugin grows a file system when the device has the size, and has the kernel read it again with rescan-on-resize", async () => {
   const path = join(dir, "mounted");
   mkdirSync(path);
   mkdirSync(join(dir, "sys/dev/block/8:16/device"), { recursive: true });

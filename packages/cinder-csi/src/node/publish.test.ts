@@ -101,7 +101,7 @@ test("a volume for a single pod is published at one path", async () => {
   expect(table).toHaveLength(2);
 });
 
-describe("paths", () => {
+describe("target paths of the Cinder driver", () => {
   test("are those of the mount table where a folder above them is a link", async () => {
     mkdirSync(join(dir, "real"));
     symlinkSync(join(dir, "real"), join(dir, "link"));

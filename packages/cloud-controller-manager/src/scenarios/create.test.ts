@@ -223,7 +223,7 @@ describe.each(providers)("a new Service on %s", (provider) => {
     expect((await poolsOf())[0]?.session_persistence).toMatchObject({ type: "SOURCE_IP" });
   });
 
-  test("one that goes to ERROR while it is made is deleted with all its parts, and made again", async () => {
+  test("gets another load balancer, after the first with all its parts was deleted, when that goes to ERROR while it is made", async () => {
     const { w, cloud, run, hears, writes } = stage();
     cloud.setOutcomes([{ operation: "loadbalancer.create", outcome: "error" }]);
     run({ provider });
@@ -236,7 +236,7 @@ describe.each(providers)("a new Service on %s", (provider) => {
     expect(await w.loadBalancers()).toHaveLength(1);
   });
 
-  test("one that takes its time is published soon after it is ACTIVE", async () => {
+  test("is published soon after its slow load balancer is ACTIVE", async () => {
     const { w, cloud, run } = stage();
     cloud.setDelay(`loadbalancer.${provider}.create`, 900);
     run({ provider });

@@ -21,7 +21,7 @@ async function initialised(w: World, name: string): Promise<Node | undefined> {
 
 const key = (name: string) => ({ namespace: "", name });
 
-describe("nodes", () => {
+describe("Nodes of the cloud controller", () => {
   test("are initialised by lists alone: no call for a single one, and no write in the cloud", async () => {
     const { w, cloud, work } = await started(12);
     work();

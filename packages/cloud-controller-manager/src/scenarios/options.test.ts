@@ -126,7 +126,7 @@ describe("a new Service", () => {
     await w.served("web");
   });
 
-  test("one of the same name that is being deleted does not block it", async () => {
+  test("is served although a load balancer of the same name is being deleted", async () => {
     const { w, cloud, run } = stage();
     run({ provider: "ovn" });
     await w.createService("web", {}, internal);

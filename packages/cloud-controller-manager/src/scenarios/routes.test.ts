@@ -86,7 +86,7 @@ async function routed(w: World, count: number): Promise<void> {
     await until(w, `node ${i} to be routed`, async () => (await networkUnavailable(w, i))?.status === "False");
 }
 
-describe("routes", () => {
+describe("routes of the cloud controller", () => {
   test("are not managed where cloud.conf names no router; nodes are initialised all the same", async () => {
     const { w, routes } = await started();
     stops.push(w.run({ enabled: false }, { clusterCidr: "10.244.0.0/16", clock: fastClock(10) }).stop);

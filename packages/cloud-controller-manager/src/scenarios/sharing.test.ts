@@ -242,7 +242,7 @@ describe("a load balancer that Services share", () => {
     expect(writes()).toEqual(["PUT /loadbalancers/ID"]);
   });
 
-  test("one that a person made is kept when the last Service goes", async () => {
+  test("is kept when the last Service goes, where a person made it", async () => {
     const { w, run } = stage();
     const { loadBalancing } = w.cloud;
     const own = await loadBalancing.loadBalancers.create({

@@ -147,7 +147,7 @@ describe.each(providers)("a served Service on %s", (provider) => {
     expect(await messagesOf("web", "EnsuredLoadBalancer")).toHaveLength(1);
   });
 
-  test("one that is PENDING is not changed, and is as soon as it is ACTIVE", async () => {
+  test("changes its load balancer as soon as that is ACTIVE, and never while it is PENDING", async () => {
     const { w, cloud, skip, lb, writes } = await served({ provider }, { ports: [tcp(80)] });
     cloud.setDelay(`loadbalancer.${provider}.update`, 600_000);
     await w.cloud.loadBalancing.loadBalancers.update(lb?.id ?? "", { description: "changed by hand" });

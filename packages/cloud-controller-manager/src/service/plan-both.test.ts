@@ -32,7 +32,7 @@ describe("while a cluster's new name spreads over both load balancers of a Servi
     expect(typesOf({ ...almostRenamed(), second: undefined })).toEqual(["update-load-balancer"]);
   });
 
-  test("it waits for a second that cannot be changed yet, also when that would have notes of its own to write", () => {
+  test("the plan waits for a second one that cannot be changed yet, also when that would have notes of its own to write", () => {
     const second = almostRenamed({ provisioning_status: "PENDING_UPDATE" });
     const { annotations: _, ...metadata } = second.service.metadata;
     const plan = planBoth({ ...almostRenamed(), second: { ...second, service: { ...second.service, metadata } } }, 0);

@@ -15,14 +15,14 @@ interface Given {
   readonly config?: Partial<LoadBalancerConfig>;
 }
 
-describe("waiting", () => {
+describe("the plan of a Service that has to wait", () => {
   const world = () => {
     const made = new ModelWorld(aService(), nodes);
     made.converge();
     return made;
   };
 
-  test("a pending load balancer is not changed, and keeps its address published", () => {
+  test("does not change a pending load balancer, and keeps its address published", () => {
     const w = world();
     w.nodes = nodes.slice(1);
     w.balancers = w.balancers.map((l) => ({ ...l, provisioning_status: "PENDING_UPDATE" }));
@@ -32,7 +32,7 @@ describe("waiting", () => {
     expect(waiting.status).toEqual(w.service.status);
   });
 
-  test("one that refused a change is left for a while, then changed", () => {
+  test("leaves a load balancer that refused a change for a while, then changes it", () => {
     const w = world();
     w.nodes = nodes.slice(1);
     const busy = { ...w.observe(), held: { ...nothingHeld, busy: 500, refusals: 1 } };
@@ -40,7 +40,7 @@ describe("waiting", () => {
     expect(plan(busy, 500).steps.map((s) => s.type)).toEqual(["replace-members"]);
   });
 
-  test("a pool that stays PENDING and refuses for half a minute is recreated", () => {
+  test("recreates a pool that stays PENDING and refuses for half a minute", () => {
     const w = world();
     w.nodes = nodes.slice(1);
     w.pools = w.pools.map((p) => ({ ...p, pool: { ...p.pool, provisioning_status: "PENDING_CREATE" } }));
@@ -51,7 +51,7 @@ describe("waiting", () => {
     ).toEqual(["replace-members"]);
   });
 
-  test("a pool of ours whose listener was deleted by hand is deleted, and a user's pool stays", () => {
+  test("deletes a pool of ours whose listener was deleted by hand, and keeps a user's pool", () => {
     const w = world();
     const [own] = w.pools;
     if (!own) throw new Error("no pool");
@@ -61,14 +61,14 @@ describe("waiting", () => {
     expect(w.pools.map(({ pool }) => pool.id)).toEqual([own.pool.id, "theirs"]);
   });
 
-  test("a create that was not answered is not repeated before its time", () => {
+  test("does not repeat a create that was not answered before its time", () => {
     const w = new ModelWorld(aService({}, {}, { finalizers }), nodes);
     const held = { ...nothingHeld, uncertain: 900 };
     expect(plan({ ...w.observe(), held }, 899)).toMatchObject({ steps: [], wait: { until: 900 } });
     expect(plan({ ...w.observe(), held }, 900).steps.map((s) => s.type)).toEqual(["create-load-balancer"]);
   });
 
-  test("one that is being deleted is no hindrance for a new one, and is waited for at the end", () => {
+  test("creates a new load balancer while an old one is being deleted, and waits for that at the end", () => {
     const w = world();
     w.balancers = w.balancers.map((l) => ({ ...l, provisioning_status: "PENDING_DELETE" }));
     w.listeners = [];
@@ -120,7 +120,7 @@ describe("a load balancer in ERROR", () => {
   });
 });
 
-describe("what is published", () => {
+describe("the published address of a Service", () => {
   const published = (given: Given) => {
     const world = new ModelWorld(aService({}, given.annotations), nodes, given.config);
     world.converge();
@@ -220,7 +220,7 @@ describe("a load balancer that another Service owns", () => {
   });
 });
 
-describe("what is published", () => {
+describe("the published address of a Service", () => {
   const published = (spec: Parameters<typeof aService>[0], annotations: Record<string, string>) => {
     const w = new ModelWorld(aService(spec, annotations), nodes);
     w.converge();

@@ -202,7 +202,7 @@ describe("the create", () => {
   });
 });
 
-describe("members", () => {
+describe("members of a Service's pool", () => {
   test.each<[string, Given, string[]]>([
     ["of all nodes", {}, ["n1", "n2", "n3"]],
     [
@@ -268,7 +268,7 @@ describe("members", () => {
   });
 });
 
-describe("what cannot be served is refused before anything is made", () => {
+describe("a Service is refused before anything is made for", () => {
   test.each<[string, Given, RegExp]>([
     [
       "proxy-protocol with x-forwarded-for",

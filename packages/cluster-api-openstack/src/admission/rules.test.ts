@@ -109,7 +109,7 @@ test.each<[string, ClusterSpec, ClusterSpec, RegExp | undefined]>([
     /enableFloatingIP: Forbidden/,
   ],
   ["a bastion", managed, { ...managed, bastion: { enabled: true, spec: openStackMachine().spec } }, undefined],
-])("an OpenStackCluster gets %s", async (_name, before, after, expected) => {
+])("an OpenStackCluster is refused or permitted %s", async (_name, before, after, expected) => {
   const problems = (await refusals(cluster(after), cluster(before))).join("; ");
   if (expected) expect(problems).toMatch(expected);
   else expect(problems).toBe("");
@@ -135,7 +135,7 @@ test.each<[string, ClusterSpec, RegExp | undefined]>([
   ],
   ["with a bastion of no spec", { bastion: { enabled: true } }, /bastion\.spec: Required/],
   ["with a disabled bastion of no spec", { bastion: { enabled: false } }, undefined],
-])("an OpenStackCluster %s", async (_name, spec, expected) => {
+])("an OpenStackCluster is refused or accepted %s", async (_name, spec, expected) => {
   const problems = (await refusals(openStackCluster(spec))).join("; ");
   if (expected) expect(problems).toMatch(expected);
   else expect(problems).toBe("");
@@ -162,14 +162,17 @@ const machineRows: [string, MachineSpec, MachineSpec, RegExp | undefined][] = [
   ["a root volume", {}, { rootVolume: { sizeGiB: 1 } }, /spec\.rootVolume: Forbidden/],
   ["credentials", {}, { identityRef: { name: "a", cloudName: "b" } }, undefined],
 ];
-test.each(machineRows)("an OpenStackMachine with a server gets %s", async (_name, before, after, expected) => {
-  const providerID = "openstack:///1";
-  const problems = (
-    await refusals(openStackMachine({ ...after, providerID }), openStackMachine({ ...before, providerID }))
-  ).join("; ");
-  if (expected) expect(problems).toMatch(expected);
-  else expect(problems).toBe("");
-});
+test.each(machineRows)(
+  "an OpenStackMachine with a server is refused or permitted %s",
+  async (_name, before, after, expected) => {
+    const providerID = "openstack:///1";
+    const problems = (
+      await refusals(openStackMachine({ ...after, providerID }), openStackMachine({ ...before, providerID }))
+    ).join("; ");
+    if (expected) expect(problems).toMatch(expected);
+    else expect(problems).toBe("");
+  },
+);
 
 test("an OpenStackMachine gets a providerID once, and a flavor while it has no server", async () => {
   const made = openStackMachine({ providerID: "openstack:///1" });

@@ -72,7 +72,7 @@ describe("a running server", () => {
       { zone: "a", "causeway.dev.cluster": "default/demo" },
     ],
   ];
-  it.each(rows)("%s in place, and once", (_name, spec, read, expected) => {
+  it.each(rows)("gets %s in place, and once", (_name, spec, read, expected) => {
     change(w, spec);
     expect(plan(w).steps.length).toBeGreaterThan(0);
     settle(w);

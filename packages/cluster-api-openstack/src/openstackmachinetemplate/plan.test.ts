@@ -95,7 +95,7 @@ describe("the address pairs of a template", () => {
     ["pairs of another port", [{ nameSuffix: "a", allowedAddressPairs: pairs }], [{ nameSuffix: "b" }], undefined],
     ["more ports", [{ allowedAddressPairs: pairs }, {}], [{}], undefined],
     ["none, where the machine has an empty list", [{}], [{ allowedAddressPairs: [] }], undefined],
-  ])("with %s", (_name, wanted, has, expected) => {
+  ])("reach its machines with %s", (_name, wanted, has, expected) => {
     const { steps } = plan(templateOf({ ports: wanted ?? [] }), { machines: [machine(has)] });
     expect(steps.map((step) => step.ports)).toEqual(expected ? [expected] : []);
   });

@@ -4,7 +4,7 @@ import { openInfrastructure } from "./world.ts";
 
 const world = openInfrastructure();
 
-it("deletes a cluster with a load balancer and lists its ports twice at most", async () => {
+it("the OpenStack provider deletes a cluster with a load balancer and lists its ports twice at most", async () => {
   const before = world.inventory();
   const creator = world.start();
   await world.createCluster("counted", { ...demoSpec, apiServer: { managedLoadBalancer: { enabled: true } } });

@@ -193,6 +193,6 @@ test.each<[string, RegExp, KubeObject | undefined, (KubeObject | undefined)?, Wo
   ],
   ["a health check of what follows from it", /follows from the health check/, check("OwnerRemediated")],
   ["a health check of another condition", /^$/, check("NodeHealthy")],
-])("%s: %s", async (_, expected, after, before, world) => {
+])("the admission of Cluster API refuses or permits %s: %s", async (_, expected, after, before, world) => {
   expect(await messageFor(after, before, world)).toMatch(expected);
 });

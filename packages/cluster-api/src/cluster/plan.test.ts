@@ -78,7 +78,7 @@ describe("a Cluster", () => {
     const controlPlane = provider(HostedControlPlane, initialized);
     expect(bodies(observed({ infrastructure, controlPlane }))).toEqual([{ spec: endpoint("lb") }]);
   });
-  test("else from the control plane", () => {
+  test("has the endpoint of the control plane where the infrastructure has none", () => {
     expect(bodies(observed({ controlPlane: provider(HostedControlPlane, initialized) }))).toEqual([
       { spec: endpoint("10.0.0.5") },
     ]);

@@ -30,15 +30,15 @@ const config = (
     : {}),
 });
 
-describe("discovery", () => {
+describe("discovery of an extension's handlers", () => {
   test.each<[string, ExtensionConfig, number | undefined, boolean]>([
-    ["of a new extension", config(), undefined, true],
-    ["after a restart", config({ discovered: "True" }), undefined, true],
-    ["of an extension that was asked", config({ discovered: "True" }), now - 1_000, false],
-    ["after ten minutes", config({ discovered: "True" }), now - 600_000, true],
-    ["soon after a failure", config({ discovered: "False" }), now - 30_000, true],
-    ["of a changed config", config({ discovered: "True", generation: 1 }), now - 1_000, true],
-    ["of a paused one", config({ annotations: { "cluster.x-k8s.io/paused": "" } }), undefined, false],
+    ["is due for a new extension", config(), undefined, true],
+    ["is due after a restart", config({ discovered: "True" }), undefined, true],
+    ["is not due for an extension that was asked", config({ discovered: "True" }), now - 1_000, false],
+    ["is due after ten minutes", config({ discovered: "True" }), now - 600_000, true],
+    ["is due soon after a failure", config({ discovered: "False" }), now - 30_000, true],
+    ["is due for a changed config", config({ discovered: "True", generation: 1 }), now - 1_000, true],
+    ["is not due for a paused extension", config({ annotations: { "cluster.x-k8s.io/paused": "" } }), undefined, false],
   ])("%s", (_, object, last, due) => {
     expect(isDiscoveryDue(object, last, now)).toBe(due);
   });

@@ -65,69 +65,69 @@ const joined = { ...ownerFromMachine(machine), hasJoined: true };
 const pool = { ...ownerFromMachine(machine), kind: "MachinePool", name: "pool" } as const;
 const expires = now + tokenLifetime;
 
-describe("the steps of a bootstrap", () => {
+describe("the plan of a KubeadmConfig", () => {
   test.each<[string, Observed, object[]]>([
-    ["the data Secret comes first, with a token in it", complete, [{ type: "create-data-secret" }]],
-    ["then its token is made known to the workload cluster", withSecret, [{ type: "create-token", expires }]],
-    ["a token with time left is left alone", { ...withSecret, token: token(expires) }, []],
+    ["creates the data Secret first, with a token in it", complete, [{ type: "create-data-secret" }]],
+    ["makes the token known to the workload cluster after the Secret", withSecret, [{ type: "create-token", expires }]],
+    ["leaves a token with time left alone", { ...withSecret, token: token(expires) }, []],
     [
-      "a token that runs out while the machine boots is prolonged",
+      "prolongs a token that runs out while the machine boots",
       { ...withSecret, token: token(now + tokenLifetime / 2) },
       [{ type: "extend-token", name: "bootstrap-token-abcdef", expires }],
     ],
     [
-      "the token of a pool is replaced once half of its life is over",
+      "replaces the token of a pool once half of its life is over",
       { ...withSecret, owner: pool, token: token(now + tokenLifetime / 2 - 1) },
       [{ type: "rotate-token" }],
     ],
     [
-      "the token of a pool is kept until then",
+      "keeps the token of a pool until half of its life is over",
       { ...withSecret, owner: pool, token: token(now + tokenLifetime / 2 + 1) },
       [],
     ],
     [
-      "the token of a machine that has joined goes",
+      "deletes the token of a machine that has joined",
       { ...withSecret, owner: joined, token: token(expires) },
       [{ type: "delete-token", name: "bootstrap-token-abcdef" }],
     ],
-    ["and then nothing more is done", { ...withSecret, owner: joined }, []],
+    ["does nothing more once the token is deleted", { ...withSecret, owner: joined }, []],
     [
-      "nothing is made before the control plane answers",
+      "makes nothing before the control plane answers",
       { ...complete, cluster: { ...cluster, status: { initialization: { infrastructureProvisioned: true } } } },
       [],
     ],
-    ["nothing is made without the cluster's certificates", { ...complete, authority: undefined }, []],
-    ["nothing is made while the workload cluster is out of reach", { ...complete, token: "unreachable" }, []],
+    ["makes nothing without the cluster's certificates", { ...complete, authority: undefined }, []],
+    ["makes nothing while the workload cluster is out of reach", { ...complete, token: "unreachable" }, []],
     [
-      "nothing is made for a paused cluster",
+      "makes nothing for a paused cluster",
       { ...complete, cluster: { ...cluster, spec: { ...cluster.spec, paused: true } } },
       [],
     ],
     [
-      "a Secret of another owner is not touched",
+      "does not touch a Secret of another owner",
       { ...complete, dataSecret: { ...dataSecret, metadata: { name: "w-1" } } },
       [],
     ],
   ])("%s", (_, observed, steps) => expect(plan(observed, now).steps).toEqual(steps));
 });
 
-describe("what it says", () => {
+describe("the status of a KubeadmConfig", () => {
   const available = (observed: Observed) =>
     plan(observed, now).status.conditions?.find(({ type }) => type === "DataSecretAvailable");
-  test("the Secret counts once the token is known", () => {
+  test("names the Secret once the token is known", () => {
     const { status, steps } = plan({ ...withSecret, token: token(expires) }, now);
     expect(steps).toEqual([]);
     expect(status).toMatchObject({ dataSecretName: "w-1", initialization: { dataSecretCreated: true } });
   });
-  test("external etcd is rejected in a condition", () => {
+  test("rejects external etcd in a condition", () => {
     const external = { endpoints: ["https://e"], caFile: "c", certFile: "c", keyFile: "k" };
     const observed = { ...complete, config: { ...config, spec: { clusterConfiguration: { etcd: { external } } } } };
     expect(available(observed)).toMatchObject({ status: "False", reason: "NotServed" });
   });
-  test("a missing Secret is named", () => {
+  test("names a missing Secret", () => {
     expect(available({ ...complete, missingSecrets: ["s/file"] })?.message).toContain("s/file");
   });
-  test("it reconciles again before the token expires", () => {
+  test("is planned again before the token expires", () => {
     const { wait } = plan({ ...withSecret, token: token(expires) }, now);
     expect(wait?.until).toBe(now + tokenLifetime / 3);
   });

@@ -142,4 +142,4 @@ test.each<[string, ReturnType<typeof parseImage>]>([
   ["a/b", undefined],
   ["a/b@sha256:00", undefined],
   ["a/b:v1@sha256:00", undefined],
-])("the parts of %s", (text, expected) => expect(parseImage(text)).toEqual(expected));
+])("the image %s is read as name, tag and digest", (text, expected) => expect(parseImage(text)).toEqual(expected));

@@ -67,81 +67,91 @@ describe("a drain by rules", () => {
   });
 });
 
-describe("the stages of a deletion", () => {
+describe("the deletion of a Machine", () => {
   test.each<[string, Observed, string, object[]]>([
     [
-      "hooks before the drain hold it",
+      "is held by hooks before the drain",
       observed({ machine: leaving({ annotations: hook }) }),
       "WaitingForPreDrainHook",
       [],
     ],
-    ["the Node is cordoned", observed({ workload: on([], node("w-1")) }), "DrainingNode", [{ type: "patch-node" }]],
+    ["cordons the Node", observed({ workload: on([], node("w-1")) }), "DrainingNode", [{ type: "patch-node" }]],
     [
-      "pods are evicted",
+      "evicts the pods",
       observed({ workload: on([podOn("a")]) }),
       "DrainingNode",
       [{ type: "drain", pods: [{ name: "a" }] }],
     ],
     [
-      "pods on their way out are waited for",
+      "waits for pods on their way out",
       observed({ workload: on([podOn("a", { deletionTimestamp: at(now) })]) }),
       "DrainingNode",
       [],
     ],
     [
-      "pods of DaemonSets stay",
+      "leaves pods of DaemonSets",
       observed({ workload: on([podOn("a", { ownerReferences: [daemonSet] })]) }),
       "WaitingForInfrastructureDeletion",
       [host],
     ],
     [
-      "pods on a lost Node get one second",
+      "gives pods on a lost Node one second",
       observed({ workload: on([podOn("a")], node("w-1", unreachable)) }),
       "DrainingNode",
       [{ type: "drain", graceSeconds: 1 }],
     ],
     [
-      "pods that cannot end on a lost Node are left",
+      "leaves pods that cannot end on a lost Node",
       observed({ workload: on([podOn("a", { deletionTimestamp: at(now - 2000) })], node("w-1", unreachable)) }),
       "WaitingForInfrastructureDeletion",
       [host],
     ],
-    ["volumes are waited for", observed({ workload: on([], node("w-1", attached)) }), "WaitingForVolumeDetach", []],
+    ["waits for volumes", observed({ workload: on([], node("w-1", attached)) }), "WaitingForVolumeDetach", []],
     [
-      "hooks before the host goes hold it",
+      "is held by hooks before the host goes",
       observed({ machine: leaving({ annotations: lastHook }) }),
       "WaitingForPreTerminateHook",
       [],
     ],
-    ["then the host goes", observed(), "WaitingForInfrastructureDeletion", [host]],
+    ["deletes the host after the drain", observed(), "WaitingForInfrastructureDeletion", [host]],
     [
-      "which may take its time",
+      "waits for the host",
       observed({ infrastructure: referred("OpenStackMachine", "w-1", { deleting: true }), workload: on([podOn("a")]) }),
       "WaitingForInfrastructureDeletion",
       [],
     ],
     [
-      "then the bootstrap configuration",
+      "deletes the bootstrap configuration after the host",
       observed({ infrastructure: gone.infrastructure }),
       "WaitingForBootstrapDeletion",
       [host],
     ],
-    ["then the Node", observed(gone), "DeletingNode", [{ type: "delete-node", name: "w-1" }]],
     [
-      "then the finalizer",
+      "deletes the Node after the bootstrap configuration",
+      observed(gone),
+      "DeletingNode",
+      [{ type: "delete-node", name: "w-1" }],
+    ],
+    [
+      "removes the finalizer last",
       observed({ ...gone, workload: { reach: "connected", nodes: [], drain: noDrain } }),
       "DeletionCompleted",
       [{ type: "patch" }],
     ],
     [
-      "a Node of a cluster that goes is not cared for",
+      "leaves the Node of a cluster that goes",
       observed({ ...gone, cluster: cluster({ metadata: { name: "demo", deletionTimestamp: at(now) } }) }),
       "DeletionCompleted",
       [{ type: "patch" }],
     ],
-    ["draining waits for a cluster out of reach", observed({ workload: { reach: "unreachable" } }), "DrainingNode", []],
     [
-      "a host of a kind without a provider is not reported as deleted",
+      "waits with the drain for a cluster out of reach",
+      observed({ workload: { reach: "unreachable" } }),
+      "DrainingNode",
+      [],
+    ],
+    [
+      "does not report a host of a kind without a provider as deleted",
       observed({ workload: on([]), infrastructure: { ...gone.infrastructure, kind: undefined } }),
       "WaitingForInfrastructureDeletion",
       [],
@@ -154,26 +164,26 @@ describe("the stages of a deletion", () => {
   });
 });
 
-describe("limits of time", () => {
+describe("the time limits of a Machine's deletion", () => {
   const since = (seconds: number) => ({
     ...leaving(),
     status: { ...base.status, deletion: { nodeDrainStartTime: at(now - seconds * 1000) } },
   });
-  test("a drain without a limit continues", () => {
+  test("let a drain without a limit continue", () => {
     const machine = since(100_000);
     expect(planDeletion(observed({ machine, workload: on([podOn("a")]) }), now).reason).toBe("DrainingNode");
   });
-  test("a drain past its limit is given up", () => {
+  test("end a drain past its limit", () => {
     const machine = { ...since(61), spec: { ...base.spec, deletion: { nodeDrainTimeoutSeconds: 60 } } };
     expect(planDeletion(observed({ machine, workload: on([podOn("a")]) }), now).reason).toBe(
       "WaitingForInfrastructureDeletion",
     );
   });
-  test("a Node that cannot be reached is given up after ten seconds", () => {
+  test("give up a Node that cannot be reached after ten seconds", () => {
     const late = planDeletion(observed({ ...gone, workload: { reach: "unreachable" } }), now + 11_000);
     expect(late.reason).toBe("DeletionCompleted");
   });
-  test("the beginning of a drain is remembered", () => {
+  test("count from the recorded beginning of a drain", () => {
     expect(planDeletion(observed({ workload: on([podOn("a")]) }), now).times.nodeDrainStartTime).toBe(
       "2026-01-01T00:00:00Z",
     );

@@ -34,9 +34,9 @@ const otherCluster = rule("a", {
   machines: [{ clusterSelector: { matchLabels: { env: "prod" } } }],
 });
 
-describe("how a pod is treated while its Node is drained", () => {
+describe("while a Node is drained", () => {
   test.each<[string, Pod, readonly MachineDrainRule[], string, number]>([
-    ["without rules it is drained", pod(), [], "Drain", 0],
+    ["a pod without rules is evicted", pod(), [], "Drain", 0],
     ["a pod of a DaemonSet is skipped", pod({}, { ownerReferences: [owner] }), [wait], "Skip", 0],
     [
       "a mirror of a static pod is skipped",
@@ -46,11 +46,11 @@ describe("how a pod is treated while its Node is drained", () => {
       0,
     ],
     ["a finished pod is skipped", pod({}, {}, "Succeeded"), [wait], "Skip", 0],
-    ["its own label wins over rules", pod({ "cluster.x-k8s.io/drain": "skip" }), [wait], "Skip", 0],
-    ["its label may ask to wait", pod({ "cluster.x-k8s.io/drain": "wait-completed" }), [], "WaitCompleted", 0],
-    ["a rule gives the order", pod({ app: "db" }), [late], "Drain", 10],
+    ["a pod's own label wins over rules", pod({ "cluster.x-k8s.io/drain": "skip" }), [wait], "Skip", 0],
+    ["a pod's label may ask to wait", pod({ "cluster.x-k8s.io/drain": "wait-completed" }), [], "WaitCompleted", 0],
+    ["a rule gives the order of pods", pod({ app: "db" }), [late], "Drain", 10],
     ["the first rule by name wins", pod({ app: "db" }), [wait, late], "Drain", 10],
-    ["a rule without pods is for all", pod(), [wait, late], "WaitCompleted", 5],
+    ["a rule without selectors is for all pods", pod(), [wait, late], "WaitCompleted", 5],
     ["a selector of namespaces must match, too", pod({ app: "cart" }), [inShop], "Skip", 0],
     ["both selectors of an entry must match", pod({ app: "web" }), [inShop], "Drain", 0],
     ["a rule for other Machines does not apply", pod(), [elsewhere], "Drain", 0],

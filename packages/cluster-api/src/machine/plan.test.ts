@@ -42,7 +42,7 @@ const running = observed({
   workload: connected(node("w-1")),
 });
 
-describe("phases", () => {
+describe("the phase of a Machine is", () => {
   test.each<[string, Observed, string]>([
     ["Pending until there is bootstrap data", observed(), "Pending"],
     ["Provisioning once there is", observed({ bootstrap: secretMade }), "Provisioning"],
@@ -76,7 +76,7 @@ test("a Node of a MachineSet that a rollout replaces is avoided by new pods", ()
   expect(taintsOf(replaced)).toContainEqual({ taints: [taint] });
 });
 
-describe("what is copied from providers", () => {
+describe("a Machine's status copies from its providers", () => {
   const patches = (given: Observed) =>
     plan(given, now).steps.flatMap((step) => (step.type === "patch" ? [step.body["spec"]] : []));
   test("the name of the data Secret", () => {

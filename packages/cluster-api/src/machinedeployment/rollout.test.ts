@@ -14,7 +14,7 @@ describe("a rolling update", () => {
   test.each([
     ["starts with one machine more", set("new", 0), [set("old", 3)], { new: 1 }],
     ["waits until the new machine serves", set("new", 1, 0), [set("old", 3)], {}],
-    ["then takes an old one away", set("new", 1), [set("old", 3)], { old: 2 }],
+    ["takes an old machine away once the new one serves", set("new", 1), [set("old", 3)], { old: 2 }],
     [
       "first removes machines that are not available",
       set("new", 1),
@@ -65,7 +65,7 @@ function simulate(start: {
   return { moments, fresh, old };
 }
 
-describe("whatever happens during a rollout", () => {
+describe("at each moment of a rollout", () => {
   const runs = fc
     .record({
       desired: fc.integer({ min: 0, max: 12 }),
@@ -92,7 +92,7 @@ describe("whatever happens during a rollout", () => {
       ),
     );
   });
-  test("it ends with the new machines alone", () => {
+  test("the rollout can still end with the new machines alone", () => {
     fc.assert(
       fc.property(runs, (run) => {
         const { fresh, old } = simulate(run);
@@ -145,5 +145,7 @@ test.each([
   ["a percentage of a surge, rounded up", "25%", 3],
   ["nothing", undefined, undefined],
   ["nonsense", "many", undefined],
-])("%s of ten machines", (_, value, count) => expect(resolveCount(value, 10, "up")).toBe(count));
-test("percentages of absences round down", () => expect(resolveCount("25%", 10, "down")).toBe(2));
+])("a limit of a rollout is read as %s of ten machines", (_, value, count) =>
+  expect(resolveCount(value, 10, "up")).toBe(count),
+);
+test("a percentage of unavailable machines is rounded down", () => expect(resolveCount("25%", 10, "down")).toBe(2));

@@ -89,19 +89,31 @@ const unborn: Target = {
   node: undefined,
 };
 
-describe("the health of a Machine", () => {
+describe("a MachineHealthCheck", () => {
   test.each<[string, Target, string | undefined]>([
-    ["a Node that reports Ready is healthy", healthyTarget("a"), "HealthCheckSucceeded=True/HealthCheckSucceeded"],
-    ["a Node condition that lasts longer than its timeout", lost("a"), "HealthCheckSucceeded=False/UnhealthyNode"],
     [
-      "a Node condition within its timeout is waited for",
+      "takes a Node that reports Ready for healthy",
+      healthyTarget("a"),
+      "HealthCheckSucceeded=True/HealthCheckSucceeded",
+    ],
+    [
+      "reports a Node condition that lasts longer than its timeout",
+      lost("a"),
+      "HealthCheckSucceeded=False/UnhealthyNode",
+    ],
+    [
+      "waits for a Node condition within its timeout",
       { ...lost("a"), node: withReady("a", "Unknown", now - 4 * minute) },
       undefined,
     ],
-    ["a Node that was deleted", { ...healthyTarget("a"), node: undefined }, "HealthCheckSucceeded=False/NodeDeleted"],
-    ["a Node that does not come in ten minutes", unborn, "HealthCheckSucceeded=False/NodeStartupTimeout"],
     [
-      "a Machine condition",
+      "reports a Node that was deleted",
+      { ...healthyTarget("a"), node: undefined },
+      "HealthCheckSucceeded=False/NodeDeleted",
+    ],
+    ["reports a Node that does not come in ten minutes", unborn, "HealthCheckSucceeded=False/NodeStartupTimeout"],
+    [
+      "reports a condition of a Machine",
       {
         ...healthyTarget("a"),
         machine: withConditions(servingMachine("a"), condition("Disk", "False", now - 2 * minute)),
@@ -109,37 +121,45 @@ describe("the health of a Machine", () => {
       "HealthCheckSucceeded=False/UnhealthyMachine",
     ],
     [
-      "a Machine that a person marked",
+      "reports a Machine that a person marked",
       { ...healthyTarget("a"), machine: noted(servingMachine("a"), annotations.remediateMachine) },
       "HealthCheckSucceeded=False/HasRemediateAnnotation",
     ],
-    ["skip-remediation", { ...lost("a"), machine: noted(servingMachine("a"), annotations.skipRemediation) }, undefined],
-    ["a paused Machine", { ...lost("a"), machine: noted(servingMachine("a"), annotations.paused) }, undefined],
+    [
+      "leaves a Machine with skip-remediation alone",
+      { ...lost("a"), machine: noted(servingMachine("a"), annotations.skipRemediation) },
+      undefined,
+    ],
+    [
+      "leaves a paused Machine alone",
+      { ...lost("a"), machine: noted(servingMachine("a"), annotations.paused) },
+      undefined,
+    ],
   ])("%s", (_, target, expected) => {
     expect(marks(observed([target]))[0]?.[1]).toBe(expected);
   });
 
-  test("is not judged before the control plane is initialized", () => {
+  test("does not judge before the control plane is initialized", () => {
     const given = observed([unborn], {
       cluster: cluster({ status: { conditions: [condition("InfrastructureReady")] } }),
     });
     expect(marks(given)).toEqual([]);
   });
-  test("is not judged while the workload cluster cannot be reached", () => {
+  test("does not judge while the workload cluster cannot be reached", () => {
     const plan = planHealthCheck(observed([lost("a")], { connected: false }), now);
     expect([plan.steps, plan.wait?.for]).toEqual([[], "the connection to the workload cluster"]);
   });
-  test("is checked again when the earliest timeout ends", () => {
+  test("checks again when the earliest timeout ends", () => {
     const soon = { ...lost("a"), node: withReady("a", "Unknown", now - 4 * minute) };
     expect(planHealthCheck(observed([soon, healthyTarget("b")]), now).wait?.until).toBe(now + minute + 1000);
   });
-  test("a startup timeout of 0 turns the check off", () => {
+  test("does not wait for Nodes with a startup timeout of 0", () => {
     const given = observed([unborn], { check: check({ checks: { nodeStartupTimeoutSeconds: 0 } }) });
     expect(marks(given)).toEqual([]);
   });
 });
 
-describe("remediation", () => {
+describe("remediation by a MachineHealthCheck", () => {
   test("is left to the owner, which sees OwnerRemediated", () => {
     expect(marks(observed([lost("a"), healthyTarget("b")]))[0]).toEqual([
       "a",
@@ -191,7 +211,10 @@ describe("remediation", () => {
     [{ unhealthyInRange: "[1-3]" }, 9, 0, false, 0],
     [{ unhealthyInRange: "[1-3]" }, 9, 2, true, 1],
     [{ unhealthyInRange: "[1-3]" }, 9, 4, false, 0],
-  ])("limit %j of %i machines with %i unhealthy", (trigger, total, unhealthy, allowed, more) => {
-    expect(allowanceOf(trigger, { total, unhealthy })).toMatchObject({ allowed, more });
-  });
+  ])(
+    "with the limit %j of %i machines with %i unhealthy is allowed or stopped",
+    (trigger, total, unhealthy, allowed, more) => {
+      expect(allowanceOf(trigger, { total, unhealthy })).toMatchObject({ allowed, more });
+    },
+  );
 });

@@ -157,7 +157,7 @@ describe("a MachineSet", () => {
   });
 });
 
-describe("which machine is deleted first", () => {
+describe("the order in which a MachineSet deletes Machines", () => {
   const old = owned("old", { creationTimestamp: at(now - 1e9) });
   const young = owned("young", { creationTimestamp: at(now - 1e6) });
   const marked = owned("marked", { annotations: { [annotations.deleteMachine]: "" } });
@@ -165,14 +165,16 @@ describe("which machine is deleted first", () => {
   const going = owned("going", { deletionTimestamp: at(now) });
   const names = (order: "Random" | "Newest" | "Oldest", machines: Machine[]) =>
     chooseForDeletion(machines, machines.length, { order, now }).map(({ metadata }) => metadata.name);
-  test("those being deleted, those marked, those without a Node, then the rest", () => {
+  test("is those being deleted, those marked, those without a Node, then the rest", () => {
     expect(names("Random", [old, lame, marked, young, going])).toEqual(["going", "marked", "lame", "old", "young"]);
   });
-  test("Newest", () => expect(names("Newest", [old, young])).toEqual(["young", "old"]));
-  test("Oldest", () => expect(names("Oldest", [young, old])).toEqual(["old", "young"]));
+  test("begins with the newest by policy Newest", () =>
+    expect(names("Newest", [old, young])).toEqual(["young", "old"]));
+  test("begins with the oldest by policy Oldest", () =>
+    expect(names("Oldest", [young, old])).toEqual(["old", "young"]));
 });
 
-describe("names", () => {
+describe("names of a MachineSet's Machines", () => {
   test("are distinct, never in use, and fit into a label", () => {
     fc.assert(
       fc.property(

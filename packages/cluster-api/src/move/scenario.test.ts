@@ -167,7 +167,7 @@ function dying(client: KubernetesClient, life: { left: number; readonly after: b
   };
 }
 
-describe("moving clusters", () => {
+describe("the command move", () => {
   test("carries the whole graph with statuses and secrets to the target and back, and leaves nothing behind", async () => {
     await seed(one.client, "there-and-back");
     const before = await shape(one, "there-and-back");

@@ -13,12 +13,12 @@ test("a point's name has everything but its data", () => {
   expect(parsePoint("default/web/uid/points/yesterday")).toBeUndefined();
 });
 
-describe("what is taken", () => {
+describe("the next backup takes", () => {
   test.each<[string, Point[], Parameters<typeof nextPoint>[1], number, ReturnType<typeof nextPoint>]>([
     ["all data first", [], schedule, 0, { take: "full" }],
     ["nothing before it is due", [full(0)], schedule, 9, { at: 10 }],
-    ["changes when they are due", [full(0)], schedule, 10, { take: "changes" }],
-    ["the next since the last one", [full(0), change(10, 0)], schedule, 12, { at: 20 }],
+    ["the changes when they are due", [full(0)], schedule, 10, { take: "changes" }],
+    ["the next changes since the last one", [full(0), change(10, 0)], schedule, 12, { at: 20 }],
     ["all data when it is due", [full(0), change(95, 0)], schedule, 100, { take: "full" }],
     ["all data that is due before the changes", [full(0), change(95, 0)], schedule, 96, { at: 100 }],
     ["all data when it is requested", [full(0)], { ...schedule, requestedAt: 5 }, 6, { take: "full" }],

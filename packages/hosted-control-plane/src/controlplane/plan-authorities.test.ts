@@ -75,8 +75,8 @@ const all = (to: RootStage): string[] => [...both(to), `advance proxy→${to}`];
 const due = { rotateAfter: rotation };
 const retired = { rotateAfter: rotation, retireOldAfter: rotation };
 
-describe("a rotation of a control plane's authority", () => {
-  test("dates the new authority when all of the control plane signs with it, rounded up, and keeps that date", () => {
+describe("the rotation of a control plane's authority", () => {
+  test("dates a new root when all of the control plane signs with it, rounded up, and keeps that date", () => {
     const plan = (given: Given, later = 0) => {
       const facts = from(given);
       return planAuthorities({ ...facts, now: facts.now + later }).status.rotatedAt;
@@ -92,166 +92,170 @@ describe("a rotation of a control plane's authority", () => {
   });
 
   test.each<[string, Given, ReturnType<typeof outcome>]>([
-    ["nothing is asked: no condition", {}, { steps: [], phase: "Current", reason: undefined }],
-    ["its time has come", { spec: due }, { steps: both("trust"), phase: "Current", reason: "Rotating" }],
-    ["its time has not come", { spec: { rotateAfter: at(HOUR) } }, { steps: [], phase: "Current", reason: "Current" }],
+    ["has no condition where none is asked for", {}, { steps: [], phase: "Current", reason: undefined }],
+    ["begins when its time has come", { spec: due }, { steps: both("trust"), phase: "Current", reason: "Rotating" }],
     [
-      "the authority is younger than the time",
+      "does not begin before its time",
+      { spec: { rotateAfter: at(HOUR) } },
+      { steps: [], phase: "Current", reason: "Current" },
+    ],
+    [
+      "does not begin when the authority is younger than the requested time",
       { spec: due, createdAt: now - HOUR / 2 },
       { steps: [], phase: "Current", reason: "Current" },
     ],
     [
-      "the rotation for this time is over",
+      "does not begin again when the one for this time is over",
       { spec: retired, ca: { rotation } },
       { steps: [], phase: "Current", reason: "Current" },
     ],
     [
-      "not before it was initialized",
+      "does not begin before the control plane was initialized",
       { spec: due, initialized: false },
       { steps: [], phase: "Current", reason: "Current" },
     ],
     [
-      "not while it is not as requested",
+      "does not begin while the control plane is not as requested",
       { spec: due, settled: false },
       { steps: [], phase: "Current", reason: "Rotating" },
     ],
     [
-      "only one of the two was written before a crash",
+      "goes on when only one of two Secrets was written before a crash",
       { spec: due, stages: ["trust", "single"], settled: false },
       { steps: ["catch up sa→trust"], phase: "Preparing", reason: "Rotating" },
     ],
     [
-      "the other one was written first",
+      "goes on when the other Secret was written first",
       { spec: due, stages: ["sign", "trust"], settled: false },
       { steps: ["catch up sa→sign"], phase: "Preparing", reason: "Rotating" },
     ],
     [
-      "the next one signs only when it is trusted everywhere",
+      "does not sign with the new root before it is trusted everywhere",
       { spec: due, stages: ["trust", "trust"], settled: false },
       { steps: [], phase: "Preparing", reason: "Rotating" },
     ],
     [
-      "it is trusted everywhere",
+      "signs with the new root once it is trusted everywhere",
       { spec: due, stages: ["trust", "trust"] },
       { steps: both("sign"), phase: "Preparing", reason: "Rotating" },
     ],
     [
-      "it signs, and not everything knows yet, whatever is asked",
+      "waits until everything knows the new root, whatever is asked",
       { spec: retired, stages: ["sign", "sign"], settled: false },
       { steps: [], phase: "Preparing", reason: "Rotating" },
     ],
     [
-      "it signs: who asked for it must act",
+      "waits for its user once the new root signs",
       { spec: due, stages: ["sign", "sign"] },
       { steps: [], phase: "Prepared", reason: "Prepared" },
     ],
     [
-      "it stays prepared while an API server restarts",
+      "stays prepared while an API server restarts",
       { spec: due, stages: ["sign", "sign"], settled: false, status: { phase: "Prepared", rotation } },
       { steps: [], phase: "Prepared", reason: "Prepared" },
     ],
     [
-      "the time of retirement has not come",
+      "does not retire the old root before its time",
       { spec: { ...due, retireOldAfter: at(HOUR) }, stages: ["sign", "sign"] },
       { steps: [], phase: "Prepared", reason: "Prepared" },
     ],
     [
-      "a retirement that was asked for an earlier rotation is not this one's",
+      "ignores a retirement that was requested of an earlier rotation",
       { spec: { rotateAfter: at(-2 * HOUR), retireOldAfter: at(-2 * HOUR) }, stages: ["sign", "sign"] },
       { steps: [], phase: "Prepared", reason: "Prepared" },
     ],
     [
-      "Machines know only the old one",
+      "keeps the old root while Machines know only that one",
       { spec: retired, stages: ["sign", "sign"], oldMachines: ["m0", "m1"] },
       { steps: [], phase: "Prepared", reason: "MachinesRemain" },
     ],
     [
-      "Machines know only the old one, and are given up",
+      "retires the old root when Machines that know only that one are given up",
       { spec: { ...retired, ignoreMachines: true }, stages: ["sign", "sign"], oldMachines: ["m0"] },
       { steps: both("retire"), phase: "Prepared", reason: "Rotating" },
     ],
     [
-      "the old one may go",
+      "retires the old root when nothing needs it",
       { spec: retired, stages: ["sign", "sign"] },
       { steps: both("retire"), phase: "Prepared", reason: "Rotating" },
     ],
     [
-      "a second rotation waits for the end of the first",
+      "waits for the end of an earlier one",
       { spec: { rotateAfter: at(-1) }, stages: ["sign", "sign"] },
       { steps: [], phase: "Prepared", reason: "Prepared" },
     ],
     [
-      "the old one is being removed",
+      "waits while the old root is removed",
       { spec: retired, stages: ["retire", "retire"], settled: false },
       { steps: [], phase: "Retiring", reason: "Rotating" },
     ],
     [
-      "the old one is gone",
+      "ends when the old root is gone",
       { spec: retired, stages: ["retire", "retire"] },
       { steps: both("single"), phase: "Retiring", reason: "Rotating" },
     ],
     [
-      "one of the two ended before a crash",
+      "goes on when one of two Secrets ended before a crash",
       { spec: retired, stages: ["single", "retire"], ca: { rotation }, settled: false },
       { steps: ["catch up sa→single"], phase: "Retiring", reason: "Rotating" },
     ],
     [
-      "the front proxy's authority begins with the others",
+      "begins with the front proxy's authority, too",
       { spec: due, stages: ["single", "single", "single"] },
       { steps: all("trust"), phase: "Current", reason: "Rotating" },
     ],
     [
-      "the front proxy's authority goes on with the others",
+      "goes on with the front proxy's authority, too",
       { spec: due, stages: ["trust", "trust", "trust"] },
       { steps: all("sign"), phase: "Preparing", reason: "Rotating" },
     ],
     [
-      "the front proxy's authority is retired with the others",
+      "retires the front proxy's old authority with the others",
       { spec: retired, stages: ["sign", "sign", "sign"] },
       { steps: all("retire"), phase: "Prepared", reason: "Rotating" },
     ],
     [
-      "only one of the three was written before a crash",
+      "goes on when only one of three Secrets was written before a crash",
       { spec: due, stages: ["single", "trust", "single"], settled: false },
       { steps: ["catch up ca→trust", "catch up proxy→trust"], phase: "Preparing", reason: "Rotating" },
     ],
     [
-      "only the front proxy's authority is behind at the end",
+      "ends the front proxy's stage when only that one is behind",
       { spec: retired, stages: ["single", "single", "retire"], ca: { rotation }, settled: false },
       { steps: ["catch up proxy→single"], phase: "Retiring", reason: "Rotating" },
     ],
     [
-      "the front proxy's authority ended first",
+      "goes on when the front proxy's stage ended first",
       { spec: retired, stages: ["retire", "retire", "single"], proxy: { rotation }, settled: false },
       { steps: ["catch up ca→single", "catch up sa→single"], phase: "Retiring", reason: "Rotating" },
     ],
     [
-      "a rotation of a version that left the front proxy out ends without it",
+      "ends without the front proxy where an older version began it so",
       { spec: retired, stages: ["sign", "sign", "single"] },
       { steps: both("retire"), phase: "Prepared", reason: "Rotating" },
     ],
     [
-      "a rotation of a version that left the front proxy out does not end before it has settled",
+      "does not end without the front proxy before it has settled",
       { spec: retired, stages: ["retire", "retire", "single"], settled: false },
       { steps: [], phase: "Retiring", reason: "Rotating" },
     ],
     [
-      "three Secrets of three stages",
+      "reports three Secrets of three stages",
       { spec: retired, stages: ["trust", "sign", "retire"] },
       { steps: [], phase: "Preparing", reason: "RotationBroken" },
     ],
     [
-      "someone put an old Secret back",
+      "reports that someone put an old Secret back",
       { spec: retired, stages: ["sign", "single"] },
       { steps: [], phase: "Preparing", reason: "RotationBroken" },
     ],
     [
-      "someone took the other root away",
+      "reports that someone took the other root away",
       { spec: retired, stages: ["sign", "sign"], ca: { other: undefined as never } },
       { steps: [], phase: "Preparing", reason: "RotationBroken" },
     ],
     [
-      "the authority expires in a month, and nothing is asked",
+      "reports that the authority expires in a month where no rotation is requested",
       { expiresAt: now + 30 * 24 * HOUR },
       { steps: [], phase: "Current", reason: "ExpiresSoon" },
     ],

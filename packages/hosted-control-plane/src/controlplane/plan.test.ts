@@ -78,47 +78,51 @@ const created = ["create-root ca", "create-root proxy", "create-root sa"];
 const going = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: [secretFinalizer] };
 const deleting = { deletionTimestamp: "2026-01-01T00:00:00Z" };
 
-describe("steps of a hosted control plane", () => {
+describe("the plan of a hosted control plane", () => {
   test.each<[string, Partial<Observed>, string[]]>([
     [
-      "a new one: finalizer and roots, and then a look",
+      "adds a finalizer and roots to a new one, and looks again",
       { ...nothing, object: object({ metadata: { finalizers: [] } }) },
       ["add-finalizer", ...created],
     ],
-    ["a kubeconfig that nothing holds is held", { kubeconfigSecret: secretOf({}) }, ["hold-kubeconfig"]],
-    ["one that a user deletes is released", { kubeconfigSecret: secretOf({ ...going }) }, ["release-kubeconfig"]],
+    ["holds a kubeconfig that nothing holds", { kubeconfigSecret: secretOf({}) }, ["hold-kubeconfig"]],
+    ["releases a kubeconfig that a user deletes", { kubeconfigSecret: secretOf({ ...going }) }, ["release-kubeconfig"]],
     [
-      "one that goes with its namespace is kept",
+      "keeps a kubeconfig that goes with its namespace",
       { kubeconfigSecret: secretOf({ ...going }), namespaceTerminates: true },
       [],
     ],
-    ["roots that are there are kept", { ...nothing, roots: { ca: pair } }, ["create-root proxy", "create-root sa"]],
-    ["roots are never recreated after it was initialised", { roots: { proxy: pair } }, []],
-    ["with roots it is run", { ...nothing, roots }, ["run"]],
-    ["while the host is unknown it is not run", { ...nothing, roots, defaults: { host: undefined } }, []],
-    ["a named host needs no finding", { ...nothing, roots, object: object({ spec: { endpoint } }) }, ["run"]],
-    ["once it runs the kubeconfig is written", { kubeconfig: undefined }, ["write-kubeconfig"]],
-    ["not while it does not run", { kubeconfig: undefined, state: { ...running, ready: false } }, ["run"]],
+    ["keeps roots that are there", { ...nothing, roots: { ca: pair } }, ["create-root proxy", "create-root sa"]],
+    ["never recreates roots after the control plane was initialised", { roots: { proxy: pair } }, []],
+    ["runs it once it has roots", { ...nothing, roots }, ["run"]],
+    ["does not run it while the host is unknown", { ...nothing, roots, defaults: { host: undefined } }, []],
     [
-      "a kubeconfig at half its life is rewritten",
-      { kubeconfig: { ...kubeconfig, renewAt: now } },
-      ["write-kubeconfig"],
+      "does not search for a host that is named",
+      { ...nothing, roots, object: object({ spec: { endpoint } }) },
+      ["run"],
     ],
+    ["writes the kubeconfig once it runs", { kubeconfig: undefined }, ["write-kubeconfig"]],
     [
-      "so is one that points elsewhere",
+      "writes no kubeconfig while it does not run",
+      { kubeconfig: undefined, state: { ...running, ready: false } },
+      ["run"],
+    ],
+    ["rewrites a kubeconfig at half its life", { kubeconfig: { ...kubeconfig, renewAt: now } }, ["write-kubeconfig"]],
+    [
+      "rewrites a kubeconfig that points elsewhere",
       { kubeconfig: { ...kubeconfig, server: "https://other:1" } },
       ["write-kubeconfig"],
     ],
-    ["another version is run", { state: { ...running, version: "v1.33.0" } }, ["run"]],
-    ["more names are run", { object: object({ spec: { names: ["api.example.org"] } }) }, ["run"]],
+    ["runs another version", { state: { ...running, version: "v1.33.0" } }, ["run"]],
+    ["runs it with more names", { object: object({ spec: { names: ["api.example.org"] } }) }, ["run"]],
     [
-      "names in another order are no change",
+      "changes nothing for names in another order",
       { object: object({ spec: { names: ["b", "a"] } }), state: { ...running, names: ["a", "b"] } },
       [],
     ],
-    ["a Keystone to authenticate with is run", { object: object({ spec: { authentication } }) }, ["run"]],
+    ["runs it with a Keystone to authenticate with", { object: object({ spec: { authentication } }) }, ["run"]],
     [
-      "the same Keystone is no change",
+      "changes nothing for the same Keystone",
       {
         object: object({ spec: { authentication } }),
         state: { ...running, authentication: { external: { type: "keystone", settings: { ...keystone } } } },
@@ -126,43 +130,51 @@ describe("steps of a hosted control plane", () => {
       [],
     ],
     [
-      "a Keystone that was taken out is run without",
+      "runs it without a Keystone that was taken out",
       { state: { ...running, authentication: { external: { type: "keystone", settings: { ...keystone } } } } },
       ["run"],
     ],
-    ["other limits are run", { object: object({ spec: { limits: { objects: 10 } } }) }, ["run"]],
-    ["one that is parked comes back by itself", { state: { ...running, ready: false, parked } }, []],
-    ["when all is well there is nothing to do", {}, []],
-    ["without a Cluster it waits", { ...nothing, cluster: undefined }, []],
+    ["runs it with other limits", { object: object({ spec: { limits: { objects: 10 } } }) }, ["run"]],
+    ["runs a paused one again by itself", { state: { ...running, ready: false, parked } }, []],
+    ["does nothing when all is well", {}, []],
+    ["waits without a Cluster", { ...nothing, cluster: undefined }, []],
     [
-      "a paused object is left alone",
+      "leaves a paused object alone",
       { ...nothing, object: object({ metadata: { annotations: { "cluster.x-k8s.io/paused": "" } } }) },
       [],
     ],
-    ["a paused Cluster too", { ...nothing, cluster: { ...cluster, spec: { ...cluster.spec, paused: true } } }, []],
     [
-      "and nothing paused is deleted",
+      "leaves the control plane of a paused Cluster alone",
+      { ...nothing, cluster: { ...cluster, spec: { ...cluster.spec, paused: true } } },
+      [],
+    ],
+    [
+      "deletes nothing that is paused",
       { object: object({ metadata: { ...deleting, annotations: { "cluster.x-k8s.io/paused": "" } } }) },
       [],
     ],
-    ["deletion removes what runs first", { object: object({ metadata: deleting }) }, ["remove"]],
-    ["then the finalizer", { ...nothing, object: object({ metadata: deleting }) }, ["remove-finalizer"]],
+    ["removes at a deletion first what runs", { object: object({ metadata: deleting }) }, ["remove"]],
     [
-      "before that the kubeconfig is released",
+      "removes at a deletion the finalizer last",
+      { ...nothing, object: object({ metadata: deleting }) },
+      ["remove-finalizer"],
+    ],
+    [
+      "releases at a deletion the kubeconfig before the finalizer",
       { ...nothing, kubeconfigSecret, object: object({ metadata: deleting }) },
       ["release-kubeconfig", "remove-finalizer"],
     ],
     [
-      "deletion waits for others",
+      "waits at a deletion for finalizers of others",
       { object: object({ metadata: { ...deleting, finalizers: [finalizer, "others/theirs"] } }) },
       [],
     ],
     [
-      "deletion does nothing without its finalizer",
+      "does nothing at a deletion without its finalizer",
       { object: object({ metadata: { ...deleting, finalizers: [] } }) },
       [],
     ],
-    ["deletion needs no Cluster", { cluster: undefined, object: object({ metadata: deleting }) }, ["remove"]],
+    ["needs no Cluster at a deletion", { cluster: undefined, object: object({ metadata: deleting }) }, ["remove"]],
   ])("%s", (_, changes, expected) => {
     expect(steps(world(changes))).toEqual(expected);
   });
@@ -207,31 +219,31 @@ describe("the control plane that is run", () => {
   });
 });
 
-describe("its status", () => {
+describe("the status of a hosted control plane", () => {
   test.each<[string, Partial<Observed>, string, object]>([
-    ["ready", {}, "Available", { status: "True" }],
-    ["initialised", {}, "Initialized", { status: "True" }],
+    ["reports Available when it is ready", {}, "Available", { status: "True" }],
+    ["reports Initialized when it is initialised", {}, "Initialized", { status: "True" }],
     [
-      "not before the kubeconfig is there",
+      "does not report Initialized before the kubeconfig is there",
       { kubeconfig: undefined, initialized: false },
       "Initialized",
       { status: "False" },
     ],
     [
-      "which roots are lost",
+      "reports which roots are lost",
       { roots: { ca: pair } },
       "CertificatesAvailable",
       { reason: "SecretsMissing", message: expect.stringContaining("proxy, sa") },
     ],
-    ["which roots are to come", nothing, "CertificatesAvailable", { reason: "Creating" }],
+    ["reports which roots are to come", nothing, "CertificatesAvailable", { reason: "Creating" }],
     [
-      "that it waits for its host",
+      "reports that it waits for its host",
       { ...nothing, roots, defaults: { host: undefined } },
       "Available",
       { message: expect.stringContaining("address") },
     ],
     [
-      "that the infrastructure created an endpoint of its own, where machines do not find it",
+      "reports that the infrastructure created an endpoint of its own, where machines do not find it",
       { cluster: { ...cluster, spec: { ...cluster.spec, controlPlaneEndpoint: { host: "203.0.113.7", port: 6443 } } } },
       "Available",
       {
@@ -241,7 +253,7 @@ describe("its status", () => {
       },
     ],
     [
-      "nothing against an endpoint that forwards to it, which is a name of its certificate",
+      "reports nothing against an endpoint that forwards to it, which is a name of its certificate",
       {
         object: object({ spec: { names: ["api.example.org"] } }),
         state: { ...running, names: ["api.example.org"] },
@@ -254,20 +266,20 @@ describe("its status", () => {
       { status: "True" },
     ],
     [
-      "nothing against a Cluster that has taken over its endpoint",
+      "reports nothing against a Cluster that has taken over its endpoint",
       { cluster: { ...cluster, spec: { ...cluster.spec, controlPlaneEndpoint: endpoint } } },
       "Available",
       { status: "True" },
     ],
-    ["that it waits for a Cluster", { cluster: undefined }, "Available", { reason: "WaitingForCluster" }],
+    ["reports that it waits for a Cluster", { cluster: undefined }, "Available", { reason: "WaitingForCluster" }],
     [
-      "whom deletion waits for",
+      "reports whom its deletion waits for",
       { object: object({ metadata: { ...deleting, finalizers: [finalizer, "a/b"] } }) },
       "Deleting",
       { reason: "WaitingForFinalizers", message: expect.stringContaining("a/b") },
     ],
     [
-      "why it does not run",
+      "reports why it does not run",
       { state: { ...running, ready: false, message: "no room" } },
       "Available",
       { message: "no room" },
@@ -276,7 +288,7 @@ describe("its status", () => {
     expect(condition(world(changes), type)).toMatchObject({ observedGeneration: 3, ...expected });
   });
 
-  test("the contract's fields", () => {
+  test("has the fields of Cluster API's contract", () => {
     expect(plan(world(), now).status).toMatchObject({
       externalManagedControlPlane: true,
       initialization: { controlPlaneInitialized: true },
@@ -288,13 +300,13 @@ describe("its status", () => {
     });
   });
 
-  test("once initialised remains initialised, and a published endpoint remains", () => {
+  test("keeps Initialized and a published endpoint once they are set", () => {
     const before = object({ status: { endpoint, version: "v1.34.0" } });
     const { status } = plan(world({ object: before, state: undefined, kubeconfig: undefined }), now);
     expect(status).toMatchObject({ initialization: { controlPlaneInitialized: true }, endpoint, readyReplicas: 0 });
   });
 
-  test("a parked control plane reports why and until when, with one event for each pause", () => {
+  test("says of a paused control plane why and until when, with one event for each pause", () => {
     const state = { ...running, ready: false, parked };
     const message = "not served until 2026-01-01T00:00:30.000Z: its requests ended its worker process";
     const planned = plan(world({ state }), now);
@@ -306,11 +318,11 @@ describe("its status", () => {
     expect(plan({ ...known, state: next }, now).events?.length).toBe(1);
   });
 
-  test("the limits in force", () => {
+  test("has the limits in force", () => {
     expect(plan(world(), now).status.limits).toEqual(limits);
   });
 
-  test("it reconciles again when the kubeconfig is due", () => {
+  test("is planned again when the kubeconfig is due", () => {
     expect(plan(world(), now).wait?.until).toBe(kubeconfig.renewAt);
   });
 });

@@ -13,7 +13,7 @@ const stored = (mib: number, stage: StorageState["stage"]): StorageState => ({
 const after = (state: StorageState | undefined): HostedControlPlane =>
   ({ status: { conditions: storageConditions(state) } }) as unknown as HostedControlPlane;
 
-describe("what a control plane stores", () => {
+describe("the condition of a control plane's storage", () => {
   test("has no condition before it was measured, or with an etcd of its own", () => {
     expect([storageConditions(undefined), storageEvents(after(undefined), undefined)]).toEqual([[], []]);
   });

@@ -43,7 +43,7 @@ describe("the next stage of etcd's authority", () => {
 const authorities = (cluster: PlayedCluster, name = "etcd-ca"): string[] =>
   (secretText(cluster.live.get(`Secret/${name}`) as Secret | undefined, "ca.crt") ?? "").split("\n").filter(Boolean);
 
-test("goes through its stages with the roots, and is reported as under way until every program has it", () => {
+test("the rotation of etcd's authority goes through its stages with the roots, and is reported as under way until every program has it", () => {
   const cluster = new PlayedCluster();
   const spec = specOf();
   cluster.complete(spec);

@@ -290,7 +290,7 @@ describe("certificates of a control plane as pods", () => {
   });
 });
 
-describe("what differs in the service cluster", () => {
+describe("an object that differs in the service cluster", () => {
   const drift: [string, (cluster: PlayedCluster) => void, string[]][] = [
     ["a deleted Deployment", (cluster) => void cluster.live.delete(api), [`apply ${api}`]],
     [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { webhookConditions, webhookEvents, type Finding } from "./findings.ts";
 
-describe("what a control plane says of it", () => {
+describe("the finding of a webhook in a control plane's status", () => {
   const finding: Finding = {
     kind: "ValidatingWebhookConfiguration",
     name: "broken",
@@ -12,7 +12,7 @@ describe("what a control plane says of it", () => {
   const statusOf = (status?: "True" | "False") =>
     ({ status: { conditions: status ? [{ type: "WebhooksHealthy", status }] : [] } }) as never;
 
-  test("the condition names the webhook and what to do", () => {
+  test("names the webhook and what to do", () => {
     const [condition] = webhookConditions([finding]);
     expect(condition).toMatchObject({ status: "False", reason: "ProblematicWebhook" });
     expect(condition?.message).toMatch(
@@ -30,7 +30,7 @@ describe("what a control plane says of it", () => {
     ["False", [finding], []],
     ["False", [], ["WebhooksHealthy"]],
     ["True", [], []],
-  ])("from %s an event is sent at a change only", ([before, found, events]) => {
+  ])("is sent as an event at a change from %s only", ([before, found, events]) => {
     expect(webhookEvents(statusOf(before), found).map(({ reason }) => reason)).toEqual(events);
   });
 });

@@ -53,7 +53,7 @@ describe("an ExecCredential", () => {
   });
 });
 
-describe("keystone-token", () => {
+describe("the command keystone-token", () => {
   let simulator: Simulator;
   let folder: string;
   let clock: VirtualClock;

@@ -56,7 +56,7 @@ function aborted(signal: AbortSignal | undefined): Promise<never> {
 const unreachable = new CausewayError("OPENSTACK_UNREACHABLE", `no connection; ${TOKEN}`);
 const unauthorized = new CausewayError("OPENSTACK_UNAUTHORIZED", "GET identity /v3/auth/tokens responded 401");
 
-describe("tokens", () => {
+describe("the cache of reviewed tokens", () => {
   let keystone: Keystone;
   beforeEach(() => {
     keystone = new Keystone();

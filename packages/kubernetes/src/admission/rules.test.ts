@@ -10,7 +10,7 @@ const rules: AdmissionRules = {
     Promise.resolve(operation === "CREATE" || dryRun ? [] : ["spec: Forbidden: no", "spec.b: no"]),
 };
 
-describe("rules", () => {
+describe("admission rules", () => {
   test.each<[string, string, string, string, boolean]>([
     ["a.io", "things", "", "CREATE", true],
     ["a.io", "things", "scale", "UPDATE", true],
@@ -20,7 +20,7 @@ describe("rules", () => {
     ["b.io", "others", "", "DELETE", false],
     ["b.io", "things", "", "CREATE", false],
     ["constructor", "things", "", "CREATE", false],
-  ])("of %s for %s/%s on %s: %s", (group, plural, subresource, operation, expected) => {
+  ])("of %s are asked for %s/%s on %s: %s", (group, plural, subresource, operation, expected) => {
     expect(rulesConcern(rules, { group, plural, subresource, operation })).toBe(expected);
   });
 
@@ -48,7 +48,7 @@ test.each<[string, object, object]>([
     { allowed: false, status: { code: 422, reason: "Invalid", message: "spec: Forbidden: no; spec.b: no" } },
   ],
   ["refuses a deletion", { operation: "DELETE" }, { allowed: false, status: { code: 403, reason: "Forbidden" } }],
-])("a review %s", async (_, request, response) => {
+])("the answer of our admission webhook has the form of Kubernetes where it %s", async (_, request, response) => {
   const body = { kind: "AdmissionReview", request: { uid: "u", kind: { kind: "Thing" }, ...request } };
   expect(await reviewAdmission(body, rules)).toMatchObject({ response: { uid: "u", ...response } });
 });

@@ -144,7 +144,7 @@ describe("a watch", () => {
   });
 });
 
-describe("what a kubeconfig names", () => {
+describe("a file that a kubeconfig names", () => {
   test("may be a file without an end, which is refused", () => {
     expect(() => loadKubeconfig({ path: "/dev/zero" })).toThrow(
       expect.objectContaining({ code: "KUBECONFIG_INVALID" }),

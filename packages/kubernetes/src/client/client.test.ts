@@ -175,7 +175,7 @@ describe("a list", () => {
   });
 });
 
-describe("asking again", () => {
+describe("the Kubernetes client", () => {
   const retryHeader = (code: number) => {
     let asked = 0;
     const answer: Answer = (_, response) => {

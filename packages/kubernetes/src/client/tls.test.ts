@@ -8,7 +8,7 @@ import { createClient } from "./client.ts";
 
 const DAY = 86_400_000;
 
-describe("over TLS", () => {
+describe("a Kubernetes client over TLS:", () => {
   const server = { url: "", stop: async () => {} };
   let config: ClusterConfig;
 

@@ -68,7 +68,7 @@ function scene() {
   return { leases, join, pass, twice, workers };
 }
 
-describe("shared work", () => {
+describe("work that replicas share", () => {
   test("is all of one process, and of two in parts of one size when another joins", async () => {
     const { join, pass, twice, workers, leases } = scene();
     const a = join("a");

@@ -10,7 +10,7 @@ test.each<readonly [string, ReturnType<typeof readVersion>]>([
   ["1.34.2.1", undefined],
   ["latest", undefined],
   ["", undefined],
-])("reads %j", (text, expected) => expect(readVersion(text)).toEqual(expected));
+])("the version %j is read or refused", (text, expected) => expect(readVersion(text)).toEqual(expected));
 
 test.each<readonly [string, string, -1 | 0 | 1]>([
   ["v1.34.0", "v1.34.0", 0],
@@ -32,12 +32,12 @@ test.each<readonly [string, string, -1 | 0 | 1]>([
   // What is no version comes before all that are.
   ["latest", "v0.0.1", -1],
   ["latest", "", 0],
-])("of %j and %j: %j", (a, b, expected) => {
+])("the order of the versions %j and %j is %j", (a, b, expected) => {
   expect(compareVersions(a, b)).toBe(expected);
   expect(compareVersions(b, a)).toBe(expected === 0 ? 0 : -expected);
 });
 
-test("is an order: of any three, none comes before one that comes before it", () => {
+test("the order of versions is one: of any three, none comes before one that comes before it", () => {
   const identifier = fc.constantFrom("0", "1", "10", "2", "rc", "alpha", "a-b");
   const version = fc
     .tuple(fc.nat(2), fc.nat(2), fc.array(identifier, { maxLength: 3 }))

@@ -40,12 +40,12 @@ test.each<[string, Node, CSINode | undefined, string[], string[]]>([
     ["other"],
     [],
   ],
-])("%s", (_, of, csiNode, installed, expected) => {
+])("the plan of a node's CSINode %s", (_, of, csiNode, installed, expected) => {
   const steps = planRegistration({ machineId: "s", node: of, csiNode, installed });
   expect(steps.map(({ type }) => type)).toEqual(expected);
 });
 
-test("names the server and its zone as the driver's node plugin does", () => {
+test("the plan of a node's CSINode names the server and its zone as the driver's node plugin does", () => {
   const [, create] = planRegistration({ machineId: "s", node: zoned, csiNode: undefined, installed: [CINDER] });
   if (create?.type !== "create") throw new Error("no CSINode is created");
   expect(create.csiNode.metadata.ownerReferences).toEqual([{ apiVersion: "v1", kind: "Node", name: "n", uid: "u" }]);

@@ -41,7 +41,7 @@ it.runIf(hasPycadf)("a consumer made of pycadf reads every kind of event, and wr
   );
 });
 
-it.runIf(hasPycadf)("that consumer refuses an event that is not one of CADF's", () => {
+it.runIf(hasPycadf)("pycadf refuses an event that is not one of CADF's", () => {
   const good = notificationOf({ action: "create", outcome: "pending", cluster, caller }, 0, "host");
   const payload = good["payload"] as Readonly<Record<string, unknown>>;
   const wrong = [{ outcome: "perhaps" }, { eventTime: "yesterday" }, { target: { id: uuid } }, { extra: 1 }];

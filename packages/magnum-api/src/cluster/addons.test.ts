@@ -31,30 +31,54 @@ const images = (labels: Readonly<Record<string, string>>) =>
 
 describe("the add-ons of a cluster", () => {
   it.each<[string, Given, AddonInstallation, Cluster | undefined, string[]]>([
-    ["a new one has network, kube-proxy and DNS", {}, {}, undefined, all],
-    ["calico is served by flannel", { template: { networkDriver: "calico" } }, {}, undefined, all],
-    ["routes of the cloud need no network", {}, { podNetwork: "routes" }, undefined, ["kube-proxy", "coredns"]],
+    ["are network, kube-proxy and DNS for a new one", {}, {}, undefined, all],
+    ["have flannel in place of calico", { template: { networkDriver: "calico" } }, {}, undefined, all],
     [
-      "a user may bring the network",
+      "have no network where routes of the cloud serve pods",
+      {},
+      { podNetwork: "routes" },
+      undefined,
+      ["kube-proxy", "coredns"],
+    ],
+    [
+      "have no network where a user brings it",
       { labels: { causeway_addons: "coredns,kube-proxy" } },
       {},
       undefined,
       all.slice(1),
     ],
-    ["a user may bring all of them", { labels: { causeway_addons: "none" } }, { csiImage: "c" }, undefined, []],
-    ["one that was made before has a network", { addons: undefined }, {}, undefined, all.slice(1)],
-    ["one that is migrated keeps its own", { addons: "Own" }, { csiImage: "c" }, undefined, []],
     [
-      "one that is migrated now keeps its own",
+      "are none where a user brings all of them",
+      { labels: { causeway_addons: "none" } },
+      { csiImage: "c" },
+      undefined,
+      [],
+    ],
+    ["have a network for one that was made before", { addons: undefined }, {}, undefined, all.slice(1)],
+    ["are its own for one that is migrated", { addons: "Own" }, { csiImage: "c" }, undefined, []],
+    [
+      "are its own for one that is migrated now",
       { addons: undefined, annotations: { [migratingAnnotation]: "import Done x" } },
       {},
       undefined,
       [],
     ],
-    ["one that was migrated before keeps its own", { addons: undefined }, {}, adopted, []],
-    ["one that was migrated gets them when asked", { addons: "Managed" }, {}, adopted, all],
-    ["the Cinder driver where its image is known", {}, { csiImage: "c" }, undefined, [...all, "cinder-csi-node"]],
-    ["and not where it is not wanted", { labels: { cinder_csi_enabled: "False" } }, { csiImage: "c" }, undefined, all],
+    ["are its own for one that was migrated before", { addons: undefined }, {}, adopted, []],
+    ["are ours for one that was migrated when requested", { addons: "Managed" }, {}, adopted, all],
+    [
+      "include the Cinder driver where its image is known",
+      {},
+      { csiImage: "c" },
+      undefined,
+      [...all, "cinder-csi-node"],
+    ],
+    [
+      "do not include the Cinder driver where it is not wanted",
+      { labels: { cinder_csi_enabled: "False" } },
+      { csiImage: "c" },
+      undefined,
+      all,
+    ],
   ])("%s", (_, given, installation, cluster, names) => {
     const object = clusterOf(given);
     expect(addonsFor(object, installation, cluster).map(({ name }) => name)).toEqual(names);

@@ -12,6 +12,6 @@ it.for<[Step["type"], string, string]>([
   ["discard-row", "OPENSTACK_FORBIDDEN", `${hidden} (OPENSTACK_FORBIDDEN)`],
   ["apply", "OPENSTACK_UNREACHABLE", `${where} cannot be reached (OPENSTACK_UNREACHABLE)`],
   ["revoke-credential", "MAGNUM_TRUSTEE_ACCOUNT", `${where} cannot be reached (MAGNUM_TRUSTEE_ACCOUNT)`],
-])("%s that fails with %s", ([step, code, says]) => {
+])("the reason of a cluster in which %s fails with %s", ([step, code, says]) => {
   expect(reasonOf(step, new CausewayError(code, `${where} cannot be reached`))).toBe(says);
 });

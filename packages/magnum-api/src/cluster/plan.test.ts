@@ -34,7 +34,7 @@ const pods = (ready: number) => ({ runtime: "Pods", readyReplicas: ready, upToDa
 const deleting = { metadata: { deletionTimestamp: at(-1) } };
 const nothingLeft = { cluster: undefined, machines: [], servers: [], standing: [], deployments: [] };
 
-describe("plan", () => {
+describe("the plan of a Magnum cluster", () => {
   it("shows the version of the nodes' container runtime, without its name", () => {
     const observed = settled();
     const machines = observed.machines.map((machine) => ({
@@ -55,18 +55,23 @@ describe("plan", () => {
     ],
     ["makes nothing of a row whose create is under way", pending(1), "", "CREATE_IN_PROGRESS"],
     ["deletes a row whose create did not end", pending(3), "discard-row", "CREATE_IN_PROGRESS"],
-    ["is complete when all masters are ready", settled({ spec: three }, pods(3)), "", "CREATE_COMPLETE"],
-    ["is not complete before all masters are ready", settled({ spec: three }, pods(2)), "", "CREATE_IN_PROGRESS"],
+    ["completes a create when all masters are ready", settled({ spec: three }, pods(3)), "", "CREATE_COMPLETE"],
     [
-      "is complete with one API server where the runtime has no more",
+      "does not complete a create before all masters are ready",
+      settled({ spec: three }, pods(2)),
+      "",
+      "CREATE_IN_PROGRESS",
+    ],
+    [
+      "completes a create with one API server where the runtime has no more",
       settled({ spec: three }, { runtime: "Process" }),
       "",
       "CREATE_COMPLETE",
     ],
     ["writes nothing without credentials", { ...without("Cluster"), hasCredentials: false }, "", "CREATE_FAILED"],
     ["applies what is missing", without("Cluster"), "apply Cluster", "CREATE_IN_PROGRESS"],
-    ["is complete when all is there and ready", settled(), "", "CREATE_COMPLETE"],
-    ["is not complete before its nodes are ready", unready(settled()), "", "CREATE_IN_PROGRESS"],
+    ["completes a create when all is there and ready", settled(), "", "CREATE_COMPLETE"],
+    ["does not complete a create before its nodes are ready", unready(settled()), "", "CREATE_IN_PROGRESS"],
     [
       "fails for a cause that does not pass by itself",
       unready(settled(), failing("QuotaExceeded")),
@@ -183,12 +188,22 @@ describe("plan", () => {
   });
 
   it.each<[string, number | undefined, string, string]>([
-    ["an upgrade that replaced a node 10 minutes ago is in progress after 3 hours", 3, at(-10), "UPDATE_IN_PROGRESS"],
-    ["an upgrade that replaces a node now is in progress after hours without one", 4, at(-90), "UPDATE_IN_PROGRESS"],
-    ["an upgrade that replaced no node for an hour has failed", 3, at(-61), "UPDATE_FAILED"],
-    ["nodes that fail and come back are no progress", 2, at(-61), "UPDATE_FAILED"],
     [
-      "a change that began 3 hours ago and was never looked at is judged from now on",
+      "reports an upgrade that replaced a node 10 minutes ago as in progress after 3 hours",
+      3,
+      at(-10),
+      "UPDATE_IN_PROGRESS",
+    ],
+    [
+      "reports an upgrade that replaces a node now as in progress after hours without one",
+      4,
+      at(-90),
+      "UPDATE_IN_PROGRESS",
+    ],
+    ["reports an upgrade that replaced no node for an hour as failed", 3, at(-61), "UPDATE_FAILED"],
+    ["counts no progress by nodes that fail and come back", 2, at(-61), "UPDATE_FAILED"],
+    [
+      "judges a change that began 3 hours ago and was never looked at from now on",
       undefined,
       at(-61),
       "UPDATE_IN_PROGRESS",
@@ -245,20 +260,24 @@ describe("plan", () => {
     ["Process", "Embedded", { runtime: "Embedded" }],
     [undefined, "Embedded", {}],
     [undefined, "Pods", { runtime: "Pods", replicas: 3 }],
-  ])("on an installation with runtime %s a control plane with %s has %j", (runtime, has, expected) => {
-    const labels = { kubeapi_options: "--event-ttl=30m" };
-    const installation = { ...keystone, ...(runtime === undefined ? {} : { runtime }) } as Installation;
-    const controlPlane = has === undefined ? undefined : ({ spec: {}, status: { runtime: has } } as HostedControlPlane);
-    const spec = desiredManifests(clusterOf({ spec: { ...three, labels } }), installation, {
-      ...nothingStands,
-      controlPlane,
-    })
-      .map(({ object }) => object as HostedControlPlane)
-      .find(({ kind }) => kind === "HostedControlPlane")?.spec;
-    const { runtime: chosen, replicas } = spec ?? {};
-    expect({ ...(chosen && { runtime: chosen }), ...(replicas && { replicas }) }).toEqual(expected);
-    expect(spec?.flags !== undefined).toBe(["Process", "Pods"].includes(chosen ?? ""));
-  });
+  ])(
+    "gives on an installation with runtime %s a control plane with %s the API servers %j",
+    (runtime, has, expected) => {
+      const labels = { kubeapi_options: "--event-ttl=30m" };
+      const installation = { ...keystone, ...(runtime === undefined ? {} : { runtime }) } as Installation;
+      const controlPlane =
+        has === undefined ? undefined : ({ spec: {}, status: { runtime: has } } as HostedControlPlane);
+      const spec = desiredManifests(clusterOf({ spec: { ...three, labels } }), installation, {
+        ...nothingStands,
+        controlPlane,
+      })
+        .map(({ object }) => object as HostedControlPlane)
+        .find(({ kind }) => kind === "HostedControlPlane")?.spec;
+      const { runtime: chosen, replicas } = spec ?? {};
+      expect({ ...(chosen && { runtime: chosen }), ...(replicas && { replicas }) }).toEqual(expected);
+      expect(spec?.flags !== undefined).toBe(["Process", "Pods"].includes(chosen ?? ""));
+    },
+  );
 
   it("lets an access list have the user's networks, the operator's, the nodes' and their router's, and no other runtime", () => {
     const labels = { master_lb_allowed_cidrs: "203.0.113.0/24, 198.51.100.7/32" };

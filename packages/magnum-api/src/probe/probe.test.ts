@@ -38,7 +38,7 @@ const LONG = 60_000;
 const probe = async (responses: Readonly<Record<string, Response>>, timeout = LONG) =>
   probeCluster({ kubeconfig: await serve(responses), node: "n0", timeout }, signal);
 
-it("is ok of an API and a kubelet that say so", async () => {
+it("the health of a cluster is ok of an API and a kubelet that say so", async () => {
   const well = { "/healthz": [200, "ok"], [kubelet]: [200, "ok"] } as const;
   expect(await probe(well)).toEqual({ api: "ok", kubelet: { node: "n0", state: "ok" } });
   expect(await probeCluster({ kubeconfig: await serve(well), node: undefined, timeout: LONG }, signal)).toEqual({
@@ -46,7 +46,7 @@ it("is ok of an API and a kubelet that say so", async () => {
   });
 });
 
-it("says what the API says of itself, and asks for no kubelet then", async () => {
+it("the health of a cluster says what the API says of itself, and asks for no kubelet then", async () => {
   const { api, ...rest } = await probe({
     "/healthz": [500, "[-]etcd failed: reason withheld"],
     [kubelet]: [200, "ok"],
@@ -55,24 +55,24 @@ it("says what the API says of itself, and asks for no kubelet then", async () =>
   expect(rest).toEqual({});
 });
 
-it("says why a kubelet is not reached", async () => {
+it("the health of a cluster says why a kubelet is not reached", async () => {
   const found = await probe({ "/healthz": [200, "ok"], [kubelet]: [502, "dial tcp: no route to host"] });
   expect(found.api).toBe("ok");
   expect(found.kubelet?.state).toMatch(/no route|HTTP 502/);
 });
 
-it("waits for a response as long as it may", async () => {
+it("the health of a cluster waits for a response as long as it may", async () => {
   expect(await probe({ "/healthz": "none" }, 300)).toEqual({ api: "no response in 0.3 s" });
 });
 
-it("reads no more of a kubelet that says much than is shown", async () => {
+it("the health of a cluster reads no more of a kubelet that says much than is shown", async () => {
   const much = `[${"{},".repeat(1_000_000)}{}]`;
   const found = await probe({ "/healthz": [200, "ok"], [kubelet]: [200, much] });
   expect(found.kubelet?.state).toMatch(/bytes|large/);
   expect(found.kubelet?.state.length).toBeLessThanOrEqual(200);
 });
 
-it("says that nothing listens, and that a kubeconfig is none", async () => {
+it("the health of a cluster says that nothing listens, and that a kubeconfig is none", async () => {
   const nothing = await probeCluster({ kubeconfig: kubeconfigOf(1), node: undefined, timeout: LONG }, signal);
   expect(nothing.api).toMatch(/cannot be reached/);
   expect((await probeCluster({ kubeconfig: "{}", node: undefined, timeout: LONG }, signal)).api).not.toBe("ok");

@@ -70,7 +70,7 @@ function get(port: number): Promise<{ readonly name: string; readonly link: stri
   });
 }
 
-it("serves HTTPS with the certificate, and its links begin with https", async () => {
+it("the Magnum API serves HTTPS with the certificate, and its links begin with https", async () => {
   const port = await start();
   expect(await get(port)).toEqual({ name: "first", link: `https://127.0.0.1:${port}/v1/` });
 });
@@ -125,7 +125,7 @@ describe("a client", () => {
   });
 });
 
-describe("is refused at the start", () => {
+describe("a TLS setting of the Magnum API is refused at the start:", () => {
   it.each<[string, () => void, RegExp]>([
     ["a key of another certificate", () => writeFileSync(files.keyFile, second.key), /--tls-private-key-file cannot/],
     ["a key that is none", () => writeFileSync(files.keyFile, "no key"), /--tls-private-key-file cannot be used/],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { dockerProblem, etcdProblem, removedAdmission, removedApis, versionProblem } from "./versions.ts";
 
-describe("a cluster of an older version", () => {
+describe("a cluster of Heat's driver", () => {
   test.for<[string, string | undefined]>([
     ["v1.34.4", undefined],
     ["v1.33.1", undefined],
@@ -10,7 +10,7 @@ describe("a cluster of an older version", () => {
     ["v1.35.0", "serves v1.33, v1.34"],
     ["", "of an unknown version"],
     ["v1.3", "v1.4, v1.5, v1.6"],
-  ])("%s", ([version, expected]) => {
+  ])('of version "%s" is named with the upgrades that it needs first', ([version, expected]) => {
     const problem = versionProblem(version);
     if (expected === undefined) expect(problem).toBeUndefined();
     else expect(problem).toContain(expected);
@@ -28,7 +28,7 @@ describe("a cluster of an older version", () => {
     ["v1.27.0", "NodeRestriction, SecurityContextDeny", "1.30"],
     ["v1.34.4", "PodSecurityPolicy", undefined],
     ["v1.23.3", "", undefined],
-  ])("%s with admission plugins %s", ([version, list, expected]) => {
+  ])("with %s and admission plugins %s is migrated or refused", ([version, list, expected]) => {
     const problem = removedAdmission(version, { admission_control_list: list });
     if (expected === undefined) expect(problem).toBeUndefined();
     else expect(problem).toContain(expected);
@@ -39,7 +39,7 @@ describe("a cluster of an older version", () => {
     ["v1.23.3", "host-docker", true],
     ["v1.23.3", "containerd", false],
     ["v1.24.0", undefined, false],
-  ])("%s with container runtime %s", ([version, runtime, isRefused]) => {
+  ])("with %s and container runtime %s is migrated or refused", ([version, runtime, isRefused]) => {
     const labels = runtime === undefined ? {} : { container_runtime: runtime };
     expect(dockerProblem(version, labels) !== undefined).toBe(isRefused);
   });
@@ -50,7 +50,7 @@ describe("a cluster of an older version", () => {
     ["v3.5.9", false],
     ["v3.6.0", false],
     [undefined, false],
-  ])("etcd %s", ([tag, isRefused]) => {
+  ])("with etcd %s is migrated or refused", ([tag, isRefused]) => {
     expect(etcdProblem(tag === undefined ? {} : { etcd_tag: tag }) !== undefined).toBe(isRefused);
   });
 });

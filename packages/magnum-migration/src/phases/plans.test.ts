@@ -42,7 +42,7 @@ function outcome({ steps, wait, refused, proof }: PhasePlan<Step>): string {
   return proof.length > 0 ? "done" : "nothing";
 }
 
-describe("freeze", () => {
+describe("the phase freeze", () => {
   const frozen: FreezeFacts = {
     isDenied: true,
     deployments: [{ name: "cluster-autoscaler", replicas: 0 }],
@@ -60,7 +60,7 @@ describe("freeze", () => {
   ])("%s", ([, changes, expected]) => expect(outcome(planFreeze({ ...frozen, ...changes }, record))).toBe(expected));
 });
 
-describe("import", () => {
+describe("the phase import", () => {
   const peerURL = "https://192.0.2.1:2380";
   const own = { id: "9", name: "hosted", peerURLs: [peerURL], isLearner: false };
   const imported: ImportFacts = {
@@ -114,7 +114,7 @@ describe("import", () => {
   ])("%s", ([, changes, expected]) => expect(outcome(planImport({ ...imported, ...changes }, record))).toBe(expected));
 });
 
-describe("switch", () => {
+describe("the phase switch", () => {
   const switched: SwitchFacts = {
     wantedStage: "Serve",
     isAvailable: true,
@@ -164,7 +164,7 @@ describe("switch", () => {
   });
 });
 
-describe("adopt", () => {
+describe("the phase adopt", () => {
   const adopted: AdoptFacts = {
     wanted: [{ kind: "Machine", name: "n0", isThere: true }],
     machines: [{ name: "n0", serverId: "id-n0", node: "n0", isProvisioned: true, problem: undefined }],
@@ -182,7 +182,7 @@ describe("adopt", () => {
   ])("%s", ([, changes, expected]) => expect(outcome(planAdopt({ ...adopted, ...changes }, record))).toBe(expected));
 });
 
-describe("roll", () => {
+describe("the phase roll", () => {
   const pool = (changes: Partial<RollPool> = {}): RollPool => ({
     name: "p",
     group: "g",
@@ -208,7 +208,7 @@ describe("roll", () => {
   });
 });
 
-describe("retire", () => {
+describe("the phase retire", () => {
   const retired: RetireFacts = {
     stacks: [],
     leaving: [],
@@ -354,7 +354,7 @@ describe("retire", () => {
   });
 });
 
-describe("rollback", () => {
+describe("the rollback of a migration", () => {
   const back: RollbackFacts = {
     stopped: [],
     members: [member("m0", "10.0.0.4")],
@@ -381,7 +381,7 @@ describe("rollback", () => {
     ["leads clients to them", { members: [own] }, "add-pool-members"],
     ["waits until they are ready", { members: [own, { ...member("m0", "10.0.0.4"), isReady: false }] }, "wait"],
     [
-      "and away from the hosted API",
+      "leads clients away from the hosted API",
       { members: [own, member("m0", "10.0.0.4")], machineObjects: ["Machine n0"] },
       "remove-pool-member",
     ],

@@ -74,7 +74,7 @@ test.each([
     'header "x\'y": Octavia does not take',
   ],
   [{ type: "HEADER", compare_type: "EQUAL_TO", key: "x-y", value: "v" } as const, undefined],
-])("judges the rule %j: %s", (rule, problem) => {
+])("Octavia can store or not the rule %j: %s", (rule, problem) => {
   if (problem === undefined) expect(ruleProblem(rule)).toBeUndefined();
   else expect(ruleProblem(rule)).toContain(problem);
 });
@@ -86,7 +86,7 @@ test.each([
   ["https://a.example/a b", "is no URL"],
   ["https://a.example/#top", "is no URL"],
   ["ftp://a.example/", "is no URL"],
-])("judges the address %s of a redirect: %s", (address, problem) => {
+])("Octavia can store or not the address %s of a redirect: %s", (address, problem) => {
   if (problem === undefined) expect(addressProblem(address)).toBeUndefined();
   else expect(addressProblem(address)).toContain(problem);
 });

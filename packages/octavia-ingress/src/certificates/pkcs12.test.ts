@@ -13,14 +13,14 @@ const pair = await issueCertificate(authority, {
   lifetime: DAY,
 });
 
-test("gives a file that OpenSSL opens with an empty password", () => {
+test("the PKCS #12 writer gives a file that OpenSSL opens with an empty password", () => {
   const chain = Buffer.from(`${pair.certificate}\n${authority.certificate}`);
   const bundle = bundleOf(chain, Buffer.from(pair.key)) as Bundle;
   expect(() => createSecureContext({ pfx: bundle.pkcs12(), passphrase: "" })).not.toThrow();
   expect(() => createSecureContext({ pfx: bundle.pkcs12(), passphrase: "wrong" })).toThrow("mac verify failure");
 });
 
-test("gives the same bytes for the same PEM, and others for another certificate", async () => {
+test("the PKCS #12 writer gives the same bytes for the same PEM, and others for another certificate", async () => {
   const first = bundleOf(Buffer.from(pair.certificate), Buffer.from(pair.key)) as Bundle;
   const again = bundleOf(Buffer.from(pair.certificate), Buffer.from(pair.key)) as Bundle;
   const other = await issueCertificate(authority, {
@@ -44,6 +44,6 @@ test.each([
     "has a key in tls.key that is not the key of its certificate",
   ],
   ["a chain without end", "x".repeat(300_000), pair.key, "is larger than 262144 bytes"],
-])("refuses %s", (_, certificate, key, problem) => {
+])("the PKCS #12 writer refuses %s", (_, certificate, key, problem) => {
   expect(bundleOf(Buffer.from(certificate), Buffer.from(key))).toEqual({ problem });
 });

@@ -22,7 +22,7 @@ octavia:
   color: red
 `;
 
-test("reads upstream's file, and names keys that it does not know", () => {
+test("the parser of the controller's file reads upstream's file, and names keys that it does not know", () => {
   const { config, kubernetes, cloudConf, warnings } = readConfig(FILE);
   expect(config).toEqual({
     clusterName: "prod",
@@ -35,7 +35,7 @@ test("reads upstream's file, and names keys that it does not know", () => {
   expect(warnings).toEqual(["unknown key octavia.color", "unknown key openstack.tenant"]);
 });
 
-test("reads where members are", () => {
+test("the parser of the controller's file reads where members are", () => {
   const of = (members: string) =>
     readConfig(`cluster-name: c\noctavia: {subnet-id: s${members}}`).config.balancer.members;
   expect([of(""), of(", members: nodes"), of(", members: pods")]).toEqual([undefined, "nodes", "pods"]);
@@ -70,6 +70,6 @@ test.each([
   ],
   ["members at another place", "cluster-name: c\noctavia: {subnet-id: s, members: vms}", "octavia.members is vms"],
   ["broken YAML", "{", "not YAML"],
-])("refuses %s", (_, yaml, why) => {
+])("the parser of the controller's file refuses %s", (_, yaml, why) => {
   expect(() => readConfig(yaml)).toThrow(why);
 });

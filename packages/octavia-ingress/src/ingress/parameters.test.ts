@@ -12,7 +12,7 @@ test.each<[string, string, 4 | 6 | undefined, readonly string[], string | undefi
   ["of any family while the VIP's is not known", "fd00::/8", undefined, ["fd00::/8"], undefined],
   ["with host bits", "10.1.2.3/8, fd00:0::1/8", undefined, ["10.0.0.0/8", "fd00::/8"], undefined],
   ["that is none", "10.0.0.0/33", 4, [], "10.0.0.0/33 is no CIDR"],
-])("a range %s: %s", (_, text, family, ranges, problem) => {
+])("a source range %s is read or refused: %s", (_, text, family, ranges, problem) => {
   const { sourceRanges, problems } = of({ [annotation.sourceRanges]: text }, family);
   expect(sourceRanges).toEqual(ranges);
   expect(problems).toEqual(problem === undefined ? [] : [expect.stringContaining(problem)]);
@@ -25,7 +25,7 @@ test.each<[string, number | undefined, boolean]>([
   ["-5", undefined, false],
   ["999999999", undefined, false],
   ["a minute", undefined, true],
-])("a timeout of %s", (text, value, isGood) => {
+])("a timeout of %s is read or refused", (text, value, isGood) => {
   const { timeouts, problems } = of({ [annotation.timeoutClientData]: text });
   expect(timeouts.clientData).toBe(value);
   expect(problems.length === 0).toBe(isGood);

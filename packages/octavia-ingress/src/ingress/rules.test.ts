@@ -39,7 +39,7 @@ test.each([
   ["Prefix", "/aaa/bbb", "/aaa/bbbxyz", false],
   ["Prefix", "/a.c", "/abc", false],
   ["ImplementationSpecific", "/foo", "/foobar", true],
-] as const)("%s %s and request %s: %s", (type, path, request, matches) => {
+] as const)("a path of type %s with value %s matches the request %s: %s", (type, path, request, matches) => {
   expect(serve([match("", path, type)], "h", request) !== undefined).toBe(matches);
 });
 
@@ -51,11 +51,11 @@ test.each([
   ["*.foo.com", "bar.foo.com", true],
   ["*.foo.com", "baz.bar.foo.com", false],
   ["*.foo.com", "foo.com", false],
-])("host %s and request %s: %s", (host, request, matches) => {
+])("the host %s of a rule matches the request %s: %s", (host, request, matches) => {
   expect(serve([match(host, "/")], request, "/") !== undefined).toBe(matches);
 });
 
-test("the most specific match decides, whatever the order in which they are written", () => {
+test("the most specific path decides, whatever the order in which they are written", () => {
   const all = [
     match("", "/"),
     match("*.x.org", "/"),
@@ -74,7 +74,7 @@ test("the most specific match decides, whatever the order in which they are writ
   }
 });
 
-test("refuses what Octavia cannot store", () => {
+test("the translation of an Ingress's rules refuses what Octavia cannot store", () => {
   expect(matchProblem(match("a", `/${"x".repeat(260)}`), 80)).toContain("Octavia stores 255");
   expect(matchProblem(match("a", "/a b"), 80)).toContain("percent-encoded");
   expect(matchProblem(match("a", "/a"), 80)).toBeUndefined();

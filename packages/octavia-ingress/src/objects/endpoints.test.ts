@@ -149,7 +149,7 @@ test.each<[string, Service | undefined, EndpointSlice[], string[], string | unde
     "is of type ExternalName, which has no pods",
   ],
   ["none without slices", service(), [], [], undefined],
-])("members on pods: %s", (_, of, slices, expected, problem) => {
+])("members on pods are read from EndpointSlices: %s", (_, of, slices, expected, problem) => {
   const found = podMembers(of, port, slices);
   expect(found.members.map((member) => `${member.address}:${member.protocol_port}`)).toEqual(expected);
   expect(found.problem).toBe(problem);
@@ -164,7 +164,7 @@ test("members on pods are named by their pods, and are 1,000 at most", () => {
   expect([members.length, problem]).toEqual([1_000, "has more than 1000 endpoints; the others are left out"]);
 });
 
-test("the same order of members whatever the order of slices and endpoints", () => {
+test("members have one order whatever the order of slices and endpoints", () => {
   const endpoints = ["10.0.0.7", "10.0.0.3", "10.0.0.12"].map((address) => pod(address));
   const forward = podMembers(service(), port, [slice(endpoints.slice(0, 1)), slice(endpoints.slice(1))]);
   const backward = podMembers(service(), port, [slice(endpoints.toReversed())]);

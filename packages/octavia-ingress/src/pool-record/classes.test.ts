@@ -14,7 +14,7 @@ test.each([
   ["no list", JSON.stringify({ version: 1, cluster: "c", names: "shared" })],
   ["what cannot be names", JSON.stringify({ version: 1, cluster: "c", names: [1, "", null, "x".repeat(254)] })],
   ["a deep text", "[".repeat(100_000)],
-])("%s has none", (_, text) => {
+])("the record of %s has no class", (_, text) => {
   expect(decodeClasses("c", text)).toEqual([]);
 });
 

@@ -61,7 +61,7 @@ describe("path rules of an Ingress", () => {
     ["slash.example", "/aaa/bbb", "slash-bbb"],
     ["slash.example", "/aaa/bbb/", "slash-bbb"],
     ["slash.example", "/foo", UNMATCHED],
-  ])("send %s%s to %s", async (host, path, wanted) => {
+  ])("send the request %s%s to %s", async (host, path, wanted) => {
     expect(await packets.seen(address, { host, path })).toBe(wanted);
   });
 });
@@ -83,7 +83,7 @@ describe("host rules of an Ingress", () => {
     ["bar.foo.example", "wildcard"],
     ["baz.bar.foo.example", UNMATCHED],
     ["foo.example", UNMATCHED],
-  ])("send %s to %s", async (host, wanted) => {
+  ])("send requests for %s to %s", async (host, wanted) => {
     expect(await packets.seen(address, { host })).toBe(wanted);
   });
 

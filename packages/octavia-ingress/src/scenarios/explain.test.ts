@@ -39,13 +39,13 @@ async function writes(): Promise<string[]> {
     .map(({ method, route }) => `${method} ${route.replaceAll("{id}", "ID")}`);
 }
 
-test("shows every round of a new Ingress, and writes nothing", async () => {
+test("plan ingress shows every round of a new Ingress, and writes nothing", async () => {
   await w.ingress("web", paths(to("one"), to("two", "/two")), { annotations: { [annotation.internal]: "false" } });
   expect(await steps()).toEqual([["add-finalizer"], ["create-load-balancer"], ["create-floating-ip"]]);
   expect(await w.left()).toEqual([]);
 });
 
-test("shows the writes that the controller then makes, and nothing at rest", async () => {
+test("plan ingress shows the writes that the controller then makes, and nothing at rest", async () => {
   const stop = w.run();
   await w.ingress("web", paths(to("one")));
   await w.address("web");
@@ -60,7 +60,7 @@ test("shows the writes that the controller then makes, and nothing at rest", asy
   expect(w.calls().filter((call) => !call.startsWith("GET"))).toEqual(planned);
 });
 
-test("shows fields that change with their values", async () => {
+test("plan ingress shows fields that change with their values", async () => {
   const stop = w.run();
   await w.ingress("web", paths(to("one")));
   await w.address("web");
@@ -77,7 +77,7 @@ test("shows fields that change with their values", async () => {
   ]);
 });
 
-test("shows the release of an Ingress that loses its class, and no Ingress of another controller", async () => {
+test("plan ingress shows the release of an Ingress that loses its class, and no Ingress of another controller", async () => {
   const stop = w.run();
   await w.ingress("web", paths(to("one")));
   await w.address("web");
@@ -88,7 +88,7 @@ test("shows the release of an Ingress that loses its class, and no Ingress of an
   expect(await w.explain({ namespace: "default", name: "none" })).toBeUndefined();
 });
 
-test("shows every round of a Gateway", async () => {
+test("plan ingress shows every round of a Gateway", async () => {
   const apiVersion = "gateway.networking.k8s.io/v1";
   const spec = { controllerName: GATEWAY_CONTROLLER };
   await w.client.create(GatewayClass, { apiVersion, kind: "GatewayClass", metadata: { name: "octavia" }, spec });

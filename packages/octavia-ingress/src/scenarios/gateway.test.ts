@@ -196,22 +196,25 @@ describe("a Gateway with HTTPRoutes", () => {
   });
 });
 
-test.each(refusedRoutes.map((type) => [type.kind, type] as const))("refuses a %s in its status", async (kind, type) => {
-  await gateway([http]);
-  await w.client.create(type, {
-    apiVersion: `gateway.networking.k8s.io/${type.version}`,
-    kind,
-    metadata: { name: "other", namespace: "default" },
-    spec: { parentRefs: [{ name: "web" }], rules: [{ backendRefs: [{ name: "one", port: 80 }] }] },
-  });
-  const accepted = await w.until("the condition", async () => {
-    const found = await w.client.get(type, { namespace: "default", name: "other" });
-    return getCondition(found.status?.parents[0]?.conditions, "Accepted");
-  });
-  expect(accepted).toMatchObject({ status: "False", reason: "NotAllowedByListeners" });
-  expect(accepted.message).toContain(`${kind} is not supported`);
-  expect((await programmed()).status?.listeners?.[0]?.attachedRoutes).toBe(0);
-});
+test.each(refusedRoutes.map((type) => [type.kind, type] as const))(
+  "the Gateway controller refuses a %s in its status",
+  async (kind, type) => {
+    await gateway([http]);
+    await w.client.create(type, {
+      apiVersion: `gateway.networking.k8s.io/${type.version}`,
+      kind,
+      metadata: { name: "other", namespace: "default" },
+      spec: { parentRefs: [{ name: "web" }], rules: [{ backendRefs: [{ name: "one", port: 80 }] }] },
+    });
+    const accepted = await w.until("the condition", async () => {
+      const found = await w.client.get(type, { namespace: "default", name: "other" });
+      return getCondition(found.status?.parents[0]?.conditions, "Accepted");
+    });
+    expect(accepted).toMatchObject({ status: "False", reason: "NotAllowedByListeners" });
+    expect(accepted.message).toContain(`${kind} is not supported`);
+    expect((await programmed()).status?.listeners?.[0]?.attachedRoutes).toBe(0);
+  },
+);
 
 describe("a Gateway with TLS", () => {
   test("ends TLS with its Secrets, and lets it through to one TLSRoute", async () => {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => w.close());
 
-test("reports its requests in metrics, and no secret in its log", async () => {
+test("the Ingress controller reports its requests in metrics, and no secret in its log", async () => {
   const lifetime = 3_600_000;
   const authority = await createAuthority({ commonName: "ca", lifetime });
   const pair = await issueCertificate(authority, { commonName: "a.example", usages: ["server"], lifetime });

@@ -39,7 +39,7 @@ async function opened(): Promise<{ ports: number[]; on: boolean[] } | undefined>
 const reached = (ports: number[], on: boolean[]) => async (): Promise<boolean> =>
   JSON.stringify(await opened()) === JSON.stringify({ ports, on });
 
-test("opens the node ports of an Ingress on the nodes' ports, follows every change, and leaves nothing", async () => {
+test("the Ingress controller opens the node ports of an Ingress on the nodes' ports, follows every change, and leaves nothing", async () => {
   const before = (await w.cloud.network.securityGroups.all()).length;
   const stop = w.run({}, { manageSecurityGroups: true });
   await w.ingress("web", paths(to("one")));

@@ -61,7 +61,7 @@ describe("an admission review", () => {
       response: { allowed: boolean; status?: { code: number; message: string } };
     };
 
-  test("allows what is right, and what is being deleted however it is", () => {
+  test("allows what is valid, and whatever is being deleted", () => {
     expect(review({ metadata: { name: "cloud" }, spec }).response).toEqual({ uid: "u", allowed: true });
     const wrong = {
       ...spec,

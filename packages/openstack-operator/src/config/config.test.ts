@@ -76,7 +76,7 @@ describe("the configuration of every service", () => {
   });
 });
 
-describe("checkConfiguration", () => {
+describe("the check of a service's options", () => {
   const problem = (section: string, option: string, value: string) =>
     checkConfiguration("2025.1", "nova", { [section]: { [option]: value } }).map(({ message }) => message);
 

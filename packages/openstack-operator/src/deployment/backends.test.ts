@@ -115,7 +115,7 @@ describe("databases and brokers are run by", () => {
   });
 });
 
-describe("what other operators report is", () => {
+describe("the state of a back end is read from", () => {
   const component = { ...resolveCatalogue(spec).components.find(({ name }) => name === "mariadb")! };
   const stateOf = (kind: string, status?: unknown) =>
     readinessOf(component, { apiVersion: "v1", kind, metadata: { name: "x", generation: 2 }, status } as KubeObject);
@@ -146,11 +146,11 @@ describe("what other operators report is", () => {
       { conditions: [{ type: "ReconcileSuccess", status: "False", reason: "Error", message: "quota" }] },
       "Failed",
     ],
-  ])("%s of a %s", (_what, kind, status, state) => {
+  ])('the report "%s" of a %s', (_what, kind, status, state) => {
     expect(stateOf(kind, status).state).toBe(state);
   });
 
-  test("their own words, where something is wrong", () => {
+  test("the operator's own words, where something is wrong", () => {
     expect(stateOf("PerconaXtraDBCluster", { state: "error", message: ["no image"], pxc: { size: 3 } }).step).toContain(
       "no image",
     );

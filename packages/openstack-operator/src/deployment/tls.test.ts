@@ -155,6 +155,6 @@ test.each([
   ["*.example.org", "a.identity.example.org", false],
   ["*.example.org", "example.org", false],
   ["example.org", "identity.example.org", false],
-])("%s covers %s: %s", (name, host, expected) => {
+])("a certificate for %s covers the host %s: %s", (name, host, expected) => {
   expect(covers(name, host)).toBe(expected);
 });

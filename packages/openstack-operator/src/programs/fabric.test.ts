@@ -152,7 +152,7 @@ class PlayedNeutron {
   }
 }
 
-describe.skipIf(!has("python3", "-c", ""))("provider networks", () => {
+describe.skipIf(!has("python3", "-c", ""))("the provider networks of a fabric", () => {
   const neutron = new PlayedNeutron();
 
   async function run(): Promise<number | null> {

@@ -37,7 +37,7 @@ describe("the canary", () => {
   });
 });
 
-describe("metrics", () => {
+describe("metrics of OpenStack's services", () => {
   test("are read by one namespace alone, from brokers always and from databases and caches where exporters are wanted", () => {
     const marked = (more: Partial<OpenStackDeploymentSpec>) =>
       desire(more)

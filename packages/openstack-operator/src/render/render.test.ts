@@ -95,7 +95,7 @@ describe("NetworkPolicies", () => {
   });
 });
 
-describe("pods", () => {
+describe("pods of OpenStack's services", () => {
   test("of Nova live as long as the service takes to stop, and longer when its option says so", () => {
     const grace = (more: Partial<OpenStackDeploymentSpec>, name: string) => {
       const kind = name === "cloud-nova-compute-compute" ? "DaemonSet" : "Deployment";

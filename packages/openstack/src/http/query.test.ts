@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { encodeQuery, splitQuery } from "./query.ts";
 
-it("does not change a short query", () => {
+it("the division of a long query does not change a short query", () => {
   expect(splitQuery({ name: "a", id: ["1", "2"] })).toEqual([{ name: "a", id: ["1", "2"] }]);
 });
 
@@ -10,7 +10,7 @@ it("never requests all objects when the list of ids is empty", () => {
   expect(splitQuery({ id: [] })).toEqual([]);
 });
 
-it("requests every value exactly once in parts, each with the other filters", () => {
+it("the division of a long query requests every value exactly once in parts, each with the other filters", () => {
   const values = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 40 }), { minLength: 1, maxLength: 600 });
   fc.assert(
     fc.property(values, (id) => {

@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), "transport-"));
 const DAMAGED = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe("TLS", async () => {
+describe("a TLS connection of the SDK", async () => {
   const authority = await createAuthority({ commonName: "test", lifetime: 3_600_000 });
   const server = { commonName: "cloud", ipAddresses: ["127.0.0.1"], usages: ["server"], lifetime: 3_600_000 } as const;
   const pair = await issueCertificate(authority, server);

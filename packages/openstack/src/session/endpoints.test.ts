@@ -32,9 +32,9 @@ it.each([
   "https://c/identity/v3",
   "https://c/identity/v3/",
   "https://c/identity/v2.0",
-])("auth_url %s means v3", (url) => expect(identityUrl(url)).toBe("https://c/identity/v3"));
+])("the auth_url %s is used as Keystone v3", (url) => expect(identityUrl(url)).toBe("https://c/identity/v3"));
 
-describe("microversions", () => {
+describe("microversions of a service", () => {
   it("are compared as numbers", () => {
     expect(["2.9", "2.10", "2.1", "3.0"].sort(compareVersions)).toEqual(["2.1", "2.9", "2.10", "3.0"]);
   });

@@ -5,7 +5,7 @@ import { PASSWORD } from "../testing/scripted-cloud.ts";
 afterEach(closeAll);
 const networks = { body: { networks: [] } };
 
-describe("tokens", () => {
+describe("Keystone tokens of a session", () => {
   it("are requested once for concurrent callers", async () => {
     const { server, cloud } = await start(inTurn(networks));
     await Promise.all([cloud.network.networks.all(), cloud.network.networks.all(), cloud.projectId()]);

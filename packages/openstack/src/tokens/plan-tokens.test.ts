@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { duringOutage, freshness, type KnownToken } from "./plan-cache.ts";
 import { isLikelyToken, notKeystoneToken } from "./plan-form.ts";
 
-describe("what is remembered of a token", () => {
+describe("the cache has, and uses or checks again,", () => {
   const user = { name: "anna" };
   const rules = { recheck: 60, outage: 600, refusal: 10 };
   const valid: KnownToken<typeof user> = { user, expires: 1_000, checked: 100 };

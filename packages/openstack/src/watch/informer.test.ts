@@ -328,7 +328,7 @@ describe("an informer", () => {
   });
 });
 
-describe("until", () => {
+describe("until of an informer", () => {
   it("waits for one object, polling fast meanwhile", async () => {
     const { informer, world, clock, pass } = setUp();
     const result = until(informer, "a", (t) => t?.status === "ACTIVE", { clock });

@@ -164,7 +164,7 @@ const event: fc.Arbitrary<StreamEvent> = fc.oneof(
   }),
 );
 
-test("holds are released once each, and what is kept is bounded, after any events", () => {
+test("a stream releases each hold once, and keeps a bounded amount, after any events", () => {
   fc.assert(
     fc.property(fc.constantFrom(windowed, stock, stockAgent), fc.array(event, { maxLength: 40 }), (start, events) => {
       let state = start;

@@ -5,7 +5,7 @@ import { FrameReader, framePrefix, LONGEST_MESSAGE } from "./frames.ts";
 import { dataHeader, decodePacket, encodePacket, type TunnelPacket } from "./packets.ts";
 import { PacketSchema, PacketType } from "./protocol.generated.ts";
 
-describe("packets", () => {
+describe("packets of the konnectivity protocol", () => {
   const packets: Exclude<TunnelPacket, { type: "data" }>[] = [
     { type: "dial", random: 2n ** 62n, protocol: "tcp", address: "10.0.0.1:10250" },
     { type: "dialled", random: 7n, id: 3n, error: "" },
@@ -17,11 +17,11 @@ describe("packets", () => {
     { type: "end", id: 3n },
     { type: "drain" },
   ];
-  test.each(packets)("$type is read as it was written", (packet) => {
+  test.each(packets)("are read as they were written: $type", (packet) => {
     expect(decodePacket(encodePacket(packet))).toEqual(packet);
   });
 
-  test("data is written as the generated code writes it", () => {
+  test("carry data as the generated code writes it", () => {
     const sizes = fc.oneof(fc.integer({ min: 0, max: 300 }), fc.constantFrom(16_383, 16_384, 65_536));
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: 2n ** 40n }), sizes, (id, size) => {
@@ -39,12 +39,12 @@ describe("packets", () => {
     );
   });
 
-  test("a packet of a later version is ignored", () => {
+  test("are ignored when they are of a later version", () => {
     expect(decodePacket(Uint8Array.from([0x08, 0x63]))).toBeUndefined();
   });
 });
 
-describe("messages", () => {
+describe("messages of gRPC", () => {
   const framed = (text: string): Buffer => Buffer.concat([framePrefix(text.length), Buffer.from(text)]);
 
   test("are found however they are cut", () => {

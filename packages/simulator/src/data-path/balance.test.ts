@@ -72,7 +72,7 @@ describe("a pool", () => {
   });
 });
 
-describe("addresses", () => {
+describe("the address", () => {
   test.each([
     ["10.1.2.3", "127.1.2.3"],
     ["172.24.4.9", "127.24.4.9"],
@@ -104,7 +104,7 @@ const frontend = (insertHeaders: readonly string[], protocol: Frontend["protocol
   ({ insertHeaders: new Set(insertHeaders), protocol, port: 8080 }) as unknown as Frontend;
 const facts = { source: "203.0.113.7", clientCertificate: undefined, hidesServerCookie: false };
 
-describe("headers", () => {
+describe("headers of the data path", () => {
   test("are passed on with those that the listener inserts, and without those of a connection", () => {
     const raw = ["Host", "a", "X-Forwarded-For", "1.1.1.1", "X-Forwarded-Proto", "spoofed", "Connection", "keep-alive"];
     const inserted = frontend(["X-Forwarded-For", "X-Forwarded-Port", "X-Forwarded-Proto"]);

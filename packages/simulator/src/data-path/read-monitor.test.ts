@@ -8,7 +8,7 @@ test.each([
   ["200, 301-302", [200, 301, 302]],
   ["", [0]],
   ["x", []],
-])("expected codes %j", (text, codes) => {
+])("the expected codes %j of a monitor are read", (text, codes) => {
   expect([...expectedCodes(text)]).toEqual(codes);
 });
 

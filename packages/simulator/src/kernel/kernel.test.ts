@@ -164,7 +164,7 @@ const faults: readonly [string, Fault, number, number][] = [
   ["after: the request is done and its answer replaced", { when: "after", status: 500 }, 500, 1],
   ["cut after: the request is done and its answer lost", { when: "after", cut: true }, 502, 1],
 ];
-test.each(faults)("fault %s", async (_, fault, status, made) => {
+test.each(faults)("a fault of the simulator: %s", async (_, fault, status, made) => {
   const test = cloud();
   test.faults.decide = (call) => (call.method === "POST" ? fault : undefined);
   const answer = await test.app.request("/things/things", {

@@ -197,7 +197,7 @@ test("an unknown provider is refused", async () => {
   expect(answer.fault).toBe("Provider 'no' is not enabled.");
 });
 
-test.each(refusals)("%s is refused", async (_, path, body, status, fault) => {
+test.each(refusals)("Octavia's simulator refuses %s", async (_, path, body, status, fault) => {
   const { call, id, cloud } = await readyBalancer();
   const before = cloud.kernel.inventory();
   const answer = await call("POST", path, body(id));
@@ -268,7 +268,7 @@ test("another project sees nothing and may do nothing; a reader reads", async ()
   expect((await reader("DELETE", `/loadbalancers/${id}`)).status).toBe(403);
 });
 
-test("lists are filtered by tags and fields, and paged with a link", async () => {
+test("lists of Octavia are filtered by tags and fields, and paged with a link", async () => {
   const { call, subnet } = await readyBalancer();
   await balancer(call, subnet, { name: "two", tags: ["a", "b"] });
   await settle();

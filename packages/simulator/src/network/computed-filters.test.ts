@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { networkCloud, neutron, place } from "./testing.ts";
 
-test("lists filter by fields that only the view has", async () => {
+test("lists of Neutron filter by fields that only the view has", async () => {
   const cloud = networkCloud();
   const [demo, admin] = [neutron(cloud, "demo"), neutron(cloud, "admins:admin")];
   const { network } = await place(demo, { routed: true });

@@ -69,7 +69,7 @@ test("10,000 ports are listed page after page without delay", async () => {
   expect(Math.min(...pages)).toBeLessThan(5000);
 });
 
-test("lists are filtered by any attribute, by tags, and reduced to fields", async () => {
+test("lists of Neutron are filtered by any attribute, by tags, and reduced to fields", async () => {
   const demo = neutron(networkCloud(), "demo");
   const { network, subnet } = await place(demo);
   const ids: string[] = [];

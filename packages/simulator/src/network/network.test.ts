@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { networkCloud, neutron, place } from "./testing.ts";
 
-test("creates network, subnet, router, port and floating IP for a server, and deletes all of them", async () => {
+test("the simulated cloud creates network, subnet, router, port and floating IP for a server, and deletes all of them", async () => {
   const cloud = networkCloud();
   const demo = neutron(cloud, "demo");
   await demo("GET", "/security-groups");

@@ -17,7 +17,7 @@ test.each([
   ["keeps a class that is deleted and used", { finalizers, deletionTimestamp: at(1) }, true, []],
   ["gives up a class that is deleted and not used", { finalizers, deletionTimestamp: at(1) }, false, ["unprotect"]],
   ["does not protect a class that is deleted", { finalizers: ["x"], deletionTimestamp: at(1) }, true, []],
-])("%s", (_what, metadata, isUsed, expected) => {
+])("the controller of VolumeAttributesClasses %s", (_what, metadata, isUsed, expected) => {
   const { steps } = plan({ attributesClass: attributesClass(metadata), isUsed });
   expect(steps.map(({ type }) => type)).toEqual(expected);
 });

@@ -6,7 +6,7 @@ import { parseSchedule } from "./schedule.ts";
 
 const iso = (moment: number | undefined) => (moment === undefined ? undefined : new Date(moment).toISOString());
 
-describe("a schedule", () => {
+describe("the schedule of a CronJob", () => {
   const rows: [string, string | undefined, string, string | undefined][] = [
     ["*/15 * * * *", undefined, "2026-01-01T12:14:59Z", "2026-01-01T12:15:00.000Z"],
     ["0 9 * * mon-fri", undefined, "2026-01-02T09:00:00Z", "2026-01-05T09:00:00.000Z"],

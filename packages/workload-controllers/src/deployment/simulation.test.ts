@@ -141,7 +141,7 @@ test("scaling during a rollout changes the ReplicaSets in proportion, to exactly
   );
 });
 
-test("reports a complete rollout as kubectl rollout status expects it", () => {
+test("the Deployment controller reports a complete rollout as kubectl rollout status expects it", () => {
   const rollout = new Rollout({ replicas: 2, progressDeadlineSeconds: 600 });
   rollout.settle();
   rollout.settle();

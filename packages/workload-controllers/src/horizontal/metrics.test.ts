@@ -29,7 +29,7 @@ const cpu = (container?: string): MetricSpec => {
   return { type: "ContainerResource", containerResource: { name: "cpu", container, target } };
 };
 
-describe("what pods use", () => {
+describe("the use of pods", () => {
   const items = [
     pod("a", { web: { cpu: "100m" }, side: { cpu: "50m" } }),
     pod("b", { web: { cpu: "200m" }, side: {} }),
@@ -60,7 +60,7 @@ describe("what pods use", () => {
     ],
     ["an answer that is no list", { items: 7 }, "the answer is no list"],
     ["no pods", { items: [] }, "no metrics returned from resource metrics API"],
-  ])("%s is said in words", async (_title, answer, why) => {
+  ])("is missing, with the reason, for %s", async (_title, answer, why) => {
     const reading = await readMetric(place({}), cpu(), await readPodMetrics(place(answer)));
     expect(reading).toMatchObject({ of: "nothing", why: expect.stringContaining(why) as string });
   });

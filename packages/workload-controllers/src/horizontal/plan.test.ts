@@ -151,7 +151,7 @@ describe("the size that processor use asks for", () => {
   });
 });
 
-describe("what an autoscaler says", () => {
+describe("the status of an autoscaler", () => {
   const busy = same(3, { cpu: 1000 });
   test.each<[title: string, given: Case, conditions: string[]]>([
     [
@@ -188,11 +188,11 @@ describe("what an autoscaler says", () => {
         "ScalingLimited=True TooManyReplicas",
       ],
     ],
-  ])("one that %s", (_title, given, conditions) => {
+  ])("reports an autoscaler that %s", (_title, given, conditions) => {
     expect(conditionsOf(given)).toEqual(conditions);
   });
 
-  test("events name the new size and the metric", () => {
+  test("comes with events that name the new size and the metric", () => {
     expect(plan(observed({ pods: busy, scaledTo: 6 }), NOW).events).toEqual([
       {
         type: "Normal",
@@ -202,7 +202,7 @@ describe("what an autoscaler says", () => {
     ]);
   });
 
-  test("with one of two metrics missing the target may grow, but not shrink", () => {
+  test("lets the target grow, but not shrink, with one of two metrics missing", () => {
     const lost: MeasuredMetric = { spec: byCpu(50), reading: { of: "nothing", why: "away" } };
     const found = (cpu: number): MeasuredMetric => ({
       spec: byCpu(50),
@@ -215,7 +215,7 @@ describe("what an autoscaler says", () => {
   });
 });
 
-describe("metrics of other kinds", () => {
+describe("a metric of another kind decides the size:", () => {
   const external = (target: object): MetricSpec =>
     ({ type: "External", external: { metric: { name: "queue" }, target } }) as MetricSpec;
   const whole = (spec: MetricSpec, value: number): MeasuredMetric[] => [{ spec, reading: { of: "whole", value } }];
@@ -256,7 +256,7 @@ describe("metrics of other kinds", () => {
   });
 });
 
-describe("behavior", () => {
+describe("the behavior of an autoscaler allows", () => {
   const rules = (policies: ScalingRules["policies"], rest: ScalingRules = {}): ScalingRules => ({
     ...rest,
     ...(policies ? { policies } : {}),
@@ -292,17 +292,17 @@ describe("behavior", () => {
       [10, 50],
       12,
     ],
-    ["never up", { scaleUp: { selectPolicy: "Disabled" } }, NONE, [10, 50], 10],
-    ["never down", { scaleDown: { selectPolicy: "Disabled" } }, NONE, [10, 1], 10],
+    ["no growth with policy Disabled", { scaleUp: { selectPolicy: "Disabled" } }, NONE, [10, 50], 10],
+    ["no shrinking with policy Disabled", { scaleDown: { selectPolicy: "Disabled" } }, NONE, [10, 1], 10],
     [
-      "down by a tenth at once",
+      "shrinking by a tenth at once",
       { scaleDown: rules([{ type: "Percent", value: 10, periodSeconds: 60 }], { stabilizationWindowSeconds: 0 }) },
       { ...NONE, recommendations: [{ at: NOW - 1000, replicas: 10 }] },
       [10, 1],
       9,
     ],
     [
-      "up only to what was asked for during a minute",
+      "growth only to what was asked for during a minute",
       { scaleUp: rules([{ type: "Percent", value: 500, periodSeconds: 60 }], { stabilizationWindowSeconds: 60 }) },
       { ...NONE, recommendations: [{ at: NOW - 30_000, replicas: 12 }] },
       [10, 50],
@@ -312,7 +312,7 @@ describe("behavior", () => {
     expect(wish(behavior, memory, sizes).replicas).toBe(to);
   });
 
-  test("whatever is measured, the size stays between minReplicas and maxReplicas, and no status is a number that is none", () => {
+  test("only sizes between minReplicas and maxReplicas, whatever is measured, and no status that is no number", () => {
     const pods = fc.array(
       fc.record({
         cpu: fc.option(fc.nat(10_000), { nil: undefined }),

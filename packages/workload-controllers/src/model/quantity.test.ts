@@ -13,10 +13,10 @@ test.each([
   [3, 1, 3],
   ["many", 1, 0],
   [undefined, 1, 0],
-])("reads %s in units of %s as %s", (text, unit, expected) => {
+])("the quantity %s in units of %s is read as %s", (text, unit, expected) => {
   expect(quantity(text, unit)).toBe(expected);
 });
 
-test("counts CPU in thousandths", () => {
+test("the quantity of CPU is counted in thousandths", () => {
   expect(amounts({ cpu: "2", memory: "1Mi" })).toEqual({ cpu: 2000, memory: 1_048_576 });
 });

@@ -38,7 +38,7 @@ test.each([
     { tolerations: repeat(1_001, { operator: "Exists" as const }) },
     /^the pod has 1001 node labels/,
   ],
-])("a pod with %s", (_, facts, expected) => {
+])("the scheduler takes or refuses a pod with %s", (_, facts, expected) => {
   const { rejection } = prepareFilters(info("tested", facts), view({ nodes: [here()] }));
   if (expected === undefined) expect(rejection).toBeUndefined();
   else

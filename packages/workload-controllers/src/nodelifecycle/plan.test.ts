@@ -34,11 +34,11 @@ const taintsOf = (planned: ReturnType<typeof plan>) => {
   return step?.type === "write-taints" ? step.taints.map(({ key, effect }) => `${key}:${effect}`) : undefined;
 };
 
-test("does nothing for a node that reports, and looks again when it could be silent", () => {
+test("the node lifecycle controller does nothing for a node that reports, and looks again when it could be silent", () => {
   expect(plan({ node: node("True") })).toEqual({ steps: [], startsEviction: false, until: now + 50_000 });
 });
 
-test("sets the conditions of a silent node Unknown, and taints it", () => {
+test("the node lifecycle controller sets the conditions of a silent node Unknown, and taints it", () => {
   const planned = plan({ node: node("True"), pods: [pod([minute])] }, now + 50_000);
   expect(planned.steps[0]).toMatchObject({
     type: "write-conditions",
@@ -71,13 +71,13 @@ test("taints a node that is not ready, and removes the taints of the past", () =
   expect(taintsOf(plan({ node: node("True", [...silent, other]) }))).toEqual(["dedicated:NoExecute"]);
 });
 
-test("does not taint NoExecute before its zone's turn", () => {
+test("the node lifecycle controller does not taint NoExecute before its zone's turn", () => {
   const planned = plan({ node: node("False"), evictionAt: now + 5_000 });
   expect(taintsOf(planned)).toEqual(["node.kubernetes.io/not-ready:NoSchedule"]);
   expect(planned).toMatchObject({ startsEviction: false, until: now + 5_000 });
 });
 
-test("evicts a pod once its tolerationSeconds are over", () => {
+test("the node lifecycle controller evicts a pod once its tolerationSeconds are over", () => {
   const facts = { node: node("Unknown", silent), pods: [pod([minute])], heardAt: now + 40_000 };
   const early = plan(facts, now + 59_000);
   expect(early.steps.map(({ type }) => type)).toEqual(["mark-not-ready"]);
@@ -85,7 +85,7 @@ test("evicts a pod once its tolerationSeconds are over", () => {
   expect(plan(facts, now + 60_000).steps.map(({ type }) => type)).toContain("evict");
 });
 
-test("evicts a pod at once that does not tolerate a taint, and never one that does for good", () => {
+test("the node lifecycle controller evicts a pod at once that does not tolerate a taint, and never one that does for good", () => {
   const other: Taint = { key: "maintenance", effect: "NoExecute" };
   expect(plan({ node: node("True", [other]), pods: [pod()] }).steps).toMatchObject([{ type: "evict" }]);
   expect(plan({ node: node("True", [other]), pods: [pod([{ operator: "Exists" }])] }).steps).toEqual([]);

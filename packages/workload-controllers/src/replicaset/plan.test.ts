@@ -156,7 +156,7 @@ describe("a ReplicationController", () => {
   });
 });
 
-describe("the order of deletion", () => {
+describe("the order in which a ReplicaSet deletes pods:", () => {
   const cost = (value: string) => ({ annotations: { "controller.kubernetes.io/pod-deletion-cost": value } });
   const rows: [string, PodFacts, PodFacts][] = [
     ["an unassigned pod before an assigned one", { node: "", phase: "Running" }, { phase: "Pending" }],
@@ -173,7 +173,7 @@ describe("the order of deletion", () => {
     expect(podsToDelete(pods, { count: 1, related: [], now }).map(({ metadata }) => metadata.name)).toEqual(["a"]);
   });
 
-  test("the pod on the node with more pods of the same Deployment first", () => {
+  test("the pod on the node with more pods of the same Deployment comes first", () => {
     const pods = [owned("a", { node: "one" }), owned("b", { node: "two", ready: 1 })];
     const related = [...pods, pod("c", { node: "one", owner: other })];
     expect(podsToDelete(pods, { count: 1, related, now })[0]?.metadata.name).toBe("a");

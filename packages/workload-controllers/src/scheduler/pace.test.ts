@@ -4,7 +4,7 @@ import { SchedulingQueue } from "./queue.ts";
 import { ClusterState } from "./state.ts";
 import { info, node, view } from "./testing/objects.ts";
 
-test("spreads 1,000 pods of one application evenly over 100 nodes, one attempt each", () => {
+test("the scheduler spreads 1,000 pods of one application evenly over 100 nodes, one attempt each", () => {
   const state = new ClusterState();
   for (let i = 0; i < 100; i++)
     state.setNode(node(`node-${i}`, { labels: { "topology.kubernetes.io/zone": `z${i % 4}` } }));

@@ -28,12 +28,12 @@ const message = (...of: Parameters<typeof plan>) => {
   return step?.type === "report" ? step.message : undefined;
 };
 
-test("removes no more pods than needed, the least important ones", () => {
+test("preemption removes no more pods than needed, the least important ones", () => {
   const nodes = [nodeWith(small("a"), info("low", { ...half, priority: 1 }), info("lower", { ...half, priority: 0 }))];
   expect(victims(half, nodes)).toEqual(["a", "lower"]);
 });
 
-test("removes the pod that uses a ReadWriteOncePod claim of the pod", () => {
+test("preemption removes the pod that uses a ReadWriteOncePod claim of the pod", () => {
   const spec = { accessModes: ["ReadWriteOncePod"], volumeName: "a", resources: {} };
   const metadata = { namespace: "default", name: "data", annotations: { "pv.kubernetes.io/bind-completed": "yes" } };
   const claims = [{ apiVersion: "v1" as const, kind: "PersistentVolumeClaim" as const, metadata, spec }];
@@ -54,7 +54,7 @@ test("removes the pod that uses a ReadWriteOncePod claim of the pod", () => {
   );
 });
 
-test("prefers the node whose most important victim is the least important", () => {
+test("preemption prefers the node whose most important victim is the least important", () => {
   const nodes = [
     nodeWith(small("a"), info("a1", { requests: { cpu: "1" }, priority: 10 })),
     nodeWith(small("b"), info("b1", { requests: { cpu: "1" }, priority: 5 })),
@@ -62,7 +62,7 @@ test("prefers the node whose most important victim is the least important", () =
   expect(victims(half, nodes)).toEqual(["b", "b1"]);
 });
 
-test("prefers the node where no disruption budget is violated, whatever the priorities", () => {
+test("preemption prefers the node where no disruption budget is violated, whatever the priorities", () => {
   const labels = { app: "guarded" };
   const nodes = [
     nodeWith(small("a"), info("a1", { requests: { cpu: "1" }, priority: 1, labels })),
@@ -73,7 +73,7 @@ test("prefers the node where no disruption budget is violated, whatever the prio
   expect(victims(half, nodes, [{ ...budget, allowed: 1 }])).toEqual(["a", "a1"]);
 });
 
-test("prefers the node whose victims started last", () => {
+test("preemption prefers the node whose victims started last", () => {
   const full = { requests: { cpu: "1" } };
   const nodes = [
     nodeWith(small("a"), info("a1", { ...full, created: 1_000 })),
@@ -82,7 +82,7 @@ test("prefers the node whose victims started last", () => {
   expect(victims(half, nodes)).toEqual(["b", "b1"]);
 });
 
-test("says that no pods of a lower priority are there", () => {
+test("preemption says that no pods of a lower priority are there", () => {
   const nodes = [nodeWith(small("a"), info("same", { requests: { cpu: "1" }, priority: 100 }))];
   expect(message(half, nodes)).toBe(
     "0/1 nodes are available: 1 Insufficient cpu. " +
@@ -90,14 +90,14 @@ test("says that no pods of a lower priority are there", () => {
   );
 });
 
-test("removes nothing for a pod that never preempts", () => {
+test("preemption removes nothing for a pod that never preempts", () => {
   const nodes = [nodeWith(small("a"), info("low", { requests: { cpu: "1" } }))];
   expect(message({ ...half, preemptionPolicy: "Never" }, nodes)).toBe(
     "0/1 nodes are available: 1 Insufficient cpu. preemption: not eligible due to preemptionPolicy=Never.",
   );
 });
 
-test("waits for the pods that it removed to leave, and keeps its nomination", () => {
+test("preemption waits for the pods that it removed to leave, and keeps its nomination", () => {
   const leaving = info("low", { requests: { cpu: "1" }, terminating: true, preempted: true });
   const { steps } = plan({ ...half, nominated: "a" }, [nodeWith(small("a"), leaving)]);
   expect(steps).toEqual([
@@ -111,7 +111,7 @@ test("waits for the pods that it removed to leave, and keeps its nomination", ()
   ]);
 });
 
-test("keeps the room that was made for a nominated pod from pods of a lower priority", () => {
+test("preemption keeps the room that was made for a nominated pod from pods of a lower priority", () => {
   const nominated = info("nominated", { ...half, priority: 100 });
   const given = { budgets: [], nominatedTo: () => [nominated], start: 0, choice: 0 };
   const cluster = view({ nodes: [nodeWith(small("a"), info("x", half))] });
@@ -121,7 +121,7 @@ test("keeps the room that was made for a nominated pod from pods of a lower prio
   expect(higher.steps[0]).toMatchObject({ type: "bind", node: "a" });
 });
 
-test("counts the pods of at least its priority that room was made for, and no others", () => {
+test("preemption counts the pods of at least its priority that room was made for, and no others", () => {
   const cluster = [
     nodeWith(small("a"), info("x", { ...half, priority: 1 }), info("y", { ...half, priority: 1, created: 1_000 })),
   ];
@@ -137,7 +137,7 @@ test("counts the pods of at least its priority that room was made for, and no ot
   expect(removedFor(50, { priority: 50, requests: { cpu: "1" } })).toEqual([]);
 });
 
-test("takes the best of fewer candidates where comparing all would keep other clusters waiting", () => {
+test("preemption takes the best of fewer candidates where comparing all would keep other clusters waiting", () => {
   const terms = Array.from({ length: 100 }, () => ({ topologyKey: "kubernetes.io/hostname" }));
   const avoids = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } };
   const full = (name: string, priority: number) =>

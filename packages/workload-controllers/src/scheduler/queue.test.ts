@@ -14,7 +14,7 @@ function takeOne(queue: SchedulingQueue) {
   return taken;
 }
 
-test("hands out the highest priority first, then the longest wait", () => {
+test("the scheduler's queue hands out the highest priority first, then the longest wait", () => {
   const queue = new SchedulingQueue();
   queue.put(info("a"), 3);
   queue.put(info("b"), 1);
@@ -23,7 +23,7 @@ test("hands out the highest priority first, then the longest wait", () => {
   expect(names(queue)).toEqual(["c", "b", "d", "a"]);
 });
 
-test("does not hand out a pod that is gone", () => {
+test("the scheduler's queue does not hand out a pod that is gone", () => {
   const queue = new SchedulingQueue();
   queue.put(info("a"), 1);
   queue.put(info("b"), 2);
@@ -31,7 +31,7 @@ test("does not hand out a pod that is gone", () => {
   expect(names(queue)).toEqual(["b"]);
 });
 
-test("tries a parked pod again after an event that may help its filter, not after another", () => {
+test("the scheduler's queue tries a parked pod again after an event that may help its filter, not after another", () => {
   const queue = new SchedulingQueue();
   queue.put(info("a"), 0);
   queue.park(takeOne(queue), new Set(["NodeAffinity"]), 0);
@@ -41,7 +41,7 @@ test("tries a parked pod again after an event that may help its filter, not afte
   expect(names(queue)).toEqual(["a"]);
 });
 
-test("doubles the back-off with each attempt, from one second to ten", () => {
+test("the scheduler's queue doubles the back-off with each attempt, from one second to ten", () => {
   const queue = new SchedulingQueue();
   queue.put(info("a"), 0);
   const waits: number[] = [];
@@ -58,7 +58,7 @@ test("doubles the back-off with each attempt, from one second to ten", () => {
   expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
 });
 
-test("tries a parked pod again after five minutes whatever happens", () => {
+test("the scheduler's queue tries a parked pod again after five minutes whatever happens", () => {
   const queue = new SchedulingQueue();
   queue.put(info("a"), 0);
   queue.park(takeOne(queue), new Set(["NodeName"]), 0);

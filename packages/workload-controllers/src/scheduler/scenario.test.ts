@@ -77,7 +77,7 @@ const eventsOf = async (name: string) =>
     ({ involvedObject }) => involvedObject.name === name,
   );
 
-test("binds pods to nodes that fit, and says of one that fits nowhere why", async () => {
+test("the scheduler binds pods to nodes that fit, and says of one that fits nowhere why", async () => {
   await addNode("a", { allocatable: { cpu: "1" } });
   await addNode("b", { taints: [{ key: "dedicated", value: "gpu", effect: "NoSchedule" }] });
   await addNode("c", { allocatable: { cpu: "1" } });
@@ -102,14 +102,14 @@ test("binds pods to nodes that fit, and says of one that fits nowhere why", asyn
     .toEqual([["FailedScheduling", "default-scheduler"]]);
 });
 
-test("schedules pods on nodes that have an image without names", async () => {
+test("the scheduler schedules pods on nodes that have an image without names", async () => {
   for (const name of ["a", "b"]) await addNode(name, { images: [{ names: null, sizeBytes: 1000 }] });
   run();
   await addPod("web");
   await expect.poll(() => nodeOf("web")).toMatch(/^[ab]$/);
 });
 
-test("tries a pod again for which no node could be chosen by an error, and schedules the others meanwhile", async () => {
+test("the scheduler tries a pod again for which no node could be chosen by an error, and schedules the others meanwhile", async () => {
   await addNode("a");
   let left = 1;
   run(() => {
@@ -127,7 +127,7 @@ test("tries a pod again for which no node could be chosen by an error, and sched
   await expect.poll(() => nodeOf("first")).toBe("a");
 });
 
-test("schedules a pod that waited once a node comes that it fits on, after its back-off", async () => {
+test("the scheduler schedules a pod that waited once a node comes that it fits on, after its back-off", async () => {
   run();
   await addPod("early");
   await expect.poll(() => scheduled("early")).toMatchObject({ message: "no nodes available to schedule pods" });
@@ -139,7 +139,7 @@ test("schedules a pod that waited once a node comes that it fits on, after its b
   await expect.poll(() => nodeOf("early")).toBe("a");
 });
 
-test("leaves pods with gates and pods of other schedulers alone", async () => {
+test("the scheduler leaves pods with gates and pods of other schedulers alone", async () => {
   await addNode("a");
   run();
   await addPod("gated", { schedulingGates: [{ name: "example.com/later" }] });
@@ -156,7 +156,7 @@ test("leaves pods with gates and pods of other schedulers alone", async () => {
   await expect.poll(() => nodeOf("gated")).toBe("a");
 });
 
-test("removes a pod of a lower priority for one of a higher", async () => {
+test("the scheduler removes a pod of a lower priority for one of a higher", async () => {
   await client.request("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", {
     body: { apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass", metadata: { name: "high" }, value: 1000 },
   });
@@ -184,46 +184,50 @@ test("removes a pod of a lower priority for one of a higher", async () => {
     .toBe("a");
 });
 
-test("makes room for each pod of a higher priority, and gives it to the highest", { timeout: 60_000 }, async () => {
-  const classes = { low: 1, medium: 100, high: 1_000 };
-  for (const [name, value] of Object.entries(classes)) {
-    const body = { apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass", metadata: { name }, value };
-    await client.request("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", { body });
-  }
-  for (const name of ["a", "b"]) await addNode(name, { allocatable: { cpu: "4" } });
-  run();
-  const add = async (priorityClassName: string, count: number): Promise<string[]> => {
-    const names = Array.from({ length: count }, (_, i) => `${priorityClassName}-${i}`);
-    for (const name of names) {
-      const { metadata: _own, ...rest } = pod(name, { requests: { cpu: "1" } });
-      const spec = { ...rest.spec, priorityClassName, terminationGracePeriodSeconds: 600 };
-      await client.create(Pod, { ...rest, spec, metadata: { namespace: "default", name } });
+test(
+  "the scheduler makes room for each pod of a higher priority, and gives it to the highest",
+  { timeout: 60_000 },
+  async () => {
+    const classes = { low: 1, medium: 100, high: 1_000 };
+    for (const [name, value] of Object.entries(classes)) {
+      const body = { apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass", metadata: { name }, value };
+      await client.request("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", { body });
     }
-    return names;
-  };
-  const placed = async (names: readonly string[]) =>
-    (await Promise.all(names.map(nodeOf))).filter((node) => node !== undefined).length;
-  const lows = await add("low", 8);
-  await expect.poll(() => placed(lows), { timeout: 10_000 }).toBe(8);
-  const mediums = await add("medium", 8);
-  const highs = await add("high", 4);
-  // Nothing leaves yet: every one of a low priority is on its way out, and each high one has a place to come.
-  const settled = async (): Promise<unknown> => {
-    await clock.advance(1_000);
-    const [all, nominated] = await Promise.all([Promise.all(lows.map(find)), Promise.all(highs.map(nominatedOf))]);
-    return [
-      all.filter((one) => one?.metadata.deletionTimestamp !== undefined).length,
-      nominated.filter(Boolean).length,
-    ];
-  };
-  await expect.poll(settled, { timeout: 30_000 }).toEqual([8, 4]);
-  for (const name of lows) await client.delete(Pod, { namespace: "default", name }, { gracePeriodSeconds: 0 });
-  const outcome = async (): Promise<unknown> => {
-    await clock.advance(1_000);
-    return [await placed(highs), await placed(mediums)];
-  };
-  await expect.poll(outcome, { timeout: 30_000 }).toEqual([4, 4]);
-});
+    for (const name of ["a", "b"]) await addNode(name, { allocatable: { cpu: "4" } });
+    run();
+    const add = async (priorityClassName: string, count: number): Promise<string[]> => {
+      const names = Array.from({ length: count }, (_, i) => `${priorityClassName}-${i}`);
+      for (const name of names) {
+        const { metadata: _own, ...rest } = pod(name, { requests: { cpu: "1" } });
+        const spec = { ...rest.spec, priorityClassName, terminationGracePeriodSeconds: 600 };
+        await client.create(Pod, { ...rest, spec, metadata: { namespace: "default", name } });
+      }
+      return names;
+    };
+    const placed = async (names: readonly string[]) =>
+      (await Promise.all(names.map(nodeOf))).filter((node) => node !== undefined).length;
+    const lows = await add("low", 8);
+    await expect.poll(() => placed(lows), { timeout: 10_000 }).toBe(8);
+    const mediums = await add("medium", 8);
+    const highs = await add("high", 4);
+    // Nothing leaves yet: every one of a low priority is on its way out, and each high one has a place to come.
+    const settled = async (): Promise<unknown> => {
+      await clock.advance(1_000);
+      const [all, nominated] = await Promise.all([Promise.all(lows.map(find)), Promise.all(highs.map(nominatedOf))]);
+      return [
+        all.filter((one) => one?.metadata.deletionTimestamp !== undefined).length,
+        nominated.filter(Boolean).length,
+      ];
+    };
+    await expect.poll(settled, { timeout: 30_000 }).toEqual([8, 4]);
+    for (const name of lows) await client.delete(Pod, { namespace: "default", name }, { gracePeriodSeconds: 0 });
+    const outcome = async (): Promise<unknown> => {
+      await clock.advance(1_000);
+      return [await placed(highs), await placed(mediums)];
+    };
+    await expect.poll(outcome, { timeout: 30_000 }).toEqual([4, 4]);
+  },
+);
 
 test("a pod whose class has no room waits until the driver publishes capacity", async () => {
   const meta = { apiVersion: "storage.k8s.io/v1" };

@@ -102,7 +102,7 @@ const move = fc.oneof(
   fc.constant("turn" as const),
 );
 
-test("ends with one ready pod of the template for each ordinal, whatever happens before, and creates none twice", () => {
+test("a StatefulSet ends with one ready pod of the template for each ordinal, whatever happens before, and creates none twice", () => {
   fc.assert(
     fc.property(
       fc.record({

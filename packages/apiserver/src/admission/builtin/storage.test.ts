@@ -76,8 +76,8 @@ describe("DefaultIngressClass", () => {
 
 describe("StorageObjectInUseProtection", () => {
   test.each([
-    ["adds its finalizer", undefined, ["p"]],
-    ["keeps others", ["x"], ["x", "p"]],
+    ["adds its finalizer to a new volume or claim", undefined, ["p"]],
+    ["keeps the finalizers of others", ["x"], ["x", "p"]],
     ["adds none that is there", ["p", "x"], ["p", "x"]],
   ])("%s", async (_what, finalizers, expected) => {
     const draft = { metadata: { name: "x", ...(finalizers && { finalizers }) } } as unknown as Draft;

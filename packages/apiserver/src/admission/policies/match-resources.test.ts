@@ -13,7 +13,7 @@ const REQUIRED = "Required value";
 const shown = (problems: readonly FieldProblem[], path = "p"): string[] =>
   problems.map(({ field, message }) => `${field.replace(path, "")}: ${message}`);
 
-describe("what a policy matches", () => {
+describe("the match of an admission policy", () => {
   const RULE = { operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"] };
   test("is filled in", () => {
     const given: Json = { resourceRules: [{ ...RULE }, { scope: "Cluster" }], excludeResourceRules: [{}] };

@@ -13,7 +13,7 @@ const object = (spec: Json, more: Json = {}): KubeObject =>
   ({ metadata: { name: "o", namespace: "ns" }, spec, ...more }) as unknown as KubeObject;
 const container = (requests: Json, limits: Json = {}, name = "c"): Json => ({ name, resources: { requests, limits } });
 
-describe("what an object uses of a quota", () => {
+describe("the usage that an object has of a quota", () => {
   const COMPUTE = { cpu: "1", memory: "2", "ephemeral-storage": "3", "hugepages-2Mi": "4", "x.y/z": "5", other: "6" };
   test.each<[string, Resource, KubeObject, Json]>([
     ["is a number of its kind", resource("deployments", "apps"), object({}), { "count/deployments.apps": "1" }],

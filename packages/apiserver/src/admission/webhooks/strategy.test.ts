@@ -68,7 +68,7 @@ describe("a webhook configuration", () => {
   const TIME = "the timeout value must be between 1 and 30 seconds";
   const long = `${"a".repeat(125)}.${"b".repeat(125)}.`;
   test.each<[string, Json, readonly string[]]>([
-    ["is right", {}, []],
+    ["is accepted when it is complete", {}, []],
     ["needs a name", { name: "" }, [`[0].name: ${REQUIRED}`]],
     ["needs a name of three parts", { name: "a.b" }, [`[0].name: Invalid value: "a.b": ${SEGMENTS}`]],
     ["has no odd name", { name: "A.b.c" }, [`[0].name: Invalid value: "A.b.c": ${SUBDOMAIN}`]],

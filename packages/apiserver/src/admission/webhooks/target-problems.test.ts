@@ -11,7 +11,7 @@ const REQUIRED = "Required value";
 const shown = (problems: readonly FieldProblem[], path = "p"): string[] =>
   problems.map(({ field, message }) => `${field.replace(path, "")}: ${message}`);
 
-describe("where a webhook is", () => {
+describe("the address of a webhook", () => {
   const FORM = "; desired format: https://host[/path]";
   const service = (more: Json): Json => ({ service: { namespace: "ns", name: "s", ...more } });
   const odd = (path: string, segment: number, why: string): string =>

@@ -60,7 +60,7 @@ const user = (more: Json = {}): Json => ({ name: "jane", groups: ["system:authen
 const named = (username: Json): Json => ({ claimMappings: { username } });
 const mapped = (more: Json): Json => ({ claimMappings: { username: USERNAME, ...more } });
 
-describe("a token of an issuer", () => {
+describe("a token of an OpenID Connect issuer", () => {
   test.each<[string, Json, Json, unknown]>([
     ["names a user", {}, {}, user()],
     ["with an id names itself", {}, { jti: "7" }, user({ extra: { [CREDENTIAL]: ["JTI=7"] } })],
@@ -127,7 +127,7 @@ describe("a token of an issuer", () => {
   });
 });
 
-describe("the name of a user", () => {
+describe("the name of an issuer's user", () => {
   test.each<[string, Json, Json, unknown]>([
     ["has a prefix before a claim", named({ claim: "sub", prefix: "x:" }), {}, user({ name: "x:jane" })],
     [
@@ -185,7 +185,7 @@ describe("the name of a user", () => {
   });
 });
 
-describe("the groups, uid and more of a user", () => {
+describe("the groups, uid and extra of an issuer's user", () => {
   const groups = (mapping: Json): Json => mapped({ groups: mapping });
   const CLAIM = { claim: "groups", prefix: "" };
   const neither = 'oidc: parse groups claim "groups": it is neither a text nor a list of texts';
@@ -235,7 +235,7 @@ describe("the groups, uid and more of a user", () => {
   });
 });
 
-describe("rules", () => {
+describe("the rules of an issuer", () => {
   const claim = (requiredValue: string): Json => ({ claimValidationRules: [{ claim: "hd", requiredValue }] });
   const rule = (expression: string, message?: string): Json => ({
     claimValidationRules: [{ expression, ...(message === undefined ? {} : { message }) }],
@@ -248,7 +248,7 @@ describe("rules", () => {
   });
   test.each<[string, Json, Json, unknown]>([
     ["require a claim", claim("a"), {}, "oidc: required claim hd not present in ID token"],
-    ["require its value", claim("a"), { hd: "b" }, "oidc: required claim hd value does not match"],
+    ["require the value of a claim", claim("a"), { hd: "b" }, "oidc: required claim hd value does not match"],
     ["take the value that is required", claim("a"), { hd: "a" }, user()],
     ["about claims hold", rule("claims.n == 7"), { n: 7 }, user()],
     [

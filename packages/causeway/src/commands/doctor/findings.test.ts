@@ -121,7 +121,7 @@ describe("the doctor", () => {
       /9 of 10/,
     ],
     ["quotas that cannot be read", facts({ quotas: { error: "403" } }), "quotas", "limited", /cannot be read/],
-  ])("on %s", (_what, cloud, feature, state, because) => {
+  ])("reports its finding on %s", (_what, cloud, feature, state, because) => {
     expect(find(cloud, feature)).toMatchObject({ state, because: expect.stringMatching(because) });
   });
 
@@ -145,7 +145,7 @@ describe("the doctor", () => {
       "cloud controller",
       "limited",
     ],
-  ])("looks at a cluster: %s", (_what, cluster, feature, state) => {
+  ])("reports its finding on a cluster: %s", (_what, cluster, feature, state) => {
     expect(find(facts(), feature, cluster)?.state).toBe(state);
   });
 

@@ -9,7 +9,7 @@ import { expect, test } from "vitest";
 import { volumeFacts } from "./volume-facts.ts";
 import { volumeFindings } from "./volume-findings.ts";
 
-test("reports volumes and snapshots whose claim is gone, and claims whose volume is gone", async () => {
+test("the doctor reports volumes and snapshots whose claim is gone, and claims whose volume is gone", async () => {
   const dir = mkdtempSync(join(tmpdir(), "doctor-volumes-"));
   const [simulator, server] = [await startSimulator(), await startApiServer({})];
   const path = join(dir, "clouds.yaml");

@@ -15,7 +15,7 @@ const credential = {
   OS_APPLICATION_CREDENTIAL_SECRET: "s",
 };
 
-describe("flags win", () => {
+describe("a flag of keystone-token wins", () => {
   test.each<[string, Variables, Variables, Variables]>([
     [
       "over the same variable",
@@ -23,7 +23,7 @@ describe("flags win", () => {
       { OS_PASSWORD: "q" },
       { ...password, OS_PASSWORD: "q", OS_AUTH_TYPE: "v3password" },
     ],
-    ["when they are empty: not at all", password, { OS_PASSWORD: "" }, password],
+    ["never when it is empty", password, { OS_PASSWORD: "" }, password],
     [
       "as a project's name over its id",
       { OS_PROJECT_ID: "1", OS_TENANT_NAME: "old" },

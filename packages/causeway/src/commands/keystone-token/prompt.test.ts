@@ -9,7 +9,7 @@ const whole = {
   OS_PASSWORD: "secret",
 };
 
-test("asks for the parts of a password that are missing, in upstream's order, and hides the password", async () => {
+test("keystone-token asks for the parts of a password that are missing, in upstream's order, and hides the password", async () => {
   const asked: string[] = [];
   const terminal = {
     ask: async (question: string) => (asked.push(question), " answer "),
@@ -36,11 +36,11 @@ test.each<[string, Record<string, string | undefined>, string[]]>([
   ["no project name where a project id is given", { ...whole, OS_PROJECT_NAME: undefined, OS_PROJECT_ID: "p" }, []],
   ["the address alone for an application credential", { OS_APPLICATION_CREDENTIAL_SECRET: "s" }, ["OS_AUTH_URL"]],
   ["the address alone for a token", { OS_TOKEN: "t" }, ["OS_AUTH_URL"]],
-])("asks for %s", (_, variables, names) => {
+])("keystone-token asks for %s", (_, variables, names) => {
   expect(missingVariables(variables).map(({ variable }) => variable)).toEqual(names);
 });
 
-test("asks no person without a terminal, or where kubectl forbids it", () => {
+test("keystone-token asks no person without a terminal, or where kubectl forbids it", () => {
   const before = process.stdin.isTTY;
   try {
     process.stdin.isTTY = false;

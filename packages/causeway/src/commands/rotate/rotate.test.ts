@@ -35,7 +35,7 @@ const planeOf = (status: Authorities, spec: HostedControlPlane["spec"]["authorit
 const [before, rotation, now] = ["2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z"];
 const request = { ignoreMachines: false, now };
 
-describe("what is requested of a control plane", () => {
+describe("the request that rotate writes to a control plane", () => {
   test.each<[string, Request, Request]>([
     ["a rotation", requestRotation(planeOf({ phase: "Current" }), now), { patch: { rotateAfter: now }, rotation: now }],
     [

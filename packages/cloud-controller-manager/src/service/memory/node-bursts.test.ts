@@ -25,12 +25,12 @@ async function sent(changes: readonly number[]): Promise<number[]> {
 
 describe("changes of nodes are passed on", () => {
   test.each<[string, number[], number[]]>([
-    ["one after half a second", [0], [500]],
-    ["two close together at once", [0, 400], [900]],
-    ["twenty in eight seconds by two", Array.from({ length: 20 }, (_, i) => i * 400), [5_000, 9_600]],
-    ["twenty in ten seconds by two", Array.from({ length: 20 }, (_, i) => i * 500), [500, 10_500]],
-    ["irregular ones by two", [0, 1_200, 2_000, 3_500, 5_000, 6_000, 7_500, 9_000, 9_900], [500, 11_200]],
-    ["one long after another as if it were the first", [0, 8_000], [500, 8_500]],
+    ["once after half a second", [0], [500]],
+    ["once for two that are close together", [0, 400], [900]],
+    ["twice for twenty in eight seconds", Array.from({ length: 20 }, (_, i) => i * 400), [5_000, 9_600]],
+    ["twice for twenty in ten seconds", Array.from({ length: 20 }, (_, i) => i * 500), [500, 10_500]],
+    ["twice for irregular ones", [0, 1_200, 2_000, 3_500, 5_000, 6_000, 7_500, 9_000, 9_900], [500, 11_200]],
+    ["as if it were the first for one long after another", [0, 8_000], [500, 8_500]],
   ])("%s", async (_what, changes, expected) => {
     expect(await sent(changes)).toEqual(expected);
   });

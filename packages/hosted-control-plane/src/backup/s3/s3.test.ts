@@ -45,12 +45,12 @@ const examples: [string, Partial<S3Request>, string][] = [
   ],
 ];
 
-test.each(examples)("signs a request for %s as its documentation does", (_, changes, signature) => {
+test.each(examples)("the S3 client signs a request for %s as its documentation does", (_, changes, signature) => {
   const { headers } = signS3({ ...get, ...changes }, using);
   expect(headers["authorization"]).toMatch(new RegExp(`,Signature=${signature}$`));
 });
 
-test("encodes names, and signs a session's token", () => {
+test("the S3 client encodes names, and signs a session's token", () => {
   const credentials = { ...using.credentials, sessionToken: "lent" };
   const { target, headers } = signS3(
     { ...get, path: "/b/a b/ü*(1)", query: { prefix: "a/b:c" } },

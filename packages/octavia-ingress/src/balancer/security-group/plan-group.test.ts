@@ -35,7 +35,7 @@ const rule = (at: number, prefix = "10.0.0.0/24", ethertype = "IPv4") => ({
 const stored = (id: string, at: number) =>
   ({ id, ...rule(at), remote_group_id: null }) as SecurityGroup["security_group_rules"][number];
 
-test("creates a group with upstream's name, description and tags, and its own tag", () => {
+test("the plan of security groups creates a group with upstream's name, description and tags, and its own tag", () => {
   expect(planGroup(owner, observed(), [30_001])).toEqual([
     {
       type: "create-security-group",
@@ -46,7 +46,7 @@ test("creates a group with upstream's name, description and tags, and its own ta
   ]);
 });
 
-test("adds a rule for each port of a member, and the group to every port of a node", () => {
+test("the plan of security groups adds a rule for each port of a member, and the group to every port of a node", () => {
   const steps = planGroup(
     owner,
     observed({ groups: [group("g")], memberPorts: [port("p", ["default"])] }),
@@ -58,12 +58,12 @@ test("adds a rule for each port of a member, and the group to every port of a no
   ]);
 });
 
-test("has rules of IPv6 for a subnet of IPv6", () => {
+test("the plan of security groups has rules of IPv6 for a subnet of IPv6", () => {
   const [step] = planGroup(owner, observed({ groups: [group("g")], cidr: "fd00::/64" }), [30_001]);
   expect(step).toMatchObject({ rules: [rule(30_001, "fd00::/64", "IPv6")] });
 });
 
-test("removes the rule of a port that no member has, and no egress rule", () => {
+test("the plan of security groups removes the rule of a port that no member has, and no egress rule", () => {
   const egress = { ...stored("e", 0), direction: "egress" as const };
   const rules = [stored("a", 30_001), stored("b", 30_002), egress];
   expect(planGroup(owner, observed({ groups: [group("g", { security_group_rules: rules })] }), [30_001])).toEqual([
@@ -71,26 +71,26 @@ test("removes the rule of a port that no member has, and no egress rule", () => 
   ]);
 });
 
-test("does nothing where the group is as it is to be", () => {
+test("the plan of security groups does nothing where the group is as it is to be", () => {
   const done = port("p", ["default", "g"]);
   const groups = [group("g", { security_group_rules: [stored("a", 30_001)] })];
   expect(planGroup(owner, observed({ groups, memberPorts: [done], grouped: [done] }), [30_001])).toEqual([]);
 });
 
-test("takes the group from the ports of a node that is no member any more", () => {
+test("the plan of security groups takes the group from the ports of a node that is no member any more", () => {
   const groups = [group("g", { security_group_rules: [stored("a", 30_001)] })];
   expect(planGroup(owner, observed({ groups, grouped: [port("p", ["default", "g"])] }), [30_001])).toEqual([
     { type: "set-port-security-groups", ports: [{ id: "p", revision: 1, groups: ["default"] }] },
   ]);
 });
 
-test("leaves a port without port security alone", () => {
+test("the plan of security groups leaves a port without port security alone", () => {
   const groups = [group("g", { security_group_rules: [stored("a", 30_001)] })];
   const open = port("p", [], { port_security_enabled: false });
   expect(planGroup(owner, observed({ groups, memberPorts: [open] }), [30_001])).toEqual([]);
 });
 
-test("adopts upstream's group by a tag, and deletes a second one after its ports have lost it", () => {
+test("the plan of security groups adopts upstream's group by a tag, and deletes a second one after its ports have lost it", () => {
   const groups = [group("g", { tags: ["octavia.ingress.kubernetes.io", "default_web"] }), group("h")];
   const nodePort = port("p", ["g", "h"]);
   const before = observed({ groups, memberPorts: [nodePort], grouped: [nodePort] });
@@ -103,12 +103,12 @@ test("adopts upstream's group by a tag, and deletes a second one after its ports
   expect(planGroup(owner, after, [])).toContainEqual({ type: "delete-security-group", id: "h" });
 });
 
-test("keeps all rules while the subnet is not known", () => {
+test("the plan of security groups keeps all rules while the subnet is not known", () => {
   const groups = [group("g", { security_group_rules: [stored("a", 30_001)] })];
   expect(planGroup(owner, observed({ groups, cidr: undefined }), [30_002])).toEqual([]);
 });
 
-test("deletes what is left of a time when groups were managed", () => {
+test("the plan of security groups deletes what is left of a time when groups were managed", () => {
   expect(planGroup(owner, observed({ managed: false, groups: [group("g")] }), [30_001])).toEqual([
     { type: "delete-security-group", id: "g" },
   ]);

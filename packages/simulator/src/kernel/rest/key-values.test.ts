@@ -38,7 +38,7 @@ function served(more: Partial<KeyValueResource<Env, Thing>> = {}) {
   };
 }
 
-test("adds, replaces, sets and removes pairs", async () => {
+test("the kit of key-value pairs adds, replaces, sets and removes pairs", async () => {
   const send = served();
   expect(await send("GET", "")).toEqual([200, '{"metadata":{"a":"1"}}']);
   expect(await send("POST", "", { metadata: { b: "2" } })).toEqual([200, '{"metadata":{"a":"1","b":"2"}}']);
@@ -49,7 +49,7 @@ test("adds, replaces, sets and removes pairs", async () => {
   expect(await send("GET", "")).toEqual([200, '{"metadata":{"c":"4"}}']);
 });
 
-test("refuses a key that is not there, of a deletion only where the service does", async () => {
+test("the kit of key-value pairs refuses a key that is not there, of a deletion only where the service does", async () => {
   expect(await served()("GET", "/x")).toEqual([400, "no key x"]);
   expect(await served()("DELETE", "/x")).toEqual([400, "no key x"]);
   const lenient = served({ unknownKey: (_c, _thing, verb) => (verb === "show" ? new Error("no key") : undefined) });
@@ -57,7 +57,7 @@ test("refuses a key that is not there, of a deletion only where the service does
   expect(await lenient("GET", "/x")).toEqual([400, "no key"]);
 });
 
-test("asks for permission first, and checks a body before it searches the thing", async () => {
+test("the kit of key-value pairs asks for permission first, and checks a body before it searches the thing", async () => {
   const refusing = (what: string) => () => {
     throw new Error(what);
   };
@@ -67,7 +67,7 @@ test("asks for permission first, and checks a body before it searches the thing"
   expect(await served({ find })("PUT", "", { metadata: {} })).toEqual([400, "no such thing"]);
 });
 
-test("serves only some writes, what was given, and other statuses", async () => {
+test("the kit of key-value pairs serves only some writes, what was given, and other statuses", async () => {
   const send = served({ writes: ["add"], addShows: "given", statuses: { add: 202, remove: 200 } });
   expect(await send("POST", "", { metadata: { b: "2" } })).toEqual([202, '{"metadata":{"b":"2"}}']);
   expect((await send("PUT", "", { metadata: {} }))[0]).toBe(404);

@@ -56,7 +56,7 @@ function served(more: Partial<RestResource<Env, Thing>> = {}) {
   };
 }
 
-test("lists, shows, creates, updates and deletes", async () => {
+test("the kit of resources lists, shows, creates, updates and deletes", async () => {
   const send = served();
   expect(await send("GET", "/things")).toEqual([200, '{"things":[{"id":"1"}],"total":1}']);
   expect(await send("GET", "/things/1")).toEqual([200, '{"thing":{"id":"1","name":"a"}}']);
@@ -66,7 +66,7 @@ test("lists, shows, creates, updates and deletes", async () => {
   expect(await send("GET", "/things/2")).toEqual([400, "no such thing"]);
 });
 
-test("asks for permission before it reads the body, and for the row before the body unless the service does not", async () => {
+test("the kit of resources asks for permission before it reads the body, and for the row before the body unless the service does not", async () => {
   const forbidden = served({
     permit() {
       throw new Error("forbidden");
@@ -83,7 +83,7 @@ test("a create that fails has changed nothing", async () => {
   expect(await send("GET", "/things")).toEqual([200, '{"things":[{"id":"1"}],"total":1}']);
 });
 
-test("creates by PUT where the caller chooses the id", async () => {
+test("the kit of resources creates by PUT where the caller chooses the id", async () => {
   const send = served({ createdBy: ["put"], updates: "patch" });
   expect((await send("PUT", "/things/2", { thing: { name: "b" } }))[0]).toBe(201);
   expect((await send("POST", "/things", { thing: { name: "b" } }))[0]).toBe(404);
@@ -97,7 +97,7 @@ test("a page begins after its marker and says whether rows follow", () => {
   expect(() => pageAfter(rows, { marker: "x", unknownMarker })).toThrow("no x");
 });
 
-test("sorts by several keys, numbers as numbers", () => {
+test("the kit of resources sorts by several keys, numbers as numbers", () => {
   const rows = [
     { name: "b", size: 10 },
     { name: "a", size: 9 },

@@ -102,7 +102,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
 };
 
-test.each(Object.entries(cases))("%s", (_name, given) => {
+test.each(Object.entries(cases))("the filter by storage capacity %s", (_name, given) => {
   const size = "size" in given ? given.size : "10Gi";
   const csiDriver = "driver" in given ? given.driver : driver(true);
   const here = nodeWith(node("here", { labels: { [ZONE]: "a" } }));

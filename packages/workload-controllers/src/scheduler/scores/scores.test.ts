@@ -18,7 +18,7 @@ const near = (weight: number) => ({
   ],
 });
 
-test("has kube-scheduler's weights", () => {
+test("each score has kube-scheduler's weight", () => {
   expect(Object.fromEntries(scores.map(({ name, weight }) => [name, weight]))).toEqual({
     TaintToleration: 3,
     NodeAffinity: 2,

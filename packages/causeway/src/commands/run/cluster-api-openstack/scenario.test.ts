@@ -151,6 +151,6 @@ test.each([
   [["--leader-elect", "--leader-elect-renew-deadline", "20s"], /less than the lease duration/],
   [["--leader-elect", "--leader-elect-retry-period", "fast"], /a duration such as 15s/],
   [["--ca-certs", "/nowhere.pem"], /\/nowhere\.pem cannot be read/],
-])("refuses %j", (words, message) => {
+])("run cluster-api-openstack refuses the options %j", (words, message) => {
   expect(() => readFlags(flagsOf(...words))).toThrow(message);
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createMetrics, silentLog } from "@causeway/foundation";
 import { serveMetrics } from "./plain-metrics.ts";
 
-test("serves the state in words, that the process lives, and the metrics", async () => {
+test("the metrics port serves the state in words, that the process lives, and the metrics", async () => {
   const metrics = createMetrics();
   metrics.counter({ name: "calls_total", help: "Calls." }).increment();
   let state = "ok";

@@ -13,7 +13,7 @@ const CLUSTER = "cinder.csi.openstack.org/cluster";
 const description = "Created by OpenStack Cinder CSI driver";
 const claim = { "csi.storage.k8s.io/pvc/namespace": "default", "csi.storage.k8s.io/pvc/name": "data" };
 
-test("deletes volumes and snapshots of the cluster whose claim is gone, and no others", async () => {
+test("sweep volumes deletes volumes and snapshots of the cluster whose claim is gone, and no others", async () => {
   const dir = mkdtempSync(join(tmpdir(), "sweep-volumes-"));
   const [simulator, server] = [await startSimulator(), await startApiServer({})];
   const path = join(dir, "clouds.yaml");
@@ -65,7 +65,7 @@ test("deletes volumes and snapshots of the cluster whose claim is gone, and no o
   }
 });
 
-test("keeps volumes of servers and of claims in the making, and ends attachments to servers that are gone", () => {
+test("sweep volumes keeps volumes of servers and of claims in the making, and ends attachments to servers that are gone", () => {
   const volume = (id: string, attachments: readonly string[] = [], name = id) => ({
     id,
     name,

@@ -99,7 +99,7 @@ describe("the demo is ready", () => {
   });
 });
 
-describe("a machine's stage", () => {
+describe("a machine in the demo's view is shown as", () => {
   const waiting = (reason: string, message: string) =>
     withConditions(condition("InstanceReady", "False", reason, message)).status;
   const uuid = "2a0c0e5e-10ee-43ae-9e36-76db0bb76dae";
@@ -119,7 +119,7 @@ describe("a machine's stage", () => {
     expect(viewOf({ ...whole, ...changes }).machines[0]?.detail).toBe(expected);
   });
 
-  test("a problem that only a user can fix is shown as a problem", () => {
+  test("a problem where only a user can fix it", () => {
     const servers = [server("a", waiting("QuotaExceeded", "no cores left"))];
     expect(viewOf({ ...whole, nodes: [], servers }).machines[0]).toMatchObject({
       done: false,
@@ -128,7 +128,7 @@ describe("a machine's stage", () => {
   });
 });
 
-describe("plain lines", () => {
+describe("the plain lines of the demo", () => {
   test("tell each change once, and nothing of what has not begun", () => {
     const lines = createLines();
     expect(lines(viewOf(empty))).toEqual([]);
@@ -148,14 +148,14 @@ describe("plain lines", () => {
     ]);
   });
 
-  test("a machine that is gone has one line that says so", () => {
+  test("tell once that a machine is gone", () => {
     const lines = createLines();
     lines(viewOf(whole));
     expect(lines(viewOf({ ...whole, machines: [] }))).toEqual(["machine a: deleted"]);
     expect(lines(viewOf({ ...whole, machines: [] }))).toEqual([]);
   });
 
-  test("every item has a title of its own", () => {
+  test("have a title for each item", () => {
     const titles = itemsOf(viewOf({ ...whole, machines: [machine("a"), machine("b")] })).map((i) => i.title);
     expect(new Set(titles).size).toBe(titles.length);
   });
