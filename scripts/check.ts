@@ -13,6 +13,7 @@ import { checkPurePlans } from "./pure-plans.ts";
 import { checkPublicDocs } from "./public-docs.ts";
 import { checkResourceKit } from "./resource-kit.ts";
 import { checkServiceLayout } from "./service-layout.ts";
+import { checkTestTitles } from "./test-titles.ts";
 import { checkTextConditions } from "./text-conditions.ts";
 import { checkTypeNames } from "./type-names.ts";
 
@@ -70,6 +71,7 @@ const lanes = {
     own("kit of simulated resources", (root) => checkResourceKit(root)),
     own("layout of simulated services", (root) => checkServiceLayout(root)),
     own("error catalogue", checkErrorCatalogue),
+    own("titles of tests", (root) => checkTestTitles(root)),
     own("language", checkLanguage),
     own("width of comments", checkCommentWidth),
     own("doc comments of public names", checkPublicDocs),

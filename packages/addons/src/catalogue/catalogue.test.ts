@@ -114,6 +114,6 @@ test.for<[string, () => unknown, string]>([
   ],
   ["a cluster without an endpoint", () => factsOf(cluster({}), "v1.34.4"), "no control plane endpoint"],
   ["a cluster without a version", () => factsOf(cluster(endpoint), undefined), "version of the control plane"],
-])("%s is refused", ([, make, why]) => {
+])("the catalogue of add-ons refuses %s", ([, make, why]) => {
   expect(make).toThrow(why);
 });

@@ -299,7 +299,7 @@ test.each<[string, Json, string]>([
     },
     "believed",
   ],
-])("a token %s is judged", async (_what, claims, expected) => {
+])("a service-account token %s is accepted or refused", async (_what, claims, expected) => {
   const cluster = await world();
   const at = NOW / SECOND;
   const facts = {

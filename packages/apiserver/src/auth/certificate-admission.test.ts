@@ -148,7 +148,7 @@ async function refusalOf(row: Row): Promise<string | undefined> {
   }
 }
 
-test.each(ROWS)("%s is judged", async (_what, row, why) => {
+test.each(ROWS)("the admission of certificate requests allows or refuses %s", async (_what, row, why) => {
   const message = await refusalOf(row);
   expect(message).toBe(
     why === undefined ? undefined : `${row.plural ?? CSRS}.certificates.k8s.io "x" is forbidden: ${why}`,
@@ -180,8 +180,11 @@ test.each<[string, string, string, string, boolean]>([
   ["certificates.k8s.io", CSRS, "CREATE", "mutate", false],
   ["certificates.k8s.io", "others", "CREATE", "validate", false],
   ["other.example", CSRS, "CREATE", "validate", false],
-])("%s/%s, %s in phase %s is looked at: %s", (group, plural, operation, phase, concerned) => {
-  const call = { resource: { group, plural } };
-  type Concerns = (call: unknown, operation: string, phase: string) => boolean;
-  expect((certificateAdmission.concerns as unknown as Concerns)(call, operation, phase)).toBe(concerned);
-});
+])(
+  "the admission of certificate requests looks at %s/%s, %s in phase %s: %s",
+  (group, plural, operation, phase, concerned) => {
+    const call = { resource: { group, plural } };
+    type Concerns = (call: unknown, operation: string, phase: string) => boolean;
+    expect((certificateAdmission.concerns as unknown as Concerns)(call, operation, phase)).toBe(concerned);
+  },
+);

@@ -128,7 +128,7 @@ describe("a client certificate", () => {
     ["after its end", HOUR + 1, false],
     ["at its first moment", -300_000, true],
     ["before its beginning", -300_001, false],
-  ])("%s is judged by the clock", (_when, offset, isAccepted) => {
+  ])("%s is accepted or refused by the clock", (_when, offset, isAccepted) => {
     const user = named(clusterOf([authority.certificate], "c", NOW + offset), socketOf(leaf.certificate));
     expect(user !== "untrusted").toBe(isAccepted);
   });

@@ -78,7 +78,7 @@ test.each<[string, Json, readonly string[]]>([
     labels(requirement("", "Exists")),
     [`${LABELS}.requirements[0].key: Required value: must be specified`],
   ],
-])("an access review %s is judged", (_what, spec, problems) => {
+])("an access review %s is accepted or refused", (_what, spec, problems) => {
   expect(shown(attributesProblems(spec))).toEqual(problems);
 });
 

@@ -12,7 +12,7 @@ const machine: BootedMachine = {
   resources: { cpu: 1, memoryMiB: 512, diskGiB: 1 },
 };
 
-test("a machine whose namespace is late is waited for, and that is said once", async () => {
+test("a machine whose namespace is late is waited for, and one line of the log says so", async () => {
   const clock = new VirtualClock();
   const warnings: string[] = [];
   const log: Log = { ...silentLog, warn: (message) => void warnings.push(message) };

@@ -39,14 +39,14 @@ test.each([
   ["of a newer version", '{"version":99}', "STATE_TOO_NEW"],
   ["damaged", '{"version', "STATE_UNREADABLE"],
   ["of something else", '{"name":"x"}', "STATE_UNREADABLE"],
-])("a folder %s is refused and stays as it is", (_, text, expected) => {
+])("a state folder %s is refused and stays as it is", (_, text, expected) => {
   openState(dir);
   writeFileSync(join(dir, "state.json"), text);
   expect(() => openState(dir)).toThrow(code(expected));
   expect(readFileSync(join(dir, "state.json"), "utf8")).toBe(text);
 });
 
-test("a folder that cannot be made is said", () => {
+test("a state folder that cannot be made is an error of its own", () => {
   writeFileSync(dir, "a file");
   expect(() => openState(join(dir, "below"))).toThrow(code("STATE_NOT_WRITABLE"));
 });

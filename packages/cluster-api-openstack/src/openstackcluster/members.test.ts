@@ -29,7 +29,7 @@ test.each<[string, OpenStackMachine, boolean]>([
     false,
   ],
   ["is a worker", machine({ addresses, instanceState: "ACTIVE" }, { labels: {} }), false],
-])("a machine that %s: member of the API's load balancer %#", (_what, one, expected) => {
+])("a machine that %s is a member of the API's load balancer or not %#", (_what, one, expected) => {
   const context = { machines: [one], tags: [] } as unknown as ClusterContext;
   const members = desiredMembers(context, "pool", 6443, [{ cidr: "10.6.0.0/24" } as Subnet]);
   expect(members.map(({ name, address }) => `${name} ${address}`)).toEqual(expected ? ["pool-cp-0 10.6.0.4"] : []);

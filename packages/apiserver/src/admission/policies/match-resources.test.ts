@@ -112,7 +112,7 @@ describe("the match of an admission policy", () => {
       { apiVersion: "v1", kind: "A_b" },
       [`.kind: Invalid value: "A_b": may have mixed case, but should otherwise match: ${LABEL}`],
     ],
-  ])("parameters %s are judged", (_what, kind, expected) => {
+  ])("permits or refuses parameters %s", (_what, kind, expected) => {
     expect(shown(paramKindProblems(kind, "p"))).toEqual(expected);
   });
 });

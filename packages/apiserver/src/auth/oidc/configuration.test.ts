@@ -226,7 +226,7 @@ describe("an AuthenticationConfiguration", () => {
     ],
     ["with 64 issuers", file(...many(64)), undefined],
     ["with 65 issuers", file(...many(65)), "jwt: there may be 64 at most"],
-  ])("%s is judged", (_what, configuration, expected) => {
+  ])("%s is accepted or refused", (_what, configuration, expected) => {
     expect(refusal(configuration)).toBe(expected);
   });
 

@@ -18,7 +18,7 @@ function parameters({ annotations = {}, config = {}, gold }: Given): Parameters 
   return parametersOf(service, { ...defaultCloudConfig().loadBalancer, ...config, classes });
 }
 
-describe("where the floating IP comes from is said as a whole by class, else Service, else cloud.conf", () => {
+describe("the source of a floating IP is set as a whole by class, else Service, else cloud.conf", () => {
   const id = { floatingSubnetId: "conf-id" };
   test.each<[string, Given, readonly (string | undefined)[]]>([
     ["cloud.conf's id", { config: id }, ["conf-id", undefined, undefined]],
