@@ -32,3 +32,13 @@ test("the check of comments' width changes no code, no directive and no comment 
   const source = `// oxlint-disable-next-line ${LONG}\nconst a = "${LONG} ${LONG}"; // ${LONG}\n/** fits */\n`;
   expect(wrapComments(source)).toBe(source);
 });
+
+test("the check of comments' width wraps comments of programs and YAML, and keeps their first line", () => {
+  const source = `#!/bin/sh\n# ${LONG}\nf # ${LONG}\n`;
+  expect(tooWide(source, "#")).toEqual([2]);
+  expect(tooWide(source)).toEqual([]);
+  const wrapped = wrapComments(source, "#").split("\n");
+  expect(wrapped[0]).toBe("#!/bin/sh");
+  expect(wrapped.slice(1, 3).every((line) => line.startsWith("# word"))).toBe(true);
+  expect(wrapped[3]).toBe(`f # ${LONG}`);
+});

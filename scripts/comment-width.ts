@@ -1,41 +1,44 @@
 /**
- * Comments of TypeScript files are at most 120 characters wide. `node scripts/comment-width.ts` wraps those that are
- * wider.
+ * Comments are at most 120 characters wide, in TypeScript, Go, YAML, Python and shell programs.
+ * `node scripts/comment-width.ts` wraps those that are wider.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { execFileSync } from "node:child_process";
 
 const WIDTH = 120;
 /** Directives must stay on one line; others wrote the generated files and the recorded truth. */
-const DIRECTIVE = /^\/\/\s*(?:oxlint|eslint|@ts-|prettier|#)/;
-const NOT_OURS = /(?:\.generated\.ts|\.d\.ts)$|\/(?:truth|fixtures)\//;
+const DIRECTIVE = /^(?:\/\/|#)\s*(?:oxlint|eslint|@ts-|prettier|go:|shellcheck|#|!)/;
+const NOT_OURS = /(?:\.generated\.ts|\.d\.ts)$|\/(?:truth|fixtures)\/|^deploy\/crds\//;
+/** What a comment of its own lines begins with. */
+type Marker = "//" | "#";
+/** Files whose comments begin with a number sign: by their endings, and programs without one by their first line. */
+const NUMBER_SIGN = /\.(?:sh|ya?ml|py)$/;
 /** The first line of a paragraph: a list entry, a tag, a heading, or a table row. A code line is indented. */
 const STARTS = /^(?:[-*] |\d+\. |@\w|#|\|)/;
 
 /** Every comment line that is wider than 120 characters, as "file:line". */
 export function checkCommentWidth(root: string): string[] {
   return sources(root).flatMap((file) =>
-    tooWide(readFileSync(resolve(root, file), "utf8")).map(
+    tooWide(readFileSync(resolve(root, file), "utf8"), markerOf(file)).map(
       (line) => `${file}:${line}: the comment is wider than ${WIDTH} characters; run: node scripts/comment-width.ts`,
     ),
   );
 }
 
 /** The numbers of the lines, from 1, at which a comment is too wide. */
-export function tooWide(source: string): number[] {
-  return commentsOf(source.split("\n"))
+export function tooWide(source: string, marker: Marker = "//"): number[] {
+  return commentsOf(source.split("\n"), marker)
     .filter(({ lines }) => lines.some((line) => line.length > WIDTH))
     .map(({ from }) => from + 1);
 }
 
 /** `source` with each comment that is too wide wrapped; other comments and all code are unchanged. */
-export function wrapComments(source: string): string {
+export function wrapComments(source: string, marker: Marker = "//"): string {
   const lines = source.split("\n");
-  for (const comment of commentsOf(lines).toReversed()) {
-    if (comment.lines.some((line) => line.length > WIDTH)) {
-      lines.splice(comment.from, comment.lines.length, ...(comment.block ? block(comment.lines) : run(comment.lines)));
-    }
+  for (const { from, lines: written, block: isBlock } of commentsOf(lines, marker).toReversed()) {
+    if (written.some((line) => line.length > WIDTH))
+      lines.splice(from, written.length, ...(isBlock ? block(written) : run(written, marker)));
   }
   return lines.join("\n");
 }
@@ -47,20 +50,20 @@ interface Comment {
   readonly block: boolean;
 }
 
-/** Comments that have their lines for themselves: blocks of `/**`, and runs of `//` at one depth. */
-function commentsOf(lines: readonly string[]): Comment[] {
+/** Comments that have their lines for themselves: blocks of `/**`, and runs of one marker at one depth. */
+function commentsOf(lines: readonly string[], marker: Marker): Comment[] {
   const found: Comment[] = [];
   for (let i = 0; i < lines.length; i += 1) {
     const text = lines[i]!.trimStart();
-    if (text.startsWith("/**")) {
+    if (marker === "//" && text.startsWith("/**")) {
       const length = lines.slice(i).findIndex((line) => line.includes("*/")) + 1;
       if (length > 0 && lines[i + length - 1]!.trimEnd().endsWith("*/")) {
         found.push({ from: i, lines: lines.slice(i, i + length), block: true });
       }
       i += Math.max(length, 1) - 1;
-    } else if (text.startsWith("//") && !DIRECTIVE.test(text)) {
+    } else if (text.startsWith(marker) && !DIRECTIVE.test(text)) {
       const depth = lines[i]!.length - text.length;
-      const rest = lines.slice(i).findIndex((line) => !isRun(line, depth));
+      const rest = lines.slice(i).findIndex((line) => !isRun(line, depth, marker));
       const length = rest === -1 ? lines.length - i : rest;
       found.push({ from: i, lines: lines.slice(i, i + length), block: false });
       i += length - 1;
@@ -69,9 +72,9 @@ function commentsOf(lines: readonly string[]): Comment[] {
   return found;
 }
 
-function isRun(line: string, depth: number): boolean {
+function isRun(line: string, depth: number, marker: Marker): boolean {
   const text = line.trimStart();
-  return text.startsWith("//") && line.length - text.length === depth && !DIRECTIVE.test(text);
+  return text.startsWith(marker) && line.length - text.length === depth && !DIRECTIVE.test(text);
 }
 
 function block(lines: readonly string[]): string[] {
@@ -86,10 +89,11 @@ function block(lines: readonly string[]): string[] {
   return [`${indent}/**`, ...wrapped.map((line) => `${indent} * ${line}`.trimEnd()), `${indent} */`];
 }
 
-function run(lines: readonly string[]): string[] {
-  const indent = lines[0]!.slice(0, lines[0]!.indexOf("/"));
-  const body = lines.map((line) => line.trimStart().slice(2).replace(/^ /, "").trimEnd());
-  return reflow(body, WIDTH - indent.length - 3).map((line) => `${indent}// ${line}`.trimEnd());
+function run(lines: readonly string[], marker: Marker): string[] {
+  const indent = lines[0]!.slice(0, lines[0]!.indexOf(marker));
+  const body = lines.map((line) => line.trimStart().slice(marker.length).replace(/^ /, "").trimEnd());
+  const width = WIDTH - indent.length - marker.length - 1;
+  return reflow(body, width).map((line) => `${indent}${marker}${line.startsWith("\t") ? "" : " "}${line}`.trimEnd());
 }
 
 /** Paragraphs with a line wider than `width` are filled again; the others keep their lines. */
@@ -98,7 +102,7 @@ function reflow(body: readonly string[], width: number): string[] {
   let code = false;
   for (const line of body) {
     const fence = line.trimStart().startsWith("```");
-    const alone = code || fence || line === "" || /^ {2}/.test(line) || STARTS.test(line.trimStart());
+    const alone = code || fence || line === "" || /^(?: {2}|\t)/.test(line) || STARTS.test(line.trimStart());
     if (fence) code = !code;
     const last = paragraphs.at(-1);
     if (alone || !last || last[0] === "" || last[0]!.startsWith("```")) paragraphs.push([line]);
@@ -122,19 +126,25 @@ function fill(lines: readonly string[], width: number): string[] {
   return [...filled, line];
 }
 
+const markerOf = (file: string): Marker => (/\.(?:ts|go)$/.test(file) ? "//" : "#");
+
 function sources(root: string): string[] {
-  const listed = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "--", "*.ts"], {
-    cwd: root,
-    encoding: "utf8",
-  });
-  return listed.split("\n").filter((file) => file !== "" && !NOT_OURS.test(file));
+  const listed = execFileSync("git", ["ls-files", "-co", "--exclude-standard"], { cwd: root, encoding: "utf8" });
+  return listed.split("\n").filter((file) => file !== "" && !NOT_OURS.test(file) && hasComments(root, file));
+}
+
+function hasComments(root: string, file: string): boolean {
+  if (/\.(?:ts|go)$/.test(file) || NUMBER_SIGN.test(file)) return existsSync(resolve(root, file));
+  if (/\.\w+$/.test(file)) return false;
+  const path = resolve(root, file);
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true && readFileSync(path, "utf8").startsWith("#!");
 }
 
 if (import.meta.main) {
   const root = resolve(import.meta.dirname, "..");
   for (const file of sources(root)) {
     const source = readFileSync(resolve(root, file), "utf8");
-    const wrapped = wrapComments(source);
+    const wrapped = wrapComments(source, markerOf(file));
     if (wrapped !== source) writeFileSync(resolve(root, file), wrapped);
   }
 }

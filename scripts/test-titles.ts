@@ -1,7 +1,7 @@
 /**
- * The titles of tests stand alone: who reads only the line of a failing test knows what broke. A title is read with those
- * of the `describe`s around it. This check has the part of that rule a program can decide: subject first, a verb, four
- * words, and no two alike in one file.
+ * The titles of tests stand alone: who reads only the line of a failing test knows what broke. A title is read with
+ * those of the `describe`s around it. This check has the part of that rule a program can decide: subject first, a verb,
+ * four words, and no two alike in one file.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

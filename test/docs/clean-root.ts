@@ -5,9 +5,9 @@ import { homedir, tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 
 /**
- * A root file system as a stranger's machine has it: the shell and the tools of a minimal Debian, npm with the Node that
- * this machine has outside the project, kubectl, and a user without rights. No compiler, no Python, no git, no curl, and
- * nothing that another suite installed.
+ * A root file system as a stranger's machine has it: the shell and the tools of a minimal Debian, npm with the Node
+ * that this machine has outside the project, kubectl, and a user without rights. No compiler, no Python, no git, no
+ * curl, and nothing that another suite installed.
  */
 const DEBIAN =
   "bash dash coreutils grep sed findutils base-files ca-certificates libc6 libgcc-s1 libstdc++6 libatomic1 libtinfo6 " +
@@ -46,8 +46,8 @@ export function fillCleanRoot(
 }
 
 /**
- * What the registry gave before: a stranger has no such cache, and the registry is not under test. Its content is linked
- * where both are on one disk; the user cannot write to it.
+ * What the registry gave before: a stranger has no such cache, and the registry is not under test. Its content is
+ * linked where both are on one disk; the user cannot write to it.
  */
 function shareCache(to: string): void {
   const from = join(process.env["npm_config_cache"] ?? join(homedir(), ".npm"), "_cacache");

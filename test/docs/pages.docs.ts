@@ -8,8 +8,8 @@ import { end, play } from "./play.ts";
 
 /**
  * The commands of README.md and of the tutorials, as a stranger runs them: in a fresh clone, by a user without rights,
- * in a root file system that has npm and kubectl and little more. What a page marks with `needs=PROGRAM` runs outside of
- * it, where that program is.
+ * in a root file system that has npm and kubectl and little more. What a page marks with `needs=PROGRAM` runs outside
+ * of it, where that program is.
  */
 const root = resolve(import.meta.dirname, "../..");
 const CLONE = "causeway";

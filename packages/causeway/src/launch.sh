@@ -1,24 +1,28 @@
 #!/bin/sh
-# The causeway command. `causeway apiserver` starts from the snapshot that scripts/bundle.ts left, with the Node that wrote it: no other reads it.
+# The causeway command. `causeway apiserver` starts from the snapshot that scripts/bundle.ts left, with the Node that
+# wrote it: no other reads it.
 self=$0
 # Where this is called by a link, or from the folder it is in, its place is asked for.
 case $self in /*) [ ! -L "$self" ] || self=$(readlink -f "$self") ;; *) self=$(readlink -f "$self") ;; esac
 here=${self%/*}
 bundle=$here/../../../node_modules/.cache/causeway/bundle
 if [ "$1" = apiserver ] && [ -r "$bundle/apiserver.blob" ] && [ -x "$bundle/node" ]; then
-  # Memory in huge pages: what a snapshot is read into is touched for the first time. Patterns are compiled without tuning their byte code, which would
-  # pay for those that run once, on a long text: the second run compiles to machine code. The snapshot is written with the flags that stand here.
+  # Memory in huge pages: what a snapshot is read into is touched for the first time. Patterns are compiled without
+  # tuning their byte code, which would pay for those that run once, on a long text: the second run compiles to machine
+  # code. The snapshot is written with the flags that stand here.
   export GLIBC_TUNABLES="${GLIBC_TUNABLES:+$GLIBC_TUNABLES:}glibc.malloc.hugetlb=1"
   exec "$bundle/node" --max-semi-space-size=4 --no-regexp-peephole-optimization --snapshot-blob "$bundle/apiserver.blob" "$here/start.js" "$@"
 fi
-# What runs for months next to others' work is to be small before it is fast: its heap has a few megabytes, most of them code.
-# Baseline code is compiled on the main thread: a thread that compiles while the process ends may wait for a collection that never comes (Node 26.10),
-# and the process with it.
+# What runs for months next to others' work is to be small before it is fast: its heap has a few megabytes, most of them
+# code. Baseline code is compiled on the main thread: a thread that compiles while the process ends may wait for a
+# collection that never comes (Node 26.10), and the process with it.
 alone=--no-concurrent-sparkplug
 flags="--max-semi-space-size=4 $alone"
-# The optimizing compilers cost more memory and processor time than they save here: 7 MiB of 95, and a fifth of the time of a start with its first create.
+# The optimizing compilers cost more memory and processor time than they save here: 7 MiB of 95, and a fifth of the time
+# of a start with its first create.
 if [ "$1" = run ]; then flags="--max-semi-space-size=1 --optimize-for-size --no-opt --no-maglev $alone"; fi
-# What carries others' bytes is to be fast: threads that collect its buffers would take four times the processor time of carrying them.
+# What carries others' bytes is to be fast: threads that collect its buffers would take four times the processor time of
+# carrying them.
 case "$1 $2" in "run tunnel-server" | "run tunnel-agent" | "run api-gateway" | "run api-proxy") flags="--max-semi-space-size=1 --single-threaded-gc $alone" ;; esac
 # The Node that the install pins, whatever PATH has: called without npx, that may be the system's, which is older.
 pinned=$here/../../../node_modules/.bin/node

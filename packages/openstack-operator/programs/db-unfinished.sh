@@ -1,7 +1,7 @@
 #!/bin/sh
-# Before a schema is made: empties a database whose first migration was cut off. MariaDB has no transactions for tables, so that the next run
-# would meet half of that step, again and again. alembic makes its table before the first step and writes into it after each: while it is empty
-# no process of the service has worked with the database.
+# Before a schema is made: empties a database whose first migration was cut off. MariaDB has no transactions for tables,
+# so that the next run would meet half of that step, again and again. alembic makes its table before the first step and
+# writes into it after each: while it is empty no process of the service has worked with the database.
 set -eu
 service=$1
 shift

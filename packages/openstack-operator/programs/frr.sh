@@ -1,5 +1,6 @@
 #!/bin/sh
-# Zebra and bgpd of FRR, on the host's network. While they are replaced routes stay in the kernel, and neighbors keep theirs (graceful restart).
+# Zebra and bgpd of FRR, on the host's network. While they are replaced routes stay in the kernel, and neighbors keep
+# theirs (graceful restart).
 set -eu
 run=/run/frr
 mkdir -p "$run" /tmp/frr

@@ -1,5 +1,6 @@
 #!/bin/sh
-# One member of a Galera cluster. After a loss of all members each reports how far its data goes, and the one that goes furthest starts the cluster.
+# One member of a Galera cluster. After a loss of all members each reports how far its data goes, and the one that goes
+# furthest starts the cluster.
 set -eu
 # A shell that is process 1 ignores signals that it has no trap for: the pod would last its whole grace.
 trap 'exit 143' TERM INT

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Database and switch of a node. At the end flows are saved with what they refer to (options of tunnels, groups); at the start they are restored
-# before the switch forwards by new ones. Where one of the two processes ends by itself the container does, and the kubelet starts both at once.
+# Database and switch of a node. At the end flows are saved with what they refer to (options of tunnels, groups); at the
+# start they are restored before the switch forwards by new ones. Where one of the two processes ends by itself the
+# container does, and the kubelet starts both at once.
 set -eu
 run=/run/openvswitch
 kept=/etc/openvswitch

@@ -28,7 +28,8 @@ for pair in ${BRIDGE_PORTS:-}; do
   ovs-vsctl --db=$socket --may-exist add-br "${pair%%:*}" -- set bridge "${pair%%:*}" datapath_type="$datapath"
   [ -z "${pair#*:}" ] || ovs-vsctl --db=$socket --may-exist add-port "${pair%%:*}" "${pair#*:}"
 done
-# OVN from 21.09 on keeps what a chassis is for in other_config alone; Neutron of 2022.2 reads it in external_ids, and would find no gateway.
+# OVN from 21.09 on keeps what a chassis is for in other_config alone; Neutron of 2022.2 reads it in external_ids, and
+# would find no gateway.
 southbound() { ovn-sbctl --db="$(whole "$OVN_SB")" --timeout=10 "$@"; }
 publish_chassis() {
   [ "$(southbound --bare --columns=name find chassis name="$id")" = "$id" ] || return 1

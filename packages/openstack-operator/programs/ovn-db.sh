@@ -1,6 +1,6 @@
 #!/bin/sh
-# One member of OVN's northbound (nb) or southbound (sb) database. The first member makes the cluster, the others join it; a member that has
-# data starts with it, so that a loss of all of them needs no hand.
+# One member of OVN's northbound (nb) or southbound (sb) database. The first member makes the cluster, the others join
+# it; a member that has data starts with it, so that a loss of all of them needs no hand.
 set -eu
 trap 'exit 143' TERM INT
 side=$1

@@ -21,8 +21,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 INTERVAL = 15
 TIMEOUT = 10
-# So long a process may leave pings unanswered while its broker responds, before it counts as stuck. The kubelet restarts it when it has heard that
-# six times in a row, half a minute apart.
+# So long a process may leave pings unanswered while its broker responds, before it counts as stuck. The kubelet
+# restarts it when it has heard that six times in a row, half a minute apart.
 STUCK_AFTER = 30
 
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# One member of a cluster of RabbitMQ. The members find each other by their names; after a loss of all of them they start in any order.
+# One member of a cluster of RabbitMQ. The members find each other by their names; after a loss of all of them they
+# start in any order.
 set -eu
 # A shell that is process 1 ignores signals that it has no trap for: the pod would last its whole grace.
 trap 'exit 143' TERM INT

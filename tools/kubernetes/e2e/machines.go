@@ -10,8 +10,8 @@ import (
 	"k8s.io/kubernetes/test/e2e/framework"
 )
 
-// machines are the servers of one group, which the harness makes and deletes: GET / names them, PUT /?size=N brings the group to that
-// size, DELETE /NAME takes one away.
+// machines are the servers of one group, which the harness makes and deletes: GET / names them, PUT /?size=N brings the
+// group to that size, DELETE /NAME takes one away.
 type machines struct {
 	framework.NullProvider
 	at string

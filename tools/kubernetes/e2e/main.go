@@ -1,7 +1,8 @@
 // The load-balancer and node-lifecycle tests of Kubernetes' own e2e suite, unchanged, without the rest of it.
 //
-// The suite's packages are linked in whole; what differs from upstream's e2e.test is the provider: tests that take a machine away know only
-// the providers of two public clouds, so the one that is registered under such a name here asks the harness at CAUSEWAY_E2E_MACHINES to do it.
+// The suite's packages are linked in whole; what differs from upstream's e2e.test is the provider: tests that take a
+// machine away know only the providers of two public clouds, so the one that is registered under such a name here asks
+// the harness at CAUSEWAY_E2E_MACHINES to do it.
 package main
 
 import (

@@ -14,9 +14,9 @@ const (
 	patience      = 30 * time.Second
 )
 
-// fanout opens watches on a collection, then writes one object so many times, and measures from the sending of each write until each watch
-// has its event. At its end it says so on standard error and keeps the watches open for so many seconds, so that the server's memory can be
-// read.
+// fanout opens watches on a collection, then writes one object so many times, and measures from the sending of each
+// write until each watch has its event. At its end it says so on standard error and keeps the watches open for so many
+// seconds, so that the server's memory can be read.
 func fanout(s Settings) (Result, error) {
 	arrived := make(chan time.Time, 4*s.watches)
 	var client *Client

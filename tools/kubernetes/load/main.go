@@ -2,7 +2,8 @@
 //
 //	load -url URL -ca FILE -cert FILE -key FILE [-clients N] [-seconds S] ... MODE
 //
-// Every client is a program of its own in the server's eyes: a connection of its own (HTTP/2, as client-go's), one request at a time.
+// Every client is a program of its own in the server's eyes: a connection of its own (HTTP/2, as client-go's), one
+// request at a time.
 package main
 
 import (

@@ -1,4 +1,5 @@
-// CoreDNS with the plugins that a cluster's configuration names, and no others: with all of them it takes ten times as long to build.
+// CoreDNS with the plugins that a cluster's configuration names, and no others: with all of them it takes ten times as
+// long to build.
 package main
 
 import (

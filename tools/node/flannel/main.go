@@ -1,5 +1,5 @@
-// flannel as a cluster's overlay network needs it: subnets from Kubernetes, the backend vxlan, nftables. Its other backends need C, or the SDK of a
-// cloud. Flags and files are those of flanneld.
+// flannel as a cluster's overlay network needs it: subnets from Kubernetes, the backend vxlan, nftables. Its other
+// backends need C, or the SDK of a cloud. Flags and files are those of flanneld.
 package main
 
 import (

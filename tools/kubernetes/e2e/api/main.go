@@ -1,5 +1,5 @@
-// Kubernetes' own e2e suite, unchanged, as far as it can run where there are no nodes: everything of it but what is about clouds,
-// and without its wait for nodes and for Pods of the system before the first test.
+// Kubernetes' own e2e suite, unchanged, as far as it can run where there are no nodes: everything of it but what is
+// about clouds, and without its wait for nodes and for Pods of the system before the first test.
 package main
 
 import (

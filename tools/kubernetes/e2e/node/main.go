@@ -1,7 +1,8 @@
 // One hollow node: kubemark's hollow kubelet, unchanged but for the readiness of its containers.
 //
-// Kubemark's own program reports containers ready from the first status of a pod on, before they run: a pod is Ready while its phase is Pending, which no real
-// kubelet reports. An eviction of such a pod passes every disruption budget, and rollouts do not wait for their pods. Here containers are ready when they run.
+// Kubemark's own program reports containers ready from the first status of a pod on, before they run: a pod is Ready
+// while its phase is Pending, which no real kubelet reports. An eviction of such a pod passes every disruption budget,
+// and rollouts do not wait for their pods. Here containers are ready when they run.
 package main
 
 import (
@@ -26,7 +27,8 @@ import (
 
 const maxPods = 110
 
-// running is kubemark's prober, whose probes always succeed, with the one condition that a real prober has in addition: the container runs.
+// running is kubemark's prober, whose probes always succeed, with the one condition that a real prober has in addition:
+// the container runs.
 type running struct{ probetest.FakeManager }
 
 func (running) UpdatePodStatus(_ *v1.Pod, status *v1.PodStatus) {

@@ -1,5 +1,5 @@
-// The external-storage tests of Kubernetes' own e2e suite, unchanged: the specs of test/e2e/storage/testsuites on the CSI driver that a file
-// given as --storage.testdriver describes.
+// The external-storage tests of Kubernetes' own e2e suite, unchanged: the specs of test/e2e/storage/testsuites on the
+// CSI driver that a file given as --storage.testdriver describes.
 package main
 
 import (

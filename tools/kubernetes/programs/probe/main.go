@@ -1,9 +1,11 @@
-// Command probe uses an API server as programs built on client-go and controller-runtime do, and prints a line for each thing it tried:
-// "ok NAME" or "FAILED NAME: why", with what it noted in square brackets. It ends with 1 when something failed.
+// Command probe uses an API server as programs built on client-go and controller-runtime do, and prints a line for each
+// thing it tried: "ok NAME" or "FAILED NAME: why", with what it noted in square brackets. It ends with 1 when something
+// failed.
 //
 //	probe -kubeconfig FILE [-group NAME] [-list]
 //
-// The flag -kubeconfig is controller-runtime's. The group "resume" waits for a line on standard input after it printed "watching": the time to restart the server.
+// The flag -kubeconfig is controller-runtime's. The group "resume" waits for a line on standard input after it printed
+// "watching": the time to restart the server.
 package main
 
 import (
