@@ -22,7 +22,7 @@ test.each<[source: string, specifier: string, values: readonly string[]]>([
   ["const x = () => import(`./x.ts`);", "./x.ts", ["*"]],
   ["const x = (name) => import(name);", "", ["*"]],
   ["const x = (name) => import(`./${name}.ts`);", "", ["*"]],
-])("reads the import of: %s", (source, specifier, values) => {
+])("the parser of the checks reads the import of: %s", (source, specifier, values) => {
   const file = join(
     root,
     `${values.length}${Math.abs(source.length)}${Buffer.from(source).toString("hex")}.ts`.slice(-200),

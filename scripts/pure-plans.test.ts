@@ -14,7 +14,7 @@ function write(file: string, ...lines: readonly string[]): void {
   writeFileSync(join(root, file), `${lines.join("\n")}\n`);
 }
 
-test("accepts a plan that computes", () => {
+test("the check of pure plans accepts a plan that computes", () => {
   write(PLAN, "// async, in a comment", 'import { isIP } from "node:net";', 'export const text = "await Date.now()";');
   expect(checkPurePlans(root)).toEqual([]);
 });
@@ -29,12 +29,12 @@ test.each([
   ['import { request } from "undici";\nexport const ask = request;', "imports undici"],
   ['export const load = () => import("node:fs");', "imports node:fs"],
   ["export const load = (name) => import(name);", "imports what is computed at run time"],
-])("refuses in a plan: %s", (source, what) => {
+])("the check of pure plans refuses in a plan: %s", (source, what) => {
   write(PLAN, source);
   expect(checkPurePlans(root)).toEqual([expect.stringContaining(`${PLAN}: a plan ${what}`)]);
 });
 
-test("follows the values that a plan imports, and says by which files", () => {
+test("the check of pure plans follows the values that a plan imports, and says by which files", () => {
   write(PLAN, 'import { near } from "./near.ts";', "export const plan = near;");
   write("packages/example/src/widget/near.ts", 'export { far as near } from "../far.ts";');
   write("packages/example/src/far.ts", "export const far = () => Date.now();");
@@ -43,7 +43,7 @@ test("follows the values that a plan imports, and says by which files", () => {
   ]);
 });
 
-test("leaves types alone, and what waits next to a function that is called", () => {
+test("the check of pure plans leaves types alone, and what waits next to a function that is called", () => {
   write(PLAN, 'import type { Client } from "./client.ts";', 'import { type Other, pure } from "./near.ts";');
   write("packages/example/src/widget/client.ts", 'import { request } from "undici";', "export class Client {}");
   write("packages/example/src/widget/near.ts", "export const pure = 1;", "export async function other() {}");
@@ -53,15 +53,18 @@ test("leaves types alone, and what waits next to a function that is called", () 
 test.each([
   ["now", [expect.stringContaining("reads a clock")]],
   ["add", []],
-])("follows a name through the index of another package, and only that name: %s", (name, problems) => {
-  write(PLAN, `import { ${name} } from "@causeway/kit";`);
-  write("packages/kit/src/index.ts", 'export { clock as now } from "./clock.ts";', 'export { add } from "./add.ts";');
-  write("packages/kit/src/clock.ts", "export const clock = () => Date.now();");
-  write("packages/kit/src/add.ts", "export const add = (a, b) => a + b;");
-  expect(checkPurePlans(root)).toEqual(problems);
-});
+])(
+  "the check of pure plans follows a name through the index of another package, and only that name: %s",
+  (name, problems) => {
+    write(PLAN, `import { ${name} } from "@causeway/kit";`);
+    write("packages/kit/src/index.ts", 'export { clock as now } from "./clock.ts";', 'export { add } from "./add.ts";');
+    write("packages/kit/src/clock.ts", "export const clock = () => Date.now();");
+    write("packages/kit/src/add.ts", "export const add = (a, b) => a + b;");
+    expect(checkPurePlans(root)).toEqual(problems);
+  },
+);
 
-test("follows a name through `export *`", () => {
+test("the check of pure plans follows a name through `export *`", () => {
   write(PLAN, 'import { now } from "@causeway/star";');
   write("packages/star/src/index.ts", 'export * from "./add.ts";', 'export * from "./clock.ts";');
   write("packages/star/src/add.ts", "export const add = Math.random();");

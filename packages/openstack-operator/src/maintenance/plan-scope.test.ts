@@ -99,7 +99,7 @@ test.each<[title: string, object: object, expected: Partial<ComputeNode>]>([
   expect(computeNodeOf({ metadata: { name: "a" }, ...object } as Node)).toMatchObject(expected);
 });
 
-test("limits have defaults", () => {
+test("the limits of a maintenance have defaults", () => {
   const of = (maintenance?: object) => limitsOf({ spec: { maintenance } } as unknown as OpenStackDeployment);
   expect(of()).toEqual({ nodes: 1, moves: 2, flap: 300_000 });
   expect(of({ nodesAtOnce: 3, lostAfterSeconds: 60 })).toEqual({ nodes: 3, moves: 2, flap: 60_000 });
