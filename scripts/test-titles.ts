@@ -21,7 +21,7 @@ const SUBJECTLESS = new RegExp(
     "extends fails fills finds follows forwards gets gives goes grows hands has ignores is joins judges keeps leaves",
     "lets loses makes marks moves opens parses permits prefers prints publishes puts reads refuses rejects",
     "removes renders repeats replaces reports resolves restores returns rounds runs says sees sends serves sets shows",
-    "signs skips sorts spreads starts stops stores syncs takes tells translates treats tries waits warns wraps",
+    "signs skips sorts spreads starts stops stores syncs takes translates treats tries waits warns wraps",
   ]
     .join(" ")
     .replaceAll(" ", "|")})\\b`,
@@ -34,7 +34,7 @@ const VERB = new RegExp(
     "keep know lack leave let look lose make mark match mean name need open pass publish put reach read refuse repeat",
     "return run say see send serve set share show sign sort speak stay stop take tell turn use wait want win work write",
     "accept add allow apply ask become cost create decide delete drain find join land move own replace request require",
-    "skip understand arrive send list made kept said told found sent given taken left held put cut shut built brought",
+    "skip understand arrive send list made kept said found sent given taken left held put cut shut built brought",
     "gone begun broken chosen known led lost met paid run seen shown spread understood written won",
   ]
     .join(" ")
