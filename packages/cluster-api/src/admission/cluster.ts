@@ -4,6 +4,7 @@ import { messageOf } from "@causeway/foundation";
 import { compareVersions } from "@causeway/kubernetes";
 import { upgradePath } from "../topology/upgrade-plan.ts";
 import { isSameVersion, parseVersion } from "../topology/versions.ts";
+import { classVariables } from "../variables/class-variables.ts";
 import { clusterVariables, overrides } from "../variables/cluster-variables.ts";
 import { ruleBudget } from "../variables/rules.ts";
 import { definitionProblems } from "../variables/definition.ts";
@@ -53,7 +54,7 @@ function variablesOf({ cluster, clusterClass, previous }: ClusterAdmission): str
   const before = previous?.spec.topology;
   const budget = ruleBudget();
   if (!topology || !clusterClass) return [];
-  const definitions = clusterClass.spec.variables ?? [];
+  const definitions = classVariables(clusterClass);
   if (definitionProblems(definitions).length > 0) return [];
   const workers = (["machineDeployments", "machinePools"] as const).flatMap((list) =>
     (topology.workers?.[list] ?? []).flatMap((one) => {

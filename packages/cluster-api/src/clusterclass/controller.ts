@@ -1,20 +1,23 @@
 import { ClusterClass, type ClusterClassStatus } from "@causeway/api";
-import { runPipeline, watchInformer, type ControllerOptions, type Pipeline } from "@causeway/kubernetes";
+import { keyOf, runPipeline, watchInformer, type ControllerOptions, type Pipeline } from "@causeway/kubernetes";
 import { lookUp, templateKinds, type Context } from "../objects/context.ts";
 import { failure, perform, publish } from "../objects/pipeline.ts";
 import type { ObjectStep } from "../objects/steps.ts";
 import { referencesOf } from "../topology/blueprint.ts";
 import { classesWith } from "../topology/controller.ts";
+import { namesExtension } from "../topology/external.ts";
 import type { Observed } from "./observed.ts";
-import { plan } from "./plan.ts";
+import { discoverVariables } from "./discover.ts";
+import { isPausedClass, plan } from "./plan.ts";
+import { classProblems } from "./problems.ts";
 
 /** Reconciles ClusterClasses: owns their templates and reports problems of their variables and patches. */
 export function clusterClassController(context: Context): ControllerOptions {
-  const { clock, log, classes, informers } = context;
+  const { clock, log, classes, informers, extensionConfigs } = context;
   const pipeline: Pipeline<Observed, ObjectStep, ClusterClassStatus> = {
-    gather(key) {
+    async gather(key, signal) {
       const clusterClass = classes.get(key);
-      if (!clusterClass) return Promise.resolve(undefined);
+      if (!clusterClass) return undefined;
       const templates = referencesOf(clusterClass).map(({ path, reference }) => {
         const { apiVersion, kind, name } = reference;
         return {
@@ -23,7 +26,10 @@ export function clusterClassController(context: Context): ControllerOptions {
           found: lookUp(context, key.namespace, { apiGroup: apiVersion.split("/")[0] ?? "", kind, name }),
         };
       });
-      return Promise.resolve({ clusterClass, templates });
+      // For a class that is wrong in itself, or paused, no extension is asked.
+      const isAsked = !isPausedClass(clusterClass) && classProblems(clusterClass).length === 0;
+      const discovered = isAsked ? await discoverVariables(context.named, clusterClass, signal) : [];
+      return { clusterClass, templates, discovered };
     },
     plan,
     perform: (step, _observed, signal) => perform(context, step, signal),
@@ -36,6 +42,13 @@ export function clusterClassController(context: Context): ControllerOptions {
     reconcile: runPipeline(pipeline, { clock, log, name: "clusterclass", metrics: context.metrics }),
     sources: [
       watchInformer(classes),
+      // Statuses change, too: they say which handlers there are.
+      watchInformer(extensionConfigs, ({ object }) =>
+        classes
+          .list()
+          .filter((one) => namesExtension(one, object.metadata.name))
+          .map(keyOf),
+      ),
       ...templateKinds(context).map((kind) =>
         watchInformer(informers.for(kind), ({ object }) => classesWith(context, object)),
       ),

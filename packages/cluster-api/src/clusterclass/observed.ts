@@ -2,6 +2,13 @@ import type { ClusterClass } from "@causeway/api";
 import type { Referred } from "../contract/kind-table.ts";
 import type { ProviderObject } from "../contract/provider-object.ts";
 import type { TemplateReference } from "../topology/blueprint.ts";
+import type { VariableDefinition } from "../variables/definition.ts";
+
+/** What the extension of a patch answered to the question for its variables, or why it did not. */
+export type DiscoveredVariables = { readonly patch: string; readonly handler: string } & (
+  | { readonly variables: readonly VariableDefinition[] }
+  | { readonly problem: string }
+);
 
 /** All that the planner of ClusterClasses reads. */
 export interface Observed {
@@ -12,4 +19,6 @@ export interface Observed {
     readonly reference: TemplateReference;
     readonly found: Referred<ProviderObject>;
   }[];
+  /** By patch, in their order. */
+  readonly discovered: readonly DiscoveredVariables[];
 }

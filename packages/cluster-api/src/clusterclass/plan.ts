@@ -4,7 +4,7 @@ import { notPaused, settleConditions } from "../objects/conditions.ts";
 import { metadataPatch } from "../objects/metadata.ts";
 import { patchStep, type ObjectStep } from "../objects/steps.ts";
 import type { Observed } from "./observed.ts";
-import { classProblems } from "./problems.ts";
+import { judgeVariables } from "./status-variables.ts";
 
 /** Steps own the templates; the status lists the variables. */
 export type ClassPlan = Plan<ObjectStep, ClusterClassStatus>;
@@ -12,10 +12,10 @@ export type ClassPlan = Plan<ObjectStep, ClusterClassStatus>;
 /**
  * What to do for a ClusterClass: own its templates, so that a move takes them along, and say which variables it has.
  */
-export function plan(observed: Observed, now: number): ClassPlan {
-  const { clusterClass } = observed;
+export function plan(facts: Observed, now: number): ClassPlan {
+  const { clusterClass } = facts;
   const { generation } = clusterClass.metadata;
-  if (clusterClass.metadata.annotations?.[annotations.paused] !== undefined) {
+  if (isPausedClass(clusterClass)) {
     const paused: WantedCondition = {
       type: "Paused",
       status: "True",
@@ -25,17 +25,22 @@ export function plan(observed: Observed, now: number): ClassPlan {
     const conditions = setConditions(clusterClass.status?.conditions, [paused], { generation, now });
     return { steps: [], status: { ...clusterClass.status, conditions }, wait: { for: "unpausing" } };
   }
-  const problems = classProblems(clusterClass);
-  const conditions = [variablesReady(problems), versionsUpToDate(observed), notPaused];
+  const { problems, variables, again } = judgeVariables(facts);
+  const conditions = [variablesReady(problems), versionsUpToDate(facts), notPaused];
   return {
-    steps: adoptions(observed),
+    steps: adoptions(facts),
     status: {
       conditions: settleConditions(conditions, { previous: clusterClass.status?.conditions, generation, now }),
-      ...(problems.length > 0 ? previousVariables(observed) : variables(observed)),
+      ...(variables ? listed(variables) : previousVariables(facts)),
       ...(generation === undefined ? {} : { observedGeneration: generation }),
     },
-    wait: { for: "changes" },
+    wait: { for: "changes", ...(again === undefined ? {} : { until: now + again }) },
   };
+}
+
+/** Whether the annotation of a pause is there. */
+export function isPausedClass({ metadata }: Observed["clusterClass"]): boolean {
+  return metadata.annotations?.[annotations.paused] !== undefined;
 }
 
 function adoptions({ clusterClass, templates }: Observed): ObjectStep[] {
@@ -48,18 +53,8 @@ function adoptions({ clusterClass, templates }: Observed): ObjectStep[] {
   });
 }
 
-function variables({ clusterClass }: Observed): Pick<ClusterClassStatus, "variables"> {
-  const definitions = clusterClass.spec.variables ?? [];
-  if (definitions.length === 0) return {};
-  return {
-    variables: definitions.map(({ name, required, schema, deprecatedV1Beta1Metadata }) => ({
-      name,
-      definitionsConflict: false,
-      definitions: [
-        { from: "inline", required, schema, ...(deprecatedV1Beta1Metadata ? { deprecatedV1Beta1Metadata } : {}) },
-      ],
-    })),
-  };
+function listed(variables: NonNullable<ClusterClassStatus["variables"]>): Pick<ClusterClassStatus, "variables"> {
+  return variables.length > 0 ? { variables } : {};
 }
 
 /** While the definitions cannot be used, those that could stay. */

@@ -22,6 +22,7 @@ export function classProblems(clusterClass: Pick<ClusterClass, "spec">): string[
     ...namingProblems(clusterClass),
     ...(spec.patches ?? []).flatMap((patch, at) => patchProblems(clusterClass, patch, `spec.patches[${at}]`)),
     ...uniqueNames(spec.patches ?? []),
+    ...tooManyExternal(spec.patches ?? []),
     ...(spec.upgrade?.external?.generateUpgradePlanExtension
       ? [
           "spec.upgrade.external.generateUpgradePlanExtension: Forbidden: runtime extensions are not supported; use kubernetesVersions",
@@ -62,6 +63,14 @@ function uniqueNames(patches: readonly Patch[]): string[] {
     .map((name) => `spec.patches: Invalid value: ${JSON.stringify(name)}: patch names must be unique`);
 }
 
+/** Each asks an extension in every reconcile, and has the objects computed once more. */
+const mostExternal = 16;
+
+function tooManyExternal(patches: readonly Patch[]): string[] {
+  const count = patches.filter(({ external }) => external !== undefined).length;
+  return count > mostExternal ? [`spec.patches: Too many: ${count}: at most ${mostExternal} patches are external`] : [];
+}
+
 function namingProblems({ spec }: Pick<ClusterClass, "spec">): string[] {
   const check = (path: string, template: string | undefined, data: object) => {
     if (template === undefined) return [];
@@ -88,10 +97,15 @@ function namingProblems({ spec }: Pick<ClusterClass, "spec">): string[] {
 }
 
 function patchProblems(clusterClass: Pick<ClusterClass, "spec">, patch: Patch, path: string): string[] {
-  if (patch.external)
-    return [
-      `${path}.external: Forbidden: external patches need runtime extensions, which are not supported; use definitions`,
-    ];
+  const { external } = patch;
+  if (external && patch.definitions?.length)
+    return [`${path}: Invalid value: only one of definitions and external can be defined`];
+  if (external)
+    return external.generatePatchesExtension || external.validateTopologyExtension
+      ? []
+      : [
+          `${path}.external: Required value: one of generatePatchesExtension and validateTopologyExtension must be defined`,
+        ];
   if (!patch.definitions?.length) return [`${path}: Required value: one of definitions or external must be defined`];
   return [
     ...(patch.enabledIf ? attempt(`${path}.enabledIf`, () => parseTemplate(patch.enabledIf ?? "")) : []),

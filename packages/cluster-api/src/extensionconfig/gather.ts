@@ -2,6 +2,7 @@ import type { ExtensionConfig } from "@causeway/api";
 import { messageOf } from "@causeway/foundation";
 import type { ObjectKey } from "@causeway/kubernetes";
 import type { Context } from "../objects/context.ts";
+import { authorityOf } from "../runtime/authority.ts";
 import { createExtensionClient } from "../runtime/client.ts";
 import { readDiscovery } from "../runtime/handlers.ts";
 import { hooksApi } from "../runtime/hooks.ts";
@@ -34,7 +35,7 @@ async function discover(context: Context, config: ExtensionConfig, signal: Abort
   const body = { apiVersion: hooksApi, kind: "DiscoveryRequest", ...(settings ? { settings } : {}) };
   const extensions = context.extensions ?? createExtensionClient();
   try {
-    const ca = await context.hooks.authorityOf(config, signal);
+    const ca = await authorityOf(context.informers.client, config, signal);
     const response = await extensions.call({ config, path: "discovery", body, timeout, ca }, signal);
     return { handlers: readDiscovery(response, config.metadata.name) };
   } catch (error) {

@@ -38,6 +38,7 @@ import {
 } from "../contract/kind-table.ts";
 import { isProviderKind, type ProviderObject } from "../contract/provider-object.ts";
 import { HookCalls } from "../runtime/calls.ts";
+import { NamedCalls } from "../runtime/named-calls.ts";
 import { createExtensionClient, type ExtensionClient } from "../runtime/client.ts";
 import type { ControlPlaneAccess } from "./access.ts";
 import { UnreachableTracker } from "./unreachable-tracker.ts";
@@ -91,6 +92,8 @@ export interface Context extends Omit<ClusterApiOptions, "kinds"> {
   readonly topologies: TopologyReports;
   readonly extensionConfigs: Informer<ExtensionConfig>;
   readonly hooks: HookCalls;
+  /** Handlers that ClusterClasses name. */
+  readonly named: NamedCalls;
 }
 
 /** The providers of Cluster API that are controllers of this package. */
@@ -117,6 +120,7 @@ export const by = {
 export function createContext(options: ClusterApiOptions): Context {
   const { informers } = options;
   let hooks: HookCalls | undefined;
+  let named: NamedCalls | undefined;
   const extensions = options.extensions ?? createExtensionClient();
   const context: Context = {
     ...options,
@@ -129,6 +133,11 @@ export function createContext(options: ClusterApiOptions): Context {
       const { clock } = options;
       const configs = informers.for(ExtensionConfig);
       return (hooks ??= new HookCalls({ configs, kubernetes: informers.client, extensions, clock }));
+    },
+    get named() {
+      const { clock } = options;
+      const configs = informers.for(ExtensionConfig);
+      return (named ??= new NamedCalls({ configs, kubernetes: informers.client, extensions, clock }));
     },
     kinds: createKindTable(options.kinds),
     clusters: informers.for(Cluster),

@@ -1,13 +1,7 @@
 import { Cluster, conversionsOf, type ExtensionConfig } from "@causeway/api";
 import { messageOf, type Clock } from "@causeway/foundation";
-import {
-  Namespace,
-  Secret,
-  secretText,
-  type Informer,
-  type KubeObject,
-  type KubernetesClient,
-} from "@causeway/kubernetes";
+import { Namespace, type Informer, type KubeObject, type KubernetesClient } from "@causeway/kubernetes";
+import { authorityOf } from "./authority.ts";
 import type { ExtensionClient } from "./client.ts";
 import { handlersOf, type HookHandler } from "./handlers.ts";
 import { blockingHooks, hooksApi, readResponse, type LifecycleHook } from "./hooks.ts";
@@ -39,8 +33,6 @@ const retryAfterFailure = 10_000;
 const recordedWithin = 30_000;
 /** Answers that are kept. */
 const mostKept = 10_000;
-/** Annotation: the authority of an extension is in this Secret, "namespace/name", under ca.crt. */
-const caFromSecret = "runtime.cluster.x-k8s.io/inject-ca-from-secret";
 
 /**
  * Asks the handlers of lifecycle hooks. What holds a cluster back is kept until its time is over, so that reconciles in
@@ -106,7 +98,7 @@ export class HookCalls {
       ...more,
     };
     try {
-      const ca = await this.authorityOf(config, signal);
+      const ca = await authorityOf(this.#options.kubernetes, config, signal);
       const path = `${hook.toLowerCase()}/${name}`;
       const response = readResponse(await this.#options.extensions.call({ config, path, body, timeout, ca }, signal));
       if (response.status === "Failure") return { label, failure: response.message || "the handler says Failure" };
@@ -115,14 +107,6 @@ export class HookCalls {
       signal.throwIfAborted();
       return isIgnorable ? { label, retryAfter: 0, message: "" } : { label, failure: messageOf(error) };
     }
-  }
-
-  /** The authority in the Secret that an annotation names. */
-  async authorityOf({ metadata }: ExtensionConfig, signal: AbortSignal): Promise<string | undefined> {
-    const [namespace, name] = metadata.annotations?.[caFromSecret]?.split("/") ?? [];
-    if (!namespace || !name) return undefined;
-    const secret = await this.#options.kubernetes.find(Secret, { namespace, name }, { signal });
-    return secretText(secret, "ca.crt");
   }
 
   /** The hooks of v1alpha1 have Clusters of v1beta1. */

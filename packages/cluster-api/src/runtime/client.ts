@@ -1,10 +1,13 @@
 import { request } from "node:https";
 import type { ExtensionConfig } from "@causeway/api";
-import { CausewayError, messageOf } from "@causeway/foundation";
+import { CausewayError, messageOf, parseBoundedJson } from "@causeway/foundation";
 import { hooksApi } from "./hooks.ts";
 
 /** Bytes of a response at most: a handler says yes or no. */
 export const longestResponse = 1024 * 1024;
+
+/** Levels of a response at most: what reads it recurses. */
+const deepestResponse = 200;
 
 /** One request to an extension. */
 export interface ExtensionCall {
@@ -85,7 +88,7 @@ function exchange(url: URL, { text, ca, signal }: Exchange): Promise<unknown> {
         response.on("end", () => {
           try {
             if (response.statusCode !== 200) throw new Error(`it responded with status ${response.statusCode}`);
-            resolve(JSON.parse(Buffer.concat(chunks).toString("utf8")));
+            resolve(parseBoundedJson(Buffer.concat(chunks).toString("utf8"), deepestResponse));
           } catch (error) {
             reject(error instanceof Error ? error : new Error(String(error)));
           }

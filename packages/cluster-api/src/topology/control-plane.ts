@@ -1,17 +1,17 @@
-import { labels, type Cluster } from "@causeway/api";
+import { Cluster, labels } from "@causeway/api";
 import { isRecord } from "@causeway/foundation";
 import { cloneKind } from "../contract/clone-kind.ts";
 import type { KindTable } from "../contract/kind-table.ts";
 import { machineTemplateReferenceOf, type ProviderObject } from "../contract/provider-object.ts";
-import type { Fields } from "../gotemplate/values.ts";
-import { overrides, type VariableValue } from "../variables/cluster-variables.ts";
+import type { ClassVariable } from "../variables/class-variables.ts";
+import { overrides } from "../variables/cluster-variables.ts";
 import type { RuleBudget } from "../variables/rules.ts";
-import { controlPlaneBuiltins, variablesOf } from "./builtins.ts";
+import { controlPlaneBuiltins } from "./builtins.ts";
 import type { Blueprint, BlueprintTemplate } from "./model.ts";
 import { healthCheckOf } from "./health-check.ts";
 import { objectFrom, ownedLabels, templateFrom, type MadeObject } from "./made-objects.ts";
 import { nameFor, templateName } from "./names.ts";
-import { patchedTemplate } from "./patches.ts";
+import type { HolderReference, TemplatePatcher } from "./patcher.ts";
 import { TopologyProblem } from "./problem.ts";
 
 /** The control plane of a topology with what belongs to it. */
@@ -28,8 +28,8 @@ export interface ControlPlaneInput {
   readonly blueprint: Blueprint;
   readonly kinds: KindTable;
   readonly existing: ProviderObject | undefined;
-  readonly variables: readonly VariableValue[];
-  readonly builtins: Fields;
+  readonly definitions: readonly ClassVariable[];
+  readonly patcher: TemplatePatcher;
   /** What the rules of variables may still cost. */
   readonly budget: RuleBudget;
 }
@@ -37,10 +37,17 @@ export interface ControlPlaneInput {
 /** The name of a control plane whose class says nothing else. */
 export const defaultNaming = "{{ .cluster.name }}-{{ .random }}";
 
+/** A Cluster as the object that refers to a template. */
+export function clusterReference({
+  metadata: { name },
+}: Cluster): Pick<HolderReference, "apiVersion" | "kind" | "name"> {
+  return { apiVersion: `${Cluster.group}/${Cluster.version}`, kind: Cluster.kind, name };
+}
+
 /** At `version`, which a step of an upgrade decides. @throws TopologyProblem */
 export function desiredControlPlane(input: ControlPlaneInput, version: string): DesiredControlPlane {
-  const { cluster, blueprint, variables, builtins } = input;
-  const { controlPlane: ofClass, patches = [], variables: definitions = [] } = blueprint.class.spec;
+  const { cluster, blueprint, definitions, patcher } = input;
+  const { controlPlane: ofClass } = blueprint.class.spec;
   const ofTopology = cluster.spec.topology?.controlPlane;
   const marks = marksOf(input);
   const name = nameOf(input);
@@ -51,7 +58,6 @@ export function desiredControlPlane(input: ControlPlaneInput, version: string): 
   });
   if (own.problems.length > 0) throw new TopologyProblem(own.problems.join("; "));
   const builtin = {
-    cluster: builtins,
     controlPlane: controlPlaneBuiltins({
       name,
       version,
@@ -60,22 +66,33 @@ export function desiredControlPlane(input: ControlPlaneInput, version: string): 
       machineTemplate: machineName,
     }),
   };
-  const known = variablesOf(variables, own.values, builtin);
-  const patched = (template: BlueprintTemplate) =>
-    patchedTemplate({ patches, template: template.object, holder: { type: "controlPlane" }, variables: known });
+  const kind = objectKind(input.kinds, blueprint.controlPlane);
+  const patched = (template: BlueprintTemplate, reference: Omit<HolderReference, "namespace">) =>
+    patcher.patch({
+      template: template.object,
+      holder: { type: "controlPlane" },
+      reference,
+      overrides: own.values,
+      builtin,
+    });
+  const patchedControlPlane = patched(blueprint.controlPlane, {
+    ...clusterReference(cluster),
+    fieldPath: "spec.controlPlaneRef",
+  });
   const machineTemplate =
     blueprint.controlPlaneMachine && machineName !== undefined
-      ? templateFrom(blueprint.controlPlaneMachine, patched(blueprint.controlPlaneMachine), {
-          cluster,
-          name: machineName,
-        })
+      ? templateFrom(
+          blueprint.controlPlaneMachine,
+          patched(blueprint.controlPlaneMachine, {
+            apiVersion: `${kind.group}/${kind.version}`,
+            kind: kind.kind,
+            name,
+            fieldPath: "spec.machineTemplate.spec.infrastructureRef",
+          }),
+          { cluster, name: machineName },
+        )
       : undefined;
-  const made = objectFrom(
-    blueprint.controlPlane,
-    patched(blueprint.controlPlane),
-    objectKind(input.kinds, blueprint.controlPlane),
-    { cluster, name, ...marks },
-  );
+  const made = objectFrom(blueprint.controlPlane, patchedControlPlane, kind, { cluster, name, ...marks });
   const object = withTopology(made, { input, version, marks, machineTemplate });
   return {
     object,

@@ -14,6 +14,7 @@ import { by, clusterKeyOf, indexOfCluster, providerKinds, type Context } from ".
 import { performAndReport } from "../objects/pipeline.ts";
 import type { TopologyReport } from "../objects/topology-reports.ts";
 import { referencesOf } from "./blueprint.ts";
+import { namesExtension } from "./external.ts";
 import { RotationBrake } from "./brake.ts";
 import { Differences } from "./differences.ts";
 import type { Observed } from "./observed.ts";
@@ -73,13 +74,16 @@ function aboutStep(step: TopologyStep): string {
 }
 
 function sources(context: Context): Source[] {
-  const { clusters, classes, deployments, pools, sets, machines, healthChecks, informers } = context;
+  const { clusters, classes, deployments, pools, sets, machines, healthChecks, informers, extensionConfigs } = context;
   const ofClass = (key: ObjectKey) => clusters.byIndex(by.class, indexOfCluster(key)).map(keyOf);
   const owned = <T extends KubeObject & { spec: { clusterName: string } }>(object: T) =>
     isOwned(object) ? [clusterKeyOf(object)] : [];
   return [
     watchInformer(clusters, ({ object, previous }) => (concerns(object, previous) ? [keyOf(object)] : [])),
     watchInformer(classes, ({ object }) => ofClass(keyOf(object))),
+    watchInformer(extensionConfigs, ({ object }) =>
+      classes.list().flatMap((one) => (namesExtension(one, object.metadata.name) ? ofClass(keyOf(one)) : [])),
+    ),
     watchInformer(deployments, ({ object }) => owned(object)),
     watchInformer(pools, ({ object }) => owned(object)),
     watchInformer(healthChecks, ({ object }) => owned(object)),

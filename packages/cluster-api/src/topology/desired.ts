@@ -1,11 +1,12 @@
 import { annotations, type Cluster } from "@causeway/api";
 import type { KindTable } from "../contract/kind-table.ts";
 import { controlPlaneSpecVersionOf, statusVersionOf } from "../contract/provider-object.ts";
-import type { Fields } from "../gotemplate/values.ts";
+import { classVariables } from "../variables/class-variables.ts";
 import { clusterVariables, type VariableValue } from "../variables/cluster-variables.ts";
 import { ruleBudget } from "../variables/rules.ts";
-import { clusterBuiltins, variablesOf } from "./builtins.ts";
+import { clusterBuiltins } from "./builtins.ts";
 import {
+  clusterReference,
   defaultNaming,
   desiredControlPlane,
   objectKind,
@@ -16,7 +17,8 @@ import type { Hold } from "./hooks.ts";
 import type { Blueprint, CurrentState } from "./model.ts";
 import { objectFrom, type MadeObject } from "./made-objects.ts";
 import { nameFor } from "./names.ts";
-import { patchedTemplate } from "./patches.ts";
+import type { Generated } from "./generated.ts";
+import { TemplatePatcher } from "./patcher.ts";
 import { desiredPool, poolVersion, type DesiredPool } from "./pools.ts";
 import { TopologyProblem } from "./problem.ts";
 import { planUpgrades, type Upgrades } from "./upgrades.ts";
@@ -31,6 +33,8 @@ export interface Desired {
   readonly workers: readonly DesiredWorkers[];
   readonly pools: readonly DesiredPool[];
   readonly upgrades: Upgrades;
+  /** The templates as its patches left them. */
+  readonly patcher: Pick<TemplatePatcher, "items" | "variablesFor">;
 }
 
 /** What the objects of a topology are computed from. */
@@ -40,6 +44,10 @@ export interface DesiredInput {
   readonly current: CurrentState;
   readonly kinds: KindTable;
   readonly hold?: Hold;
+  /** What extensions made of the external patches. */
+  readonly generated?: Generated;
+  /** Patches of the class that are applied: the first ones. Default: all. */
+  readonly patches?: number;
 }
 
 /** Computes the objects of a topology from its ClusterClass. Pure. @throws TopologyProblem */
@@ -48,11 +56,21 @@ export function desiredState(input: DesiredInput): Desired {
   const { topology } = cluster.spec;
   if (!topology) throw new TopologyProblem("spec.topology is not set");
   const budget = ruleBudget();
-  const verdict = clusterVariables(topology.variables ?? [], blueprint.class.spec.variables ?? [], { budget });
+  const definitions = classVariables(blueprint.class);
+  const verdict = clusterVariables(topology.variables ?? [], definitions, { budget });
   if (verdict.problems.length > 0) throw new TopologyProblem(verdict.problems.join("; "));
   const upgrades = upgradesOf(input);
-  const builtins = clusterBuiltins(cluster);
-  const shared = { cluster, blueprint, current, kinds, variables: verdict.values, builtins, budget };
+  const patcher = new TemplatePatcher({
+    cluster,
+    class: blueprint.class,
+    count: input.patches ?? Infinity,
+    definitions,
+    variables: verdict.values,
+    builtins: clusterBuiltins(cluster),
+    generated: input.generated ?? new Map(),
+  });
+  const shared = { cluster, blueprint, current, kinds, definitions, patcher, budget };
+  const infrastructure = desiredInfrastructure(shared);
   const controlPlane = desiredControlPlane({ ...shared, existing: current.controlPlane }, upgrades.controlPlane);
   const workers = (topology.workers?.machineDeployments ?? []).map((one) => {
     const decision = upgrades.workers.get(one.name) ?? { version: topology.version };
@@ -62,27 +80,22 @@ export function desiredState(input: DesiredInput): Desired {
     const decision = upgrades.pools.get(one.name) ?? { version: topology.version };
     return desiredPool(shared, one, decision);
   });
-  const infrastructure = desiredInfrastructure(shared);
-  return { variables: verdict.values, infrastructure, controlPlane, workers, pools, upgrades };
+  return { variables: verdict.values, infrastructure, controlPlane, workers, pools, upgrades, patcher };
 }
 
 function desiredInfrastructure({
   cluster,
   blueprint,
   kinds,
-  variables,
-  builtins,
-}: Omit<ControlPlaneInput, "existing"> & { readonly builtins: Fields }): MadeObject {
+  patcher,
+}: Omit<ControlPlaneInput, "existing">): MadeObject {
   const { infrastructure, class: clusterClass } = blueprint;
   const template = clusterClass.spec.infrastructure.naming?.template ?? defaultNaming;
   const name = cluster.spec.infrastructureRef?.name ?? nameFor(cluster, "infrastructure", { template });
-  const known = variablesOf(variables, [], { cluster: builtins });
-  const patches = clusterClass.spec.patches ?? [];
-  const patched = patchedTemplate({
-    patches,
+  const patched = patcher.patch({
     template: infrastructure.object,
     holder: { type: "infrastructure" },
-    variables: known,
+    reference: { ...clusterReference(cluster), fieldPath: "spec.infrastructureRef" },
   });
   return withoutEndpoint(objectFrom(infrastructure, patched, objectKind(kinds, infrastructure), { cluster, name }));
 }

@@ -8,7 +8,8 @@ import type { RotationBrake } from "./brake.ts";
 import { compareTopology } from "./comparison.ts";
 import { incompatibilities } from "./compatibility.ts";
 import { askForUpgrade, askHooks } from "./ask-hooks.ts";
-import { desiredState, upgradesOf } from "./desired.ts";
+import { upgradesOf } from "./desired.ts";
+import { desiredWithExtensions, externalAgain } from "./external.ts";
 import type { Differences } from "./differences.ts";
 import type { Observed } from "./observed.ts";
 import { isBeingCreated, noHooks, okToDeleteAnnotation, type HookState } from "./hooks.ts";
@@ -37,8 +38,15 @@ export async function gather(
       return { ...base, hooks: created, obstacle: notCreated(created) };
     const upgrades = upgradesOf({ cluster, blueprint, current });
     const asked = await askForUpgrade(context.hooks, { cluster, current, upgrades }, signal);
-    const hooks = { ...asked.state, add: [...created.add, ...asked.state.add] };
-    const desired = desiredState({ cluster, blueprint, current, kinds: context.kinds, hold: asked.hold });
+    const isExternal = clusterClass.spec.patches?.some(({ external }) => external !== undefined);
+    const until = isExternal ? Math.min(asked.state.until ?? Infinity, context.clock.now() + externalAgain) : undefined;
+    const hooks = {
+      ...asked.state,
+      add: [...created.add, ...asked.state.add],
+      ...(until === undefined ? {} : { until }),
+    };
+    const input = { cluster, blueprint, current, kinds: context.kinds, hold: asked.hold };
+    const desired = await desiredWithExtensions(context.named, input, signal);
     const problems = incompatibilities(cluster, desired, current);
     if (problems.length > 0) throw new TopologyProblem(problems.join("; "));
     const differenceOf = async (made: MadeObject) => {
@@ -51,7 +59,8 @@ export async function gather(
     return { ...base, hooks, ...compared };
   } catch (error) {
     if (!(error instanceof TopologyProblem)) throw error;
-    return { ...base, obstacle: { reason: "ReconcileFailed", message: error.message } };
+    const hooks = error.again === undefined ? noHooks : { ...noHooks, until: context.clock.now() + error.again };
+    return { ...base, hooks, obstacle: { reason: "ReconcileFailed", message: error.message } };
   }
 }
 

@@ -114,7 +114,11 @@ describe("a patch of a ClusterClass", () => {
       patch([{ op: "add", path: image, valueFrom: { template: "a: &a [x]\nb: *a\n" } }]),
       /[Aa]lias/,
     ],
-    ["external patches", { name: "p", external: { generatePatchesExtension: "e" } }, /runtime extensions/],
+    [
+      "an external patch whose extension was not called",
+      { name: "p", external: { generatePatchesExtension: "e" } },
+      /extension handler e was not called/,
+    ],
   ])("refuses %s", (_, one, message) => expect(() => result([one])).toThrow(message));
 
   test("does not change the template that it is given", () => {

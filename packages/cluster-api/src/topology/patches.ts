@@ -4,6 +4,7 @@ import { parse } from "yaml";
 import type { ProviderObject } from "../contract/provider-object.ts";
 import { renderTemplate } from "../gotemplate/render.ts";
 import { fieldOf, isFields, isList, type Fields, type Value } from "../gotemplate/values.ts";
+import { withGenerated, type GeneratedPatch } from "./generated.ts";
 import { applyOperation } from "./json-patch.ts";
 import { TopologyProblem } from "./problem.ts";
 
@@ -24,30 +25,41 @@ export interface PatchInput {
   readonly holder: Holder;
   /** By name, `builtin` among them. */
   readonly variables: Fields;
+  /** Of this template, by the names of patches: an external patch that has none here was not asked for. */
+  readonly generated?: ReadonlyMap<string, readonly GeneratedPatch[]>;
 }
 
 /** The template with the patches of its ClusterClass, in their order. @throws TopologyProblem */
-export function patchedTemplate({ patches, template, holder, variables }: PatchInput): ProviderObject {
-  const result = structuredClone(template);
-  for (const patch of patches) {
-    if (patch.external) {
-      throw new TopologyProblem(
-        `patch ${JSON.stringify(patch.name)}: external patches need runtime extensions, which are not supported; use definitions`,
-      );
-    }
-    const matching = (patch.definitions ?? []).filter((definition) => isSelected(definition, template, holder));
-    if (matching.length === 0) continue;
+export function patchedTemplate(input: PatchInput): ProviderObject {
+  let result = structuredClone(input.template);
+  for (const patch of input.patches) {
     try {
-      if (!isEnabled(patch, variables)) continue;
-      for (const { jsonPatches } of matching)
-        for (const one of jsonPatches)
-          applyOperation(result, { op: one.op, path: one.path, value: valueOf(one, variables) });
+      result = patch.external ? externallyPatched(patch, result, input) : inlinePatched(patch, result, input);
     } catch (error) {
+      const { kind, metadata } = input.template;
       throw new TopologyProblem(
-        `failed to apply patch ${JSON.stringify(patch.name)} to ${template.kind} ${template.metadata.name}: ${messageOf(error)}`,
+        `failed to apply patch ${JSON.stringify(patch.name)} to ${kind} ${metadata.name}: ${messageOf(error)}`,
       );
     }
   }
+  return result;
+}
+
+function externallyPatched({ name, external }: Patch, template: ProviderObject, input: PatchInput): ProviderObject {
+  const { generated } = input;
+  if (!external?.generatePatchesExtension) return template;
+  const patches = generated?.get(name);
+  if (!patches) throw new Error(`extension handler ${external.generatePatchesExtension} was not called`);
+  return patches.reduce(withGenerated, template);
+}
+
+/** Changes `result` in place. */
+function inlinePatched(patch: Patch, result: ProviderObject, { template, holder, variables }: PatchInput) {
+  const matching = (patch.definitions ?? []).filter((definition) => isSelected(definition, template, holder));
+  if (matching.length === 0 || !isEnabled(patch, variables)) return result;
+  for (const { jsonPatches } of matching)
+    for (const one of jsonPatches)
+      applyOperation(result, { op: one.op, path: one.path, value: valueOf(one, variables) });
   return result;
 }
 

@@ -2,15 +2,14 @@ import { labels, MachinePool, type Cluster, type ClusterClass } from "@causeway/
 import { ownerReference } from "@causeway/kubernetes";
 import type { KindTable } from "../contract/kind-table.ts";
 import { overrides } from "../variables/cluster-variables.ts";
-import { variablesOf, workerBuiltins } from "./builtins.ts";
+import { workerBuiltins } from "./builtins.ts";
 import { objectKind } from "./control-plane.ts";
 import { objectFrom, ownedLabels, type MadeObject } from "./made-objects.ts";
 import type { BlueprintTemplate, CurrentState } from "./model.ts";
 import { nameFor, templateName } from "./names.ts";
-import { patchedTemplate } from "./patches.ts";
 import { TopologyProblem } from "./problem.ts";
 import type { WorkersDecision, WorkersVersion } from "./upgrades.ts";
-import { marksOf, nameOr, type WorkersInput } from "./workers.ts";
+import { marksOf, nameOr, workerReference, type WorkersInput } from "./workers.ts";
 
 type PoolClass = NonNullable<NonNullable<ClusterClass["spec"]["workers"]>["machinePools"]>[number];
 /** An entry of `spec.topology.workers.machinePools`. */
@@ -57,8 +56,8 @@ export function desiredPool(
   topology: PoolTopology,
   decision: WorkersDecision,
 ): DesiredPool {
-  const { cluster, blueprint, current, variables, builtins, kinds, budget } = input;
-  const { patches = [], variables: definitions = [], workers } = blueprint.class.spec;
+  const { cluster, blueprint, current, definitions, patcher, kinds, budget } = input;
+  const { workers } = blueprint.class.spec;
   const templates = blueprint.pools.get(topology.class);
   const poolClass = workers?.machinePools?.find((one) => one.class === topology.class);
   if (!templates || !poolClass) {
@@ -85,20 +84,26 @@ export function desiredPool(
   const path = `spec.topology.workers.machinePools[${topology.name}].variables.overrides`;
   const given = overrides(topology.variables?.overrides ?? [], definitions, { path, budget });
   if (given.problems.length > 0) throw new TopologyProblem(given.problems.join("; "));
-  const known = variablesOf(variables, given.values, {
-    cluster: builtins,
-    machinePool: workerBuiltins(pool, topology),
-  });
-  const made = (template: BlueprintTemplate, name: string) => {
-    const holder = { type: "machinePool", class: topology.class } as const;
-    const patched = patchedTemplate({ patches, template: template.object, holder, variables: known });
+  const builtin = { machinePool: workerBuiltins(pool, topology) };
+  const made = (template: BlueprintTemplate, name: string, fieldPath: string) => {
+    const patched = patcher.patch({
+      template: template.object,
+      holder: { type: "machinePool", class: topology.class },
+      reference: workerReference(pool, fieldPath),
+      overrides: given.values,
+      builtin,
+    });
     return objectFrom(template, patched, objectKind(kinds, template), { cluster, name, labels: own, shared: true });
   };
   return {
     topologyName: topology.name,
     pool: { kind: MachinePool, object: pool } as MadeObject,
-    bootstrap: made(templates.bootstrap, references.bootstrap.name),
-    infrastructure: made(templates.infrastructure, references.infrastructure.name),
+    bootstrap: made(templates.bootstrap, references.bootstrap.name, "spec.template.spec.bootstrap.configRef"),
+    infrastructure: made(
+      templates.infrastructure,
+      references.infrastructure.name,
+      "spec.template.spec.infrastructureRef",
+    ),
     decision,
   };
 }

@@ -1,14 +1,21 @@
-import { annotations, labels, MachineDeployment, type Cluster, type ClusterClass } from "@causeway/api";
+import {
+  annotations,
+  labels,
+  MachineDeployment,
+  type Cluster,
+  type ClusterClass,
+  type MachinePool,
+} from "@causeway/api";
 import { ownerReference } from "@causeway/kubernetes";
-import type { Fields } from "../gotemplate/values.ts";
-import { overrides, type VariableValue } from "../variables/cluster-variables.ts";
+import type { ClassVariable } from "../variables/class-variables.ts";
+import { overrides } from "../variables/cluster-variables.ts";
 import type { RuleBudget } from "../variables/rules.ts";
-import { variablesOf, workerBuiltins } from "./builtins.ts";
+import { workerBuiltins } from "./builtins.ts";
 import type { Blueprint, BlueprintTemplate, CurrentState } from "./model.ts";
 import { healthCheckOf } from "./health-check.ts";
 import { ownedLabels, templateFrom, type MadeObject } from "./made-objects.ts";
 import { nameFor, templateName } from "./names.ts";
-import { patchedTemplate } from "./patches.ts";
+import type { TemplatePatcher } from "./patcher.ts";
 import { TopologyProblem } from "./problem.ts";
 import type { WorkersDecision } from "./upgrades.ts";
 
@@ -33,8 +40,8 @@ export interface WorkersInput {
   readonly cluster: Cluster;
   readonly blueprint: Blueprint;
   readonly current: CurrentState;
-  readonly variables: readonly VariableValue[];
-  readonly builtins: Fields;
+  readonly definitions: readonly ClassVariable[];
+  readonly patcher: TemplatePatcher;
   /** What the rules of variables may still cost. */
   readonly budget: RuleBudget;
 }
@@ -57,7 +64,7 @@ export function desiredWorkers(
   topology: DeploymentTopology,
   decision: WorkersDecision,
 ): DesiredWorkers {
-  const { cluster, blueprint, current, variables, builtins, budget } = input;
+  const { cluster, blueprint, current, definitions, patcher, budget } = input;
   const templates = blueprint.deployments.get(topology.class);
   const deploymentClass = blueprint.class.spec.workers?.machineDeployments?.find((one) => one.class === topology.class);
   if (!templates || !deploymentClass) {
@@ -85,17 +92,16 @@ export function desiredWorkers(
     existing,
   });
   const path = `spec.topology.workers.machineDeployments[${topology.name}].variables.overrides`;
-  const own = overrides(topology.variables?.overrides ?? [], blueprint.class.spec.variables ?? [], { path, budget });
+  const own = overrides(topology.variables?.overrides ?? [], definitions, { path, budget });
   if (own.problems.length > 0) throw new TopologyProblem(own.problems.join("; "));
-  const builtin = { cluster: builtins, machineDeployment: workerBuiltins(deployment, topology) };
-  const known = variablesOf(variables, own.values, builtin);
-  const made = (template: BlueprintTemplate, name: string) => {
-    const patches = blueprint.class.spec.patches ?? [];
-    const patched = patchedTemplate({
-      patches,
+  const builtin = { machineDeployment: workerBuiltins(deployment, topology) };
+  const made = (template: BlueprintTemplate, name: string, fieldPath: string) => {
+    const patched = patcher.patch({
       template: template.object,
       holder: { type: "machineDeployment", class: topology.class },
-      variables: known,
+      reference: workerReference(deployment, fieldPath),
+      overrides: own.values,
+      builtin,
     });
     return templateFrom(template, patched, {
       cluster,
@@ -107,8 +113,8 @@ export function desiredWorkers(
   return {
     topologyName: topology.name,
     deployment: target,
-    bootstrap: made(templates.bootstrap, names.bootstrap),
-    infrastructure: made(templates.infrastructure, names.infrastructure),
+    bootstrap: made(templates.bootstrap, names.bootstrap, "spec.template.spec.bootstrap.configRef"),
+    infrastructure: made(templates.infrastructure, names.infrastructure, "spec.template.spec.infrastructureRef"),
     healthCheck: healthCheckOf(cluster, deployment, {
       ofClass: deploymentClass.healthCheck,
       ofTopology: topology.healthCheck,
@@ -116,6 +122,14 @@ export function desiredWorkers(
     }),
     decision,
   };
+}
+
+/** A MachineDeployment or MachinePool as the object that refers to a template. */
+export function workerReference(
+  { apiVersion, kind, metadata: { name } }: MachineDeployment | MachinePool,
+  fieldPath: string,
+) {
+  return { apiVersion, kind, name, fieldPath };
 }
 
 /** The name of what is in use, if it is of the kind that the class wants. */

@@ -1,0 +1,87 @@
+import type { ClusterClassStatus } from "@causeway/api";
+import { canonicalJson, isRecord } from "@causeway/foundation";
+import { againAfterFailure } from "../runtime/named-calls.ts";
+import { inline } from "../variables/class-variables.ts";
+import { definitionProblems, type VariableDefinition } from "../variables/definition.ts";
+import type { Observed } from "./observed.ts";
+import { classProblems } from "./problems.ts";
+
+type StatusVariable = NonNullable<ClusterClassStatus["variables"]>[number];
+type StatusDefinition = StatusVariable["definitions"][number];
+
+interface VariablesVerdict {
+  readonly problems: readonly string[];
+  /** What the status lists; undefined while not all of it is known. */
+  readonly variables: StatusVariable[] | undefined;
+  /** Milliseconds until extensions are asked again. */
+  readonly again?: number;
+}
+
+/** Milliseconds after which an extension that answered is asked again. */
+const againAfterSuccess = 10 * 60_000;
+
+/** All variables of a class, by who defines them, and what is wrong with them. */
+export function judgeVariables({ clusterClass, discovered }: Observed): VariablesVerdict {
+  const own = classProblems(clusterClass);
+  if (own.length > 0) return { problems: own, variables: undefined };
+  const failures = discovered.flatMap((one) =>
+    "problem" in one ? [`failed to call DiscoverVariables for patch ${one.patch}: ${one.problem}`] : [],
+  );
+  const wrong = discovered.flatMap((one) =>
+    "problem" in one
+      ? []
+      : definitionProblems(one.variables).map((problem) => `${one.patch} (${one.handler}): ${problem}`),
+  );
+  const again = discovered.length > 0 ? againAfterSuccess : undefined;
+  if (failures.length + wrong.length > 0)
+    return {
+      problems: [...failures, ...wrong].map((problem) => `VariableDiscovery failed: ${problem}`),
+      variables: undefined,
+      again: againAfterFailure,
+    };
+  const variables = merged(clusterClass.spec.variables ?? [], discovered);
+  const conflicts = variables.filter(({ definitionsConflict }) => definitionsConflict).map(({ name }) => name);
+  return {
+    problems:
+      conflicts.length > 0
+        ? [`VariableDiscovery failed: the following variables have conflicting schemas: ${conflicts.join(",")}`]
+        : [],
+    variables,
+    ...(again === undefined ? {} : { again }),
+  };
+}
+
+function merged(own: readonly VariableDefinition[], discovered: Observed["discovered"]): StatusVariable[] {
+  const all = new Map<string, StatusDefinition[]>();
+  const add = (from: string, { name, required, schema, deprecatedV1Beta1Metadata }: VariableDefinition) => {
+    const older = deprecatedV1Beta1Metadata ? { deprecatedV1Beta1Metadata } : {};
+    all.set(name, [...(all.get(name) ?? []), { from, required, schema, ...older }]);
+  };
+  for (const one of own) add(inline, one);
+  for (const one of discovered) if ("variables" in one) for (const variable of one.variables) add(one.patch, variable);
+  const list = [...all].map(([name, definitions]) => ({
+    name,
+    definitionsConflict: isConflict(definitions),
+    definitions,
+  }));
+  // In the spec's order where extensions have no part in it.
+  return discovered.length === 0 ? list : list.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function isConflict([first, ...others]: readonly StatusDefinition[]): boolean {
+  const form = (one: StatusDefinition | undefined) =>
+    one && canonicalJson([one.required, withoutFalse(one.schema), one.deprecatedV1Beta1Metadata]);
+  return others.some((one) => form(one) !== form(first));
+}
+
+/** A boolean of a schema that is false says no more than one that is missing; defaults and enums are values. */
+function withoutFalse(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutFalse);
+  if (!isRecord(value)) return value;
+  const values: ReadonlySet<string> = new Set(["default", "enum", "example"]);
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, inner]) =>
+      values.has(name) ? [[name, inner]] : inner === false ? [] : [[name, withoutFalse(inner)]],
+    ),
+  );
+}

@@ -1,0 +1,137 @@
+import type { ExtensionConfig } from "@causeway/api";
+import { CausewayError, isRecord, messageOf, type Clock } from "@causeway/foundation";
+import { Namespace, type Informer, type KubernetesClient } from "@causeway/kubernetes";
+import { authorityOf } from "./authority.ts";
+import type { ExtensionClient } from "./client.ts";
+import { handlersOf, type HookHandler } from "./handlers.ts";
+import { hooksApi } from "./hooks.ts";
+import { KeptResponses, requestKey } from "./responses.ts";
+
+/** The hooks that a ClusterClass names a handler for. */
+export type ClassHook = "GeneratePatches" | "ValidateTopology" | "DiscoverVariables";
+
+/** A call of one handler that a ClusterClass names. */
+export interface NamedCall {
+  readonly hook: ClassHook;
+  /** As the status of its ExtensionConfig has it: "HANDLER.CONFIG". */
+  readonly handler: string;
+  /** Of the object that it is called for. */
+  readonly namespace: string;
+  /** They win over those of the ExtensionConfig. */
+  readonly settings?: Readonly<Record<string, string>> | undefined;
+  /** The other fields of the request. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** Milliseconds that a response is kept for equal requests. */
+  readonly keep: number;
+}
+
+/** Where extensions are read, and how they are called. */
+export interface NamedCallsOptions {
+  readonly configs: Informer<ExtensionConfig>;
+  readonly kubernetes: KubernetesClient;
+  readonly extensions: ExtensionClient;
+  readonly clock: Clock;
+}
+
+/** Milliseconds until a handler that failed is asked the same again. */
+export const againAfterFailure = 10_000;
+
+/** Calls handlers by their names; equal requests within a short time are asked once. */
+export class NamedCalls {
+  readonly #options: NamedCallsOptions;
+  readonly #kept = new KeptResponses();
+
+  constructor(options: NamedCallsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The response, whose status is Success; one without fields where the handler cannot be reached and may be ignored.
+   *
+   * @throws CausewayError RUNTIME_EXTENSION_FAILED, with the name of the handler
+   */
+  async call(call: NamedCall, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> {
+    const handler = await this.#handlerOf(call, signal);
+    const settings = { ...handler.config.spec.settings, ...call.settings };
+    const body = {
+      apiVersion: hooksApi,
+      kind: `${call.hook}Request`,
+      ...(Object.keys(settings).length > 0 ? { settings } : {}),
+      ...call.fields,
+    };
+    const path = `${call.hook.toLowerCase()}/${handler.name}`;
+    const key = requestKey(handler.config, path, body);
+    const kept = this.#kept.find(key, this.#options.clock.now());
+    if (kept && "error" in kept) throw kept.error;
+    if (kept) return kept.response;
+    const { clock } = this.#options;
+    try {
+      const response = await this.#ask(call, { handler, path, body }, signal);
+      this.#kept.keep(key, { response }, clock.now() + call.keep);
+      return response;
+    } catch (error) {
+      if (error instanceof CausewayError)
+        this.#kept.keep(key, { error }, clock.now() + Math.min(againAfterFailure, call.keep));
+      throw error;
+    }
+  }
+
+  async #ask(
+    call: NamedCall,
+    { handler, path, body }: { readonly handler: HookHandler; readonly path: string; readonly body: object },
+    signal: AbortSignal,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const { kubernetes, extensions } = this.#options;
+    const { config, timeout, isIgnorable } = handler;
+    let response: unknown;
+    try {
+      const ca = await authorityOf(kubernetes, config, signal);
+      response = await extensions.call({ config, path, body, timeout, ca }, signal);
+      if (!isRecord(response)) throw new Error("the response is no JSON object");
+    } catch (error) {
+      signal.throwIfAborted();
+      // As upstream: what cannot be called may be ignored, what answers Failure may not.
+      if (isIgnorable) return { status: "Success" };
+      throw failed(call, messageOf(error), error);
+    }
+    const { status, message } = response;
+    if (status === "Success") return response;
+    const why = typeof message === "string" ? message.slice(0, 1024) : "";
+    throw failed(call, status === "Failure" ? `got failure response: ${why}` : "its response has no status Success");
+  }
+
+  async #handlerOf(call: NamedCall, signal: AbortSignal): Promise<HookHandler> {
+    const { configs, kubernetes } = this.#options;
+    const config = configs
+      .list()
+      .find(
+        ({ metadata, status }) =>
+          !metadata.deletionTimestamp && status?.handlers?.some(({ name }) => name === call.handler),
+      );
+    if (!config) throw failed(call, "no ExtensionConfig has discovered such a handler");
+    const { namespaceSelector } = config.spec;
+    const found =
+      namespaceSelector && (await kubernetes.find(Namespace, { namespace: "", name: call.namespace }, { signal }));
+    const question = { hook: call.hook, namespaceLabels: found?.metadata.labels ?? {} };
+    const named = ({ name }: HookHandler) => `${name}.${config.metadata.name}` === call.handler;
+    const handler = handlersOf([config], question).find(named);
+    if (handler) return handler;
+    const isOfHook = handlersOf([{ ...config, spec: { clientConfig: config.spec.clientConfig } }], question).some(
+      named,
+    );
+    throw failed(
+      call,
+      isOfHook
+        ? `the namespaceSelector of ExtensionConfig ${config.metadata.name} does not select namespace ${call.namespace}`
+        : `the handler is not one of hook ${call.hook}`,
+    );
+  }
+}
+
+function failed({ handler, hook }: NamedCall, why: string, cause?: unknown): CausewayError {
+  return new CausewayError(
+    "RUNTIME_EXTENSION_FAILED",
+    `failed to call extension handler ${JSON.stringify(handler)} (${hook}): ${why}`,
+    { cause, hint: "Check the extension, its ExtensionConfig, and the name of the handler in the ClusterClass." },
+  );
+}

@@ -1,0 +1,103 @@
+import type { ClusterClass } from "@causeway/api";
+import { messageOf } from "@causeway/foundation";
+import { againAfterFailure, type ClassHook, type NamedCalls } from "../runtime/named-calls.ts";
+import { desiredState, type Desired, type DesiredInput } from "./desired.ts";
+import { readGenerated, type GeneratedPatch } from "./generated.ts";
+import { TopologyProblem } from "./problem.ts";
+
+/** Milliseconds that the answer to the same templates and variables is used again. */
+const keep = 30_000;
+
+/** Milliseconds after which extensions are asked again although nothing has changed here. */
+export const externalAgain = 10 * 60_000;
+
+/**
+ * The objects of a topology, with the patches of extensions among those of its class. Each extension is shown the
+ * templates as the patches before its own leave them; in the end those that validate see all of them.
+ *
+ * @throws TopologyProblem
+ */
+export async function desiredWithExtensions(
+  calls: NamedCalls,
+  input: Omit<DesiredInput, "generated" | "patches">,
+  signal: AbortSignal,
+): Promise<Desired> {
+  const patches = input.blueprint.class.spec.patches ?? [];
+  const generated = new Map<string, readonly GeneratedPatch[]>();
+  const ask = async (hook: ClassHook, handler: string, { patch, of }: Question) => {
+    const items = of.patcher.items.map((item) => ({
+      // What is validated needs no identity.
+      ...(hook === "GeneratePatches" ? { uid: item.uid } : {}),
+      holderReference: item.holderReference,
+      object: item.object,
+      variables: of.patcher.variablesFor(patch.name, item),
+    }));
+    return calls.call(
+      {
+        hook,
+        handler,
+        namespace: input.cluster.metadata.namespace ?? "",
+        settings: patch.external?.settings,
+        fields: { variables: of.patcher.variablesFor(patch.name), items },
+        keep,
+      },
+      signal,
+    );
+  };
+  for (const [at, patch] of patches.entries()) {
+    const handler = patch.external?.generatePatchesExtension;
+    if (!handler) continue;
+    const before = desiredState({ ...input, generated, patches: at });
+    await judged(`failed to generate patches for patch ${JSON.stringify(patch.name)}`, signal, async () => {
+      const response = await ask("GeneratePatches", handler, { patch, of: before });
+      const uids = before.patcher.items.map(({ uid }) => uid);
+      generated.set(
+        patch.name,
+        named(handler, () => readGenerated(response, uids)),
+      );
+    });
+  }
+  const desired = desiredState({ ...input, generated });
+  for (const patch of patches) {
+    const handler = patch.external?.validateTopologyExtension;
+    if (!handler) continue;
+    await judged(`validation of patch ${JSON.stringify(patch.name)} failed`, signal, () =>
+      ask("ValidateTopology", handler, { patch, of: desired }),
+    );
+  }
+  return desired;
+}
+
+interface Question {
+  readonly patch: NonNullable<DesiredInput["blueprint"]["class"]["spec"]["patches"]>[number];
+  readonly of: Desired;
+}
+
+async function judged(what: string, signal: AbortSignal, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new TopologyProblem(`${what}: ${messageOf(error)}`, againAfterFailure);
+  }
+}
+
+/** A response that cannot be used is the extension's fault: its name goes into the message. */
+function named<T>(handler: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new Error(`extension handler ${JSON.stringify(handler)}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** Whether a class names handlers of an extension, whose config has this name. */
+export function namesExtension({ spec }: Pick<ClusterClass, "spec">, config: string): boolean {
+  return (spec.patches ?? []).some(({ external }) =>
+    [
+      external?.discoverVariablesExtension,
+      external?.generatePatchesExtension,
+      external?.validateTopologyExtension,
+    ].some((handler) => handler?.endsWith(`.${config}`)),
+  );
+}
