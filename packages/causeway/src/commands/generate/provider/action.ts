@@ -12,11 +12,12 @@ import { componentsOf, releases } from "./components.ts";
 export function generateProvider(dir: string, { image }: { readonly image: string }): void {
   const root = resolve(dir);
   const version = ownVersion();
-  const [major = "0", minor = "0"] = version.split(".");
+  const [major = 0, minor = 0] = version.split(".").map(Number);
   const metadata = {
     apiVersion: "clusterctl.cluster.x-k8s.io/v1alpha3",
     kind: "Metadata",
-    releaseSeries: [{ major: Number(major), minor: Number(minor), contract: "v1beta2" }],
+    // clusterctl upgrades from no release whose series the newer one does not name.
+    releaseSeries: Array.from({ length: minor + 1 }, (_, at) => ({ major, minor: at, contract: "v1beta2" })),
   };
   const entries = releases.map((release) => {
     const folder = join(root, `${release.label}`, `v${version}`);
