@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Machine, MachineDrainRule } from "@causeway/api";
-import type { Pod } from "@causeway/kubernetes";
+import type { PersistentVolume, Pod, VolumeAttachment } from "@causeway/kubernetes";
 import { at, cluster, node, noDrain, now, podOn, referred, servingMachine } from "../testing/objects.ts";
 import { planDeletion } from "./deletion.ts";
 import type { Observed } from "./observed.ts";
@@ -65,6 +65,104 @@ describe("a drain by rules", () => {
     expect(message).toContain("default/job (waiting for its completion)");
     expect(drained(completing("job"))[0]).toEqual([]);
   });
+});
+
+describe("volumes that a deletion waits for", () => {
+  const csi = (name: string, claim?: string, driver = "cinder.csi.openstack.org"): PersistentVolume =>
+    ({
+      apiVersion: "v1",
+      kind: "PersistentVolume",
+      metadata: { name },
+      spec: {
+        csi: { driver, volumeHandle: `handle-${name}` },
+        ...(claim === undefined ? {} : { claimRef: { namespace: "default", name: claim } }),
+      },
+    }) as PersistentVolume;
+  const attachment = (name: string, volume: string | undefined, more: { node?: string; attached?: boolean } = {}) =>
+    ({
+      apiVersion: "storage.k8s.io/v1",
+      kind: "VolumeAttachment",
+      metadata: { name },
+      spec: {
+        attacher: "cinder.csi.openstack.org",
+        nodeName: more.node ?? "w-1",
+        source: volume === undefined ? {} : { persistentVolumeName: volume },
+      },
+      status: { attached: more.attached ?? true },
+    }) as VolumeAttachment;
+  const using = (name: string, claimName: string, metadata: Partial<Pod["metadata"]> = {}): Pod => {
+    const pod = podOn(name, metadata);
+    return { ...pod, spec: { ...pod.spec, volumes: [{ name: "data", persistentVolumeClaim: { claimName } }] } } as Pod;
+  };
+  const skipped = using("agent", "cache", { ownerReferences: [daemonSet] });
+  const reported = (...names: string[]) =>
+    node("w-1", {
+      status: { conditions: [], volumesAttached: names.map((name) => ({ name })) } as object,
+      unschedulable: true,
+    });
+  const waited = (
+    pods: readonly Pod[],
+    volumes: { attachments?: VolumeAttachment[]; persistentVolumes?: PersistentVolume[] },
+    of = node("w-1", { unschedulable: true }),
+  ) => {
+    const workload = on(pods, of);
+    const all = { attachments: [], persistentVolumes: [], ...volumes };
+    return planDeletion(observed({ workload: { ...workload, drain: { ...workload.drain, volumes: all } } }), now);
+  };
+
+  test.each<[string, ReturnType<typeof waited>, readonly string[]]>([
+    [
+      "a claim by its VolumeAttachment, although the kubelet reports nothing",
+      waited([], { attachments: [attachment("a", "pv-1")], persistentVolumes: [csi("pv-1", "data")] }),
+      ["PersistentVolumeClaim default/data"],
+    ],
+    [
+      "a claim that both report, once",
+      waited(
+        [],
+        { attachments: [attachment("a", "pv-1")], persistentVolumes: [csi("pv-1", "data")] },
+        reported("kubernetes.io/csi/cinder.csi.openstack.org^handle-pv-1"),
+      ),
+      ["PersistentVolumeClaim default/data"],
+    ],
+    [
+      "a volume without a claim, and names that no PersistentVolume explains",
+      waited(
+        [],
+        {
+          attachments: [attachment("a", "pv-1"), attachment("b", undefined)],
+          persistentVolumes: [csi("pv-1")],
+        },
+        reported("kubernetes.io/csi/other^x"),
+      ),
+      ["PersistentVolume pv-1", "VolumeAttachment b", "kubernetes.io/csi/other^x"],
+    ],
+    [
+      "all but what a skipped pod uses",
+      waited([skipped], {
+        attachments: [attachment("a", "pv-1"), attachment("b", "pv-2")],
+        persistentVolumes: [csi("pv-1", "cache"), csi("pv-2", "data")],
+      }),
+      ["PersistentVolumeClaim default/data"],
+    ],
+  ])("are %s", (_, { reason, message }, names) => {
+    expect(reason).toBe("WaitingForVolumeDetach");
+    for (const name of names) expect(message).toContain(name);
+    expect(message.split("\n")).toHaveLength(names.length + 1);
+  });
+  test.each<[string, ReturnType<typeof waited>]>([
+    [
+      "of pods that the drain skips",
+      waited(
+        [skipped],
+        { attachments: [attachment("a", "pv-1")], persistentVolumes: [csi("pv-1", "cache")] },
+        reported("kubernetes.io/csi/cinder.csi.openstack.org^handle-pv-1"),
+      ),
+    ],
+    ["of other Nodes", waited([], { attachments: [attachment("a", "pv-1", { node: "w-2" })] })],
+    ["that are not attached yet", waited([], { attachments: [attachment("a", "pv-1", { attached: false })] })],
+    ["of a lost Node", waited([], { attachments: [attachment("a", "pv-1")] }, node("w-1", unreachable))],
+  ])("are not those %s", (_, { reason }) => expect(reason).toBe("WaitingForInfrastructureDeletion"));
 });
 
 describe("the deletion of a Machine", () => {

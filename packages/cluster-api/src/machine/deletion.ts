@@ -4,9 +4,10 @@ import { listing } from "../objects/conditions.ts";
 import { finalizerRemoval } from "../objects/metadata.ts";
 import { deleteStep, patchStep } from "../objects/steps.ts";
 import { whyAbsent, type Referred } from "../contract/kind-table.ts";
-import { mayDrain, podsToDrain, type DrainedPod } from "./drain-rules.ts";
+import { mayAwaitVolumes, mayDrain, podsToDrain, type DrainedPod } from "./drain-rules.ts";
 import type { Observed } from "./observed.ts";
 import type { MachineStep } from "./steps.ts";
+import { claimsOfSkippedPods, volumesToWaitFor } from "./volumes.ts";
 
 /** The reason of Deleting, a contract of Cluster API, that control planes wait for. */
 export const WAITING_FOR_PRE_TERMINATE_HOOK = "WaitingForPreTerminateHook";
@@ -90,7 +91,8 @@ function drain(observed: Observed, times: DeletionTimes, now: number): StageResu
     const body = { spec: { unschedulable: true } };
     return { steps: [{ type: "patch-node", name: node.metadata.name, body }], reason, message: "Cordoning the Node" };
   }
-  const { pods, ...context } = workload.drain;
+  const { pods, rules, namespaces } = workload.drain;
+  const context = { rules, namespaces };
   return drainPods({ node, pods: podsToDrain(pods, { machine, cluster, ...context }), now }, reason);
 }
 
@@ -121,9 +123,9 @@ function standingOf({ deletingSince, completes }: DrainedPod): string {
 function volumeDetach(observed: Observed, times: DeletionTimes, now: number): StageResult | undefined {
   const { machine } = observed;
   if (!nodeMatters(observed) || !infraIsLeft(observed)) return undefined;
-  if (machine.metadata.annotations?.[annotations.excludeVolumeDetach] !== undefined) return undefined;
+  if (!mayAwaitVolumes(machine)) return undefined;
   const node = nodeOf(observed);
-  const volumes = node && !isUnreachable(node) ? attachedVolumes(node) : [];
+  const volumes = node && !isUnreachable(node) ? volumesLeft(observed, node) : [];
   times.waitForNodeVolumeDetachStartTime ??= timestamp(now);
   if (volumes.length === 0) return undefined;
   if (isOver(times.waitForNodeVolumeDetachStartTime, machine.spec.deletion?.nodeVolumeDetachTimeoutSeconds, now)) {
@@ -181,10 +183,10 @@ function nodeOf({ machine, workload }: Observed): Node | undefined {
   return workload.nodes.find((candidate) => candidate.metadata.name === machine.status?.nodeRef?.name);
 }
 
-/** Names of the volumes that the kubelet reports as attached. */
-function attachedVolumes(candidate: Node): string[] {
-  const { volumesAttached = [] } = (candidate.status ?? {}) as { volumesAttached?: { name: string }[] };
-  return volumesAttached.map(({ name }) => name);
+function volumesLeft({ machine, cluster, workload }: Observed, node: Node): string[] {
+  if (workload.reach === "unreachable") return [];
+  const { pods, volumes = { attachments: [], persistentVolumes: [] }, ...rules } = workload.drain;
+  return volumesToWaitFor(node, volumes, claimsOfSkippedPods(pods, { machine, cluster, ...rules }));
 }
 
 function isUnreachable(candidate: Node): boolean {

@@ -37,6 +37,13 @@ export function mayDrain({ metadata, status }: Machine): boolean {
   );
 }
 
+/** Whether volumes are waited for before a deleted Machine's host goes. */
+export function mayAwaitVolumes({ metadata }: Machine): boolean {
+  return (
+    metadata.deletionTimestamp !== undefined && metadata.annotations?.[annotations.excludeVolumeDetach] === undefined
+  );
+}
+
 /**
  * The behavior of a pod: skipped if it has finished, is of a DaemonSet or a mirror of a static pod; else by its own
  * label; else by the first rule, by name, that matches the Machine and the pod; else it is drained.

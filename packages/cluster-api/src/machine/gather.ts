@@ -1,11 +1,22 @@
 import { finalizers, type Machine } from "@causeway/api";
-import { controllerOf, Namespace, Node, Pod, type ObjectKey, type RemoteCluster } from "@causeway/kubernetes";
+import {
+  controllerOf,
+  Namespace,
+  Node,
+  PersistentVolume,
+  Pod,
+  VolumeAttachment,
+  type KubernetesClient,
+  type ObjectKey,
+  type RemoteCluster,
+} from "@causeway/kubernetes";
 import { clusterKeyOf, lookUp, type Context } from "../objects/context.ts";
 import { isLeaving } from "../objects/metadata.ts";
-import { applicableRules, mayDrain } from "./drain-rules.ts";
+import { applicableRules, mayAwaitVolumes, mayDrain, podsToDrain } from "./drain-rules.ts";
 import type { ObservedDrain, Observed, ObservedNodes } from "./observed.ts";
+import { attachedVolumes, type ObservedVolumes } from "./volumes.ts";
 
-/** Reads caches; only a Machine that is being drained costs a list of the pods on its Node. */
+/** Reads caches; only a Machine that is being deleted costs lists: of the pods on its Node, and of volumes. */
 export async function gather(context: Context, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
   const machine = context.machines.get(key);
   if (!machine || isLeaving(machine, finalizers.machine)) return undefined;
@@ -42,7 +53,8 @@ async function workloadOf(context: Context, machine: Machine, signal: AbortSigna
   const all = (named && !found.includes(named) ? [...found, named] : found).map((node) =>
     context.asked.view(node, context.clock.now()),
   );
-  const drain = named && mayDrain(machine) ? await drainOf(context, { machine, node: named, remote }, signal) : noDrain;
+  const isGoing = named && (mayDrain(machine) || mayAwaitVolumes(machine));
+  const drain = isGoing ? await drainOf(context, { machine, node: named, remote }, signal) : noDrain;
   return { reach: "connected", nodes: all, drain };
 }
 
@@ -74,5 +86,19 @@ async function drainOf(
     (spec.pods ?? []).some(({ namespaceSelector }) => namespaceSelector),
   );
   const listed = selects ? (await client.list(Namespace, { signal })).items : [];
-  return { pods, rules, namespaces: new Map(listed.map(({ metadata }) => [metadata.name, metadata.labels])) };
+  const namespaces = new Map(listed.map(({ metadata }) => [metadata.name, metadata.labels]));
+  const drain = { pods, rules, namespaces };
+  const isDrained = !mayDrain(machine) || podsToDrain(pods, { machine, cluster, rules, namespaces }).length === 0;
+  // A drain that ends by its timeout leaves pods.
+  const isDue = isDrained || machine.spec.deletion?.nodeDrainTimeoutSeconds !== undefined;
+  return isDue && mayAwaitVolumes(machine) ? { ...drain, volumes: await volumesOf(client, node, signal) } : drain;
+}
+
+/** Servers list VolumeAttachments for all Nodes only. */
+async function volumesOf(client: KubernetesClient, node: Node, signal: AbortSignal): Promise<ObservedVolumes> {
+  const { items } = await client.list(VolumeAttachment, { signal });
+  const attachments = items.filter(({ spec }) => spec.nodeName === node.metadata.name);
+  const { reported, persistent } = attachedVolumes(node, attachments);
+  if (reported.length + persistent.length === 0) return { attachments, persistentVolumes: [] };
+  return { attachments, persistentVolumes: (await client.list(PersistentVolume, { signal })).items };
 }

@@ -2,6 +2,7 @@ import type { Cluster, Machine, MachineDeployment, MachineDrainRule, MachineSet 
 import type { Node, Pod } from "@causeway/kubernetes";
 import type { Referred } from "../contract/kind-table.ts";
 import type { ProviderObject } from "../contract/provider-object.ts";
+import type { ObservedVolumes } from "./volumes.ts";
 
 /** What draining a Node reads: nothing while its Machine is not drained. */
 export interface ObservedDrain {
@@ -11,6 +12,8 @@ export interface ObservedDrain {
   readonly rules: readonly MachineDrainRule[];
   /** Labels of the workload cluster's namespaces; empty where no rule selects by them. */
   readonly namespaces: ReadonlyMap<string, Readonly<Record<string, string>> | undefined>;
+  /** Undefined while pods are left to drain, and where no volume is waited for. */
+  readonly volumes?: ObservedVolumes;
 }
 
 /** The workload cluster as seen now. "unreachable": no connection; then nothing is known of Nodes. */
