@@ -10,7 +10,7 @@ import { importsIn } from "./parsed.ts";
 /** By package: folders (and files outside folders), lowest first. A name that is missing here is a finding. */
 export const folderOrder: Readonly<Record<string, readonly string[]>> = {
   apiserver: [
-    "bounds.ts later.ts lazily.ts",
+    "bounds.ts lazy-imports.ts lazily.ts",
     "json",
     "errors",
     "syntax",

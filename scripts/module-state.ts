@@ -8,7 +8,7 @@ import { join } from "node:path";
 /** Files with such state, and why it is the process's. One without it must be removed. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   "apiserver/src/clusters/problems.ts": "the process's limit of file descriptors, read once",
-  "apiserver/src/later.ts": "a module that is loaded when it is needed",
+  "apiserver/src/lazy-imports.ts": "a module that is loaded when it is needed",
   "apiserver/src/schema/regexp.ts": "compiled patterns, limited in number and size, the same for all clusters",
   "apiserver/src/server/request-scope.ts": "whether the process is guarded against failures of requests",
   "foundation/src/certificates.ts": "facts of certificates by their text, limited in number",

@@ -60,7 +60,7 @@ async function start(): Promise<Map<Side, Stage>> {
   );
   const stages = new Map<Side, Stage>();
   for (const side of sides) {
-    const explain = (routes: readonly string[]): void => tell(side, routes);
+    const explain = (routes: readonly string[]): void => print(side, routes);
     const options = { side, provider, base, binaries: kubernetes.dir, program: program ?? "" };
     const stage = await Stage.start({ ...options, ...(values.routes ? { explain } : {}) });
     stages.set(side, stage);
@@ -69,7 +69,7 @@ async function start(): Promise<Map<Side, Stage>> {
   return stages;
 }
 
-function tell(side: Side, routes: readonly string[]): void {
+function print(side: Side, routes: readonly string[]): void {
   const counts: Record<string, number> = {};
   for (const route of routes) counts[route] = (counts[route] ?? 0) + 1;
   console.error(side, counts);

@@ -44,12 +44,12 @@ const amphora: Provider = { name: "amphora", cycle: 10_000 };
 const ovn: Provider = { name: "ovn", cycle: 500 };
 /** As the OVN provider of a real cloud was measured: a change works on every member that its request names. */
 const costly: Provider = { name: "ovn", cycle: 500, perMember: 100 };
-const explain = values.routes ? { explain: tell } : {};
+const explain = values.routes ? { explain: print } : {};
 const base = mkdtempSync(join(tmpdir(), "bench-load-balancer-"));
 const rows: Row[] = [];
 
 /** Few calls each with its time, many by how often each was made. */
-function tell(calls: readonly TimedRoute[]): void {
+function print(calls: readonly TimedRoute[]): void {
   const counts: Record<string, number> = {};
   for (const { route } of calls) counts[route] = (counts[route] ?? 0) + 1;
   if (calls.length > 100) console.error(counts);

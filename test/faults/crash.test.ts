@@ -136,15 +136,15 @@ async function matrix(trial: Trial, lanes = sideBySide): Promise<Outcome[]> {
         over = true;
         return;
       }
-      outcomes.push(tell(after));
-      if (after.write) outcomes.push(tell(await trial(number, "before")));
+      outcomes.push(reported(after));
+      if (after.write) outcomes.push(reported(await trial(number, "before")));
     }
   };
   await Promise.all(Array.from({ length: lanes }, lane));
   return outcomes;
 }
 
-function tell(outcome: Outcome): Outcome {
+function reported(outcome: Outcome): Outcome {
   const { number, when, call = "(no such call in this run)", problem } = outcome;
   console.log(`${String(number).padStart(3)}  ${when.padEnd(6)}  ${problem === undefined ? "ok " : "BAD"}  ${call}`);
   if (problem !== undefined) console.log(problem);

@@ -59,10 +59,10 @@ export interface ApiServerOptions {
   /** Revisions that lists and watches can go back by; what is older answers 410 Expired. Default 20,000. */
   readonly history?: number;
   /**
-   * Milliseconds that the management cluster's controllers leave to those who waited for the server: what they see to
-   * can wait, and has while it was down. Default 0: they have begun when the server is there.
+   * Milliseconds after the start at which the management cluster's controllers begin, so that clients that waited for
+   * the server are served first. Default 0: before the server is ready.
    */
-  readonly housekeepingAfter?: number;
+  readonly controllersAfter?: number;
   /**
    * How logical clusters are kept apart from the management cluster. "none" (default): all are served by this process.
    * Else each is served by a worker process, at a listener of its own; a state folder of one process is converted at

@@ -22,7 +22,7 @@ import { finalizer, statusOfAddon } from "./plan.ts";
 import type { ApplyReason, Step } from "./steps.ts";
 
 /** What perform writes with; workload clusters are written through their sessions. */
-export interface PerformWith {
+export interface PerformContext {
   /** Of the management cluster. */
   readonly client: KubernetesClient;
   readonly events: EventRecorder;
@@ -37,7 +37,7 @@ const SHOWN = 80;
 
 /** Does one step. "deferred": it cannot be done now, and is planned again. */
 export async function perform(
-  using: PerformWith,
+  using: PerformContext,
   step: Step,
   observed: Observed,
   signal: AbortSignal,
@@ -68,7 +68,7 @@ export async function perform(
   }
 }
 
-async function adopt({ client }: PerformWith, { set, cluster }: Observed, signal: AbortSignal): Promise<void> {
+async function adopt({ client }: PerformContext, { set, cluster }: Observed, signal: AbortSignal): Promise<void> {
   if (!cluster) return;
   const { namespace = "", name, resourceVersion = "", ownerReferences = [] } = set.metadata;
   const kept = ownerReferences.filter((each) => each.kind !== cluster.kind || each.name !== cluster.metadata.name);
@@ -76,7 +76,7 @@ async function adopt({ client }: PerformWith, { set, cluster }: Observed, signal
   await client.patch(AddonSet, { namespace, name }, { type: "merge", body }, { fieldManager, signal });
 }
 
-async function record({ client }: PerformWith, observed: Observed, signal: AbortSignal): Promise<void> {
+async function record({ client }: PerformContext, observed: Observed, signal: AbortSignal): Promise<void> {
   const { set, addons } = observed;
   const before = set.status?.addons ?? [];
   const names = new Set(addons.map(({ name }) => name));
@@ -92,7 +92,7 @@ interface ApplyStep {
 }
 
 async function apply(
-  using: PerformWith,
+  using: PerformContext,
   step: ApplyStep,
   observed: Observed,
   signal: AbortSignal,
@@ -172,7 +172,7 @@ interface Restored {
 }
 
 /** Reports to the users of the cluster what was restored, and who seems to fight. */
-function report({ clock, events, log }: PerformWith, restored: Restored, step: ApplyStep): void {
+function report({ clock, events, log }: PerformContext, restored: Restored, step: ApplyStep): void {
   const { observed, session, live, applied } = restored;
   const changes = live === undefined ? [] : changesBetween(live, applied);
   const managers = [
@@ -210,7 +210,7 @@ function shown(value: unknown): string {
  * consent to the recreation of a workload is one to its restart.
  */
 async function removeOwn(
-  { events }: PerformWith,
+  { events }: PerformContext,
   step: { readonly type: "delete" | "recreate"; readonly addon: string; readonly name: string },
   observed: Observed,
   signal: AbortSignal,

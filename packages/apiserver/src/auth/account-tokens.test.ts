@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import type { VirtualClock } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import type { Cluster } from "../contract/cluster.ts";
-import { jose } from "../later.ts";
+import { jose } from "../lazy-imports.ts";
 import type { Json } from "../json/json.ts";
 import type { Call } from "../contract/call.ts";
 import { clusterWith, NOW } from "../testing/objects.ts";

@@ -4,7 +4,7 @@ import type { Cluster } from "../contract/cluster.ts";
 import { at, record, text, type Json } from "../json/json.ts";
 import { LEGACY_ISSUER } from "./legacy-token.ts";
 import type { User } from "../contract/user.ts";
-import { jose } from "../later.ts";
+import { jose } from "../lazy-imports.ts";
 import type { AccountKeys, TokenFacts } from "../contract/identity.ts";
 
 /** Clocks differ; what has just ended or gone still counts, in milliseconds. */

@@ -1,6 +1,6 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import type { Cluster } from "../contract/cluster.ts";
-import { jose } from "../later.ts";
+import { jose } from "../lazy-imports.ts";
 
 /** The issuer of tokens without an end, which count as long as the Secret that has them. */
 export const LEGACY_ISSUER = "kubernetes/serviceaccount";

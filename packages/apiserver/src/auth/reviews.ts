@@ -24,15 +24,15 @@ interface ReviewRequest {
   readonly body: unknown;
 }
 
-/** A kind that is asked and answered, and never stored. */
-export function isQuestion({ group }: Served["resource"]): boolean {
+/** An access or token review: a kind whose create is responded to and stored nowhere. */
+export function isAccessReview({ group }: Served["resource"]): boolean {
   return group === "authorization.k8s.io" || group === "authentication.k8s.io";
 }
 
-/** Answers the kinds that are questions; undefined for all others. Throws 400, 422. */
+/** Responds to access and token reviews; undefined for all other kinds. Throws 400, 422. */
 export async function serveReview(asking: ReviewContext, request: ReviewRequest): Promise<Json | undefined> {
   const { found, info, user, body } = request;
-  if (!isQuestion(found.resource)) return undefined;
+  if (!isAccessReview(found.resource)) return undefined;
   if (info.verb !== "create") return undefined;
   const review = record(body);
   const spec = record(review["spec"]);

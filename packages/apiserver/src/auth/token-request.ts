@@ -4,7 +4,7 @@ import { at, record, text, texts, timestamp, type Json } from "../json/json.ts";
 import { current, type Call } from "../contract/call.ts";
 import { invalidValue } from "../errors/problems.ts";
 import { badRequest, conflict, invalid, notFound } from "../errors/status.ts";
-import { jose } from "../later.ts";
+import { jose } from "../lazy-imports.ts";
 
 const SHORTEST_SECONDS = 600;
 const LONGEST_SECONDS = 2 ** 32;

@@ -3,7 +3,7 @@ import { Agent, request } from "node:https";
 import { CausewayError, messageOf } from "@causeway/foundation";
 import type { ClusterConfig } from "@causeway/kubernetes";
 import { isRecord, type Json } from "../json/json.ts";
-import { kubernetes } from "../later.ts";
+import { kubernetes } from "../lazy-imports.ts";
 
 /** A server of the operator that reviews tokens or receives audit events. */
 export interface WebhookClient {

@@ -1,6 +1,6 @@
 import { createPrivateKey } from "node:crypto";
 import { issueCertificate, type Clock, type KeyPair } from "@causeway/foundation";
-import { yaml } from "../later.ts";
+import { yaml } from "../lazy-imports.ts";
 
 const YEAR = 365 * 86_400_000;
 

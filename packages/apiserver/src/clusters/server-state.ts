@@ -139,13 +139,13 @@ export class ServerState {
       route: (path: string) => this.#clusters.route(path),
     };
     this.#clusters.listener = await openEndpoint(management.cluster, where, shared);
-    const keepHouse = () => {
+    const startControllers = () => {
       this.#clusters.listener?.keepPort();
       management.resume();
     };
-    const { housekeepingAfter = 0 } = this.#settings;
-    if (housekeepingAfter > 0) this.#resume = setTimeout(keepHouse, housekeepingAfter);
-    else keepHouse();
+    const { controllersAfter = 0 } = this.#settings;
+    if (controllersAfter > 0) this.#resume = setTimeout(startControllers, controllersAfter);
+    else startControllers();
   }
 
   /**

@@ -9,7 +9,7 @@ import { create } from "../registry/create.ts";
 import { change } from "../registry/update.ts";
 import { builtIn, type Controller } from "../contract/controller.ts";
 import { startLoop } from "./loop.ts";
-import { yaml } from "../later.ts";
+import { yaml } from "../lazy-imports.ts";
 
 const NAME = "cluster-info";
 const NAMESPACE = "kube-public";

@@ -40,13 +40,14 @@ export function startControllers(cluster: Cluster): { resume(): void; stop(): Pr
   const controllers = CONTROLLERS.map((make) => make(cluster));
   let held: Change[] | undefined = [];
   const holder = { cluster: cluster.name, request: "controllers" };
-  const tell = (change: Change): void => cluster.thread.run(holder, () => controllers.forEach((c) => c.saw(change)));
-  const stopListening = cluster.changes.listen((change) => (held ? void held.push(change) : tell(change)));
+  const dispatch = (change: Change): void =>
+    cluster.thread.run(holder, () => controllers.forEach((c) => c.saw(change)));
+  const stopListening = cluster.changes.listen((change) => (held ? void held.push(change) : dispatch(change)));
   return {
     resume() {
       const before = held ?? [];
       held = undefined;
-      before.forEach(tell);
+      before.forEach(dispatch);
       for (const controller of controllers) controller.resume();
     },
     async stop() {

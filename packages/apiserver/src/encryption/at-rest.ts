@@ -7,7 +7,7 @@ import type { RecordCodec, Store } from "../store/index.ts";
 import { createEncryption, type Encryption } from "./codec.ts";
 import { openSeeds } from "./kms-seeds.ts";
 import type { EncryptionOptions } from "../contract/encryption.ts";
-import { yaml } from "../later.ts";
+import { yaml } from "../lazy-imports.ts";
 
 /** The encryption of one state folder. */
 export interface EncryptionAtRest {

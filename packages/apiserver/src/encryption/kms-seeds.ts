@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { CausewayError, messageOf } from "@causeway/foundation";
 import type { Encrypted } from "@causeway/kms";
 import { record, records, text, type Json } from "../json/json.ts";
-import { kms } from "../later.ts";
+import { kms } from "../lazy-imports.ts";
 import type { StateFiles } from "../store/state-files.ts";
 
 /** A key of records that a KMS plugin has encrypted. */

@@ -68,11 +68,11 @@ export class FlowControl {
   }
 
   /** Brings gauges up to date, before they are rendered. */
-  tell(): void {
+  updateGauges(): void {
     if (this.#isStale) this.#configure();
     const reserved = this.#reserved();
     for (const level of this.#levels.values()) {
-      this.#metrics.tell(level, Math.min(level.limits.upper, SERVER_SEATS - reserved + level.reserved));
+      this.#metrics.updateLevel(level, Math.min(level.limits.upper, SERVER_SEATS - reserved + level.reserved));
     }
   }
 

@@ -92,7 +92,7 @@ export class FlowMetrics {
   }
 
   /** The state of a level; `limit` is what it may have now. */
-  tell(level: Level, limit: number): void {
+  updateLevel(level: Level, limit: number): void {
     const { config, limits, executing } = level;
     const labels = { priority_level: config.name };
     this.#families.nominal.set(limits.nominal, labels);

@@ -9,7 +9,7 @@ import { processState } from "./process.ts";
 export async function renderMetrics(cluster: Cluster, flow: FlowControl): Promise<{ type: string; body: string }> {
   const { registry } = cluster.metrics;
   const families = stateFamilies(registry);
-  flow.tell();
+  flow.updateGauges();
   countObjects(cluster, families);
   // Of the process the other clusters are part too: a tenant learns nothing of it.
   if (cluster.name === "") tellProcess(cluster.metrics);

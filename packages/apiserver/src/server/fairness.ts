@@ -33,7 +33,7 @@ export function place(
   if (LONG.has(digest.info.subresource)) return { ticket: undefined, ready: undefined };
   const work = workOf(digest.info, query, fairness.counts);
   const placed = fairness.flow.place(digest, work, (cancel) => response.once("close", cancel));
-  tell(placed.ticket, response);
+  setFlowHeaders(placed.ticket, response);
   try {
     const ready = turnOf(fairness.turns, placed, { cluster, width: work.objects, user: digest.user.name });
     return { ticket: placed.ticket, ready };
@@ -44,7 +44,7 @@ export function place(
 }
 
 /** The uids, not the names, which are not everybody's to know. */
-function tell({ level, schema }: Ticket, response: Response): void {
+function setFlowHeaders({ level, schema }: Ticket, response: Response): void {
   response.setHeader("x-kubernetes-pf-flowschema-uid", schema.uid);
   response.setHeader("x-kubernetes-pf-prioritylevel-uid", level.config.uid);
 }

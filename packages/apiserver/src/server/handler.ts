@@ -25,7 +25,7 @@ import { LogLimit } from "./log-limit.ts";
 import { authenticated, authorized } from "./measured.ts";
 import { observe, terminated } from "./observe.ts";
 import { isOver } from "./pace.ts";
-import { isQuestion, serveReview } from "../auth/reviews.ts";
+import { isAccessReview, serveReview } from "../auth/reviews.ts";
 import { isProxied, proxyRefusal } from "./proxying.ts";
 import { isTrue, requestInfo, type RequestInfo } from "../contract/request-info.ts";
 import { checkTimeout } from "./request-timeout.ts";
@@ -156,7 +156,7 @@ async function serve(handling: HandlerOptions, certificates: CertificateUsers, e
   const found = resourceOf(cluster, info, method);
   if (hasSubresource(found, info)) observe(observed, response);
   // Questions have no rows.
-  checkAcceptable(headers.accept ?? "", { tables: !isQuestion(found.resource) });
+  checkAcceptable(headers.accept ?? "", { tables: !isAccessReview(found.resource) });
   const body = typedBody(read, found, info);
   const review = await charge(() => serveReview(served, { found, info, user, body }));
   if (review) return send(response, 201, review, wanted);

@@ -1,7 +1,7 @@
 import { goYamlTags } from "@causeway/foundation";
 import type { CST, Document, LineCounter, ParsedNode } from "yaml";
 import { MAXIMUM_DEPTH } from "../bounds.ts";
-import { yaml } from "../later.ts";
+import { yaml } from "../lazy-imports.ts";
 import { apiError } from "../errors/status.ts";
 import { type ReadYaml, yamlValue } from "./yaml-value.ts";
 

@@ -1,4 +1,4 @@
-import { isQuestion } from "../auth/reviews.ts";
+import { isAccessReview } from "../auth/reviews.ts";
 import { isRecord } from "../json/json.ts";
 import { apiVersionOf, type Served } from "../contract/resource.ts";
 import type { RequestInfo } from "../contract/request-info.ts";
@@ -13,7 +13,7 @@ export function typedBody(body: unknown, served: Served, { verb, subresource }: 
   const own = { group: resource.group, version: version.name, kind: resource.kind };
   const type =
     subresource === ""
-      ? isQuestion(resource) || resource.kind === "Binding"
+      ? isAccessReview(resource) || resource.kind === "Binding"
         ? own
         : undefined
       : version.subresources?.find((s) => s.name === subresource)?.type;

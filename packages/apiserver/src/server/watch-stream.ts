@@ -66,12 +66,12 @@ export class WatchStream {
     if (call.resource.forms)
       this.#inOrder(
         () => eventsSeen(call, events),
-        (shown) => this.#tell(shown),
+        (shown) => this.#send(shown),
       );
     else
       this.#inOrder(
         () => events,
-        (shown) => this.#tell(shown),
+        (shown) => this.#send(shown),
       );
     return roomIn(this.#response);
   }
@@ -112,7 +112,7 @@ export class WatchStream {
     }
   }
 
-  #tell(events: readonly StoreEvent[]): void {
+  #send(events: readonly StoreEvent[]): void {
     const lines: Buffer[] = [];
     for (const event of events) {
       const watched = watchedAs(event, this.#selection);

@@ -1,6 +1,6 @@
 import type { LineCounter, Node, Scalar, YAMLMap } from "yaml";
 import { MAXIMUM_DEPTH, MAXIMUM_STRICT_ERRORS } from "../bounds.ts";
-import { yaml } from "../later.ts";
+import { yaml } from "../lazy-imports.ts";
 
 /** What a YAML document says as JSON, and what strict validation has to report of it. */
 export interface ReadYaml {

@@ -19,7 +19,7 @@ export class EventDeduplicator {
     this.#clock = clock;
   }
 
-  tell(object: KubeObject, planned: readonly PlannedEvent[]): void {
+  emit(object: KubeObject, planned: readonly PlannedEvent[]): void {
     for (const event of planned) if (this.#isDue(object, event)) this.#events.event(object, event);
   }
 

@@ -56,7 +56,7 @@ export function createNodeController(options: NodeControllerOptions): { run(sign
   };
   const from = { nodes, cloud, watch, config, duties, notReadyTracker: new NotReadyTracker(clock), ...looks };
   const freed = taintRemovals(options.metrics, clock);
-  const standing = new EventDeduplicator(events, clock);
+  const deduplicator = new EventDeduplicator(events, clock);
   const pipeline: Pipeline<Observed, Step, undefined> = {
     gather: (key, signal) => gather(from, key, signal),
     plan,
@@ -66,7 +66,7 @@ export function createNodeController(options: NodeControllerOptions): { run(sign
       if (ends && node.spec?.taints?.some((taint) => taint.key === uninitializedTaint)) freed(node);
     },
     async publish(observed, _status, planned) {
-      standing.tell(observed.node, planned);
+      deduplicator.emit(observed.node, planned);
     },
     failed: (_observed, _plan, step, error) => ({
       status: undefined,

@@ -43,7 +43,7 @@ export function createRouteController(options: RouteControllerOptions): { run(si
   const { informers, cloud, watch, routerId, events, clock, log } = options;
   const nodes = informers.for(Node);
   const refusals = new Refusals(clock);
-  const standing = new EventDeduplicator(events, clock);
+  const deduplicator = new EventDeduplicator(events, clock);
   const from = { ...options, nodes, refusals };
   const using = { client: informers.client, cloud, watch, routerId, refusals, clock };
   const syncs = options.metrics?.counter({ name: "route_controller_route_sync_total", help: "Looks at all routes" });
@@ -57,7 +57,7 @@ export function createRouteController(options: RouteControllerOptions): { run(si
     async publish(observed, warnings) {
       if (!observed.router) log.warn("the router of [Route] router-id is not there", { router: routerId });
       else if (!observed.routable) log.warn("this cloud's routers take no routes (extension extraroute)");
-      for (const { node, event } of warnings) standing.tell(node, [event]);
+      for (const { node, event } of warnings) deduplicator.emit(node, [event]);
     },
     failed(_observed, planned, step, error) {
       log.warn("routes could not be changed", { step: step.type, error: messageOf(error) });

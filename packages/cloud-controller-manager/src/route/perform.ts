@@ -15,7 +15,7 @@ import type { Mark, PairedPort, Step } from "./steps.ts";
 import { routeKey } from "./wanted.ts";
 
 /** With what the steps of routes are performed. Refusals of the cloud are recorded in `refusals`. */
-export interface PerformWith {
+export interface PerformContext {
   readonly client: KubernetesClient;
   readonly cloud: Cloud;
   readonly watch: CloudWatch;
@@ -25,7 +25,7 @@ export interface PerformWith {
 }
 
 /** Makes one step true. What the cloud refuses of one port or route is remembered and holds up no other. */
-export async function perform(using: PerformWith, step: Step, signal: AbortSignal): Promise<void> {
+export async function perform(using: PerformContext, step: Step, signal: AbortSignal): Promise<void> {
   const { cloud, routerId, watch } = using;
   switch (step.type) {
     case "set-address-pairs":
@@ -42,7 +42,11 @@ export async function perform(using: PerformWith, step: Step, signal: AbortSigna
   }
 }
 
-async function setPairs({ cloud, watch, refusals }: PerformWith, port: PairedPort, signal: AbortSignal): Promise<void> {
+async function setPairs(
+  { cloud, watch, refusals }: PerformContext,
+  port: PairedPort,
+  signal: AbortSignal,
+): Promise<void> {
   const { ports } = cloud.network;
   try {
     const body = { allowed_address_pairs: [...port.pairs] };
@@ -60,7 +64,7 @@ async function setPairs({ cloud, watch, refusals }: PerformWith, port: PairedPor
 }
 
 /** All in one call; each by itself only when the cloud refuses one of them. */
-async function addRoutes(using: PerformWith, routes: readonly Route[], signal: AbortSignal): Promise<void> {
+async function addRoutes(using: PerformContext, routes: readonly Route[], signal: AbortSignal): Promise<void> {
   const { cloud, watch, routerId, refusals } = using;
   try {
     watch.routers.observe(await cloud.network.addRoutes(routerId, routes, { signal }));
@@ -77,7 +81,7 @@ function isRefused(error: unknown): boolean {
   return isBadRequest(error) || isForbidden(error) || isQuotaExceeded(error);
 }
 
-async function markNode({ client, clock }: PerformWith, mark: Mark, signal: AbortSignal): Promise<void> {
+async function markNode({ client, clock }: PerformContext, mark: Mark, signal: AbortSignal): Promise<void> {
   const now = timestamp(clock.now());
   const condition = {
     type: "NetworkUnavailable",

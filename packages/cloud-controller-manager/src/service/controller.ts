@@ -50,19 +50,19 @@ export function createServiceController(options: ServiceControllerOptions): {
   const { informers, cloud, watch, config, clusterName, events, clock, log } = options;
   const from = gatherFrom(options);
   const { services, nodes, details, freshness, backoffs, bursts, octavia, missed, brake } = from;
-  const standing = new EventDeduplicator(events, clock);
+  const deduplicator = new EventDeduplicator(events, clock);
   const using = { client: informers.client, cloud, watch, events, details, freshness, backoffs };
   const operations = new Operations();
   const syncs = new NodeSyncs(options.metrics, clock);
   const leftovers = new Leftovers(cloud, watch);
-  const groups = { ...options, services, nodes, leftovers, octavia, missed, standing };
+  const groups = { ...options, services, nodes, leftovers, octavia, missed, deduplicator };
   const pipeline: Pipeline<Observed, Step, ServiceStatus> = {
     gather: (key, signal) => gather(from, key, signal),
     plan: planBoth,
     perform: (step, observed, signal) => perform(using, step, observed, signal),
     async publish(observed, status, planned, signal) {
       const { service } = observed;
-      standing.tell(
+      deduplicator.emit(
         service,
         planned.filter(({ type }) => type === "Warning"),
       );
@@ -70,7 +70,7 @@ export function createServiceController(options: ServiceControllerOptions): {
       if (services.get(keyOf(service)) !== undefined)
         await publishStatus(informers.client, Service, service, { status, fieldManager, signal });
       // "Ensured" is true only when the status is written.
-      standing.tell(
+      deduplicator.emit(
         service,
         planned.filter(({ type }) => type === "Normal"),
       );

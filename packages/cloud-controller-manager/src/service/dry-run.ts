@@ -9,7 +9,7 @@ import { secondService } from "./parameters/second-family.ts";
 import type { AddressStep, KubernetesStep, OneStep, Step } from "./steps.ts";
 
 /** What the cloud will choose stands under these names until it has. */
-const toCome = { id: "(new)", address: "(its address)" };
+const placeholder = { id: "(new)", address: "(its address)" };
 
 /**
  * What will be observed when the steps of a plan are done, nothing else happens and load balancers have become ACTIVE.
@@ -105,11 +105,11 @@ function addressAfter(observed: Observed, step: AddressStep): Observed {
 
 function newAddress(step: Extract<AddressStep, { type: "create-floating-ip" }>): FloatingIp {
   return {
-    id: toCome.id,
+    id: placeholder.id,
     description: step.description,
     project_id: "",
     floating_network_id: step.networkId,
-    floating_ip_address: step.address ?? toCome.address,
+    floating_ip_address: step.address ?? placeholder.address,
     fixed_ip_address: null,
     port_id: step.portId ?? null,
     router_id: null,

@@ -11,7 +11,7 @@ import {
   immutableBackoff,
   failedCreateBackoff,
 } from "@causeway/octavia-tree";
-import type { StepContext, PerformWith } from "./step-context.ts";
+import type { StepContext, PerformContext } from "./step-context.ts";
 import { serviceFinalizer } from "./parameters/concern.ts";
 import type { Observed } from "./observed.ts";
 import { wishesOf } from "./brake.ts";
@@ -26,7 +26,7 @@ export const fieldManager = "causeway-cloud-controller-manager";
 
 /** Makes one step true. */
 export async function perform(
-  using: PerformWith,
+  using: PerformContext,
   step: Step,
   observed: Observed,
   signal: AbortSignal,

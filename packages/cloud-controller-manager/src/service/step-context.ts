@@ -4,7 +4,7 @@ import type { Backoffs, PoolDetails, TreeFreshness } from "@causeway/octavia-tre
 import type { Observed } from "./observed.ts";
 
 /** What steps are performed with. */
-export interface PerformWith {
+export interface PerformContext {
   readonly client: KubernetesClient;
   readonly cloud: Cloud;
   readonly watch: CloudWatch;
@@ -16,7 +16,7 @@ export interface PerformWith {
 
 /** One step under way. */
 export interface StepContext {
-  readonly using: PerformWith;
+  readonly using: PerformContext;
   readonly observed: Observed;
   readonly signal: AbortSignal;
 }

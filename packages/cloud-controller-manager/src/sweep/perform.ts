@@ -7,14 +7,14 @@ const deletionTimeout = 600_000;
 const pause = 1_000;
 
 /** With what orphans are deleted; `ports` as they were when the sweep was planned. */
-export interface PerformWith {
+export interface PerformContext {
   readonly cloud: Cloud;
   readonly ports: readonly Port[];
   readonly clock: Clock;
 }
 
 /** Removes one orphan; returns when it is gone. Throws SWEEP_STUCK when a load balancer does not go. */
-export async function removeOrphan(using: PerformWith, orphan: Orphan, signal: AbortSignal): Promise<void> {
+export async function removeOrphan(using: PerformContext, orphan: Orphan, signal: AbortSignal): Promise<void> {
   const { cloud } = using;
   switch (orphan.kind) {
     case "load balancer":
@@ -26,7 +26,7 @@ export async function removeOrphan(using: PerformWith, orphan: Orphan, signal: A
   }
 }
 
-async function removeBalancer({ cloud, clock }: PerformWith, id: string, signal: AbortSignal): Promise<void> {
+async function removeBalancer({ cloud, clock }: PerformContext, id: string, signal: AbortSignal): Promise<void> {
   const { loadBalancing } = cloud;
   await loadBalancing.deleteLoadBalancer(id, { cascade: true, signal });
   const end = clock.now() + deletionTimeout;
@@ -42,7 +42,7 @@ async function removeBalancer({ cloud, clock }: PerformWith, id: string, signal:
 }
 
 /** Removes the group from all ports first. A port that has changed since it was listed is read again. */
-async function removeGroup({ cloud, ports }: PerformWith, id: string, signal: AbortSignal): Promise<void> {
+async function removeGroup({ cloud, ports }: PerformContext, id: string, signal: AbortSignal): Promise<void> {
   const { network } = cloud;
   for (const { id: portId } of ports.filter((port) => port.security_groups.includes(id))) {
     const port = await network.ports.find(portId, { signal });

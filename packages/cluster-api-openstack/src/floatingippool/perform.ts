@@ -13,8 +13,8 @@ import type { PoolSources } from "./gather.ts";
 import { addressFinalizer, poolFinalizer } from "./naming.ts";
 import type { PoolStep } from "./steps.ts";
 
-/** With what the steps of a pool are performed. */
-export interface PoolActor {
+/** What the steps of a pool are performed. */
+export interface PoolPerformContext {
   readonly object: OpenStackFloatingIPPool;
   readonly session: Session | undefined;
   readonly client: KubernetesClient;
@@ -26,8 +26,8 @@ export interface PoolActor {
 export const fieldManager = "causeway-openstackfloatingippool";
 
 /** Makes one step true. Each step may be repeated. */
-export async function performPoolStep(step: PoolStep, actor: PoolActor, signal: AbortSignal): Promise<void> {
-  const { client, object, sources } = actor;
+export async function performPoolStep(step: PoolStep, using: PoolPerformContext, signal: AbortSignal): Promise<void> {
+  const { client, object, sources } = using;
   const { namespace = "" } = object.metadata;
   switch (step.type) {
     case "add-finalizer":
@@ -37,7 +37,7 @@ export async function performPoolStep(step: PoolStep, actor: PoolActor, signal: 
       await removeFinalizer(client, OpenStackFloatingIPPool, object, { finalizer: poolFinalizer, signal });
       return;
     case "create-address":
-      return createAddress(step, actor, signal);
+      return createAddress(step, using, signal);
     case "record-address": {
       const body = { status: { addressRef: { name: step.claim } } };
       const options = { subresource: "status", fieldManager, signal };
@@ -57,13 +57,13 @@ export async function performPoolStep(step: PoolStep, actor: PoolActor, signal: 
       return;
     }
     default:
-      return performInCloud(step, actor, signal);
+      return performInCloud(step, using, signal);
   }
 }
 
 async function createAddress(
   { claim, address }: Extract<PoolStep, { type: "create-address" }>,
-  { client, object, sources, events }: PoolActor,
+  { client, object, sources, events }: PoolPerformContext,
   signal: AbortSignal,
 ): Promise<void> {
   const { namespace = "", name: pool } = object.metadata;
@@ -95,12 +95,12 @@ async function createAddress(
 
 type CloudStep = Extract<PoolStep, { type: "create-floating-ip" | "tag-floating-ip" | "delete-floating-ip" }>;
 
-async function performInCloud(step: CloudStep, actor: PoolActor, signal: AbortSignal): Promise<void> {
-  const { session, object, events } = actor;
+async function performInCloud(step: CloudStep, using: PoolPerformContext, signal: AbortSignal): Promise<void> {
+  const { session, object, events } = using;
   if (!session) throw new CausewayError("IDENTITY_MISSING", "A step needs OpenStack, but there are no credentials");
   const { cloud, watch } = session;
   const { floatingIps } = cloud.network;
-  const tell = (reason: string, message: string) => events.event(object, { type: "Normal", reason, message });
+  const emit = (reason: string, message: string) => events.event(object, { type: "Normal", reason, message });
   switch (step.type) {
     case "create-floating-ip": {
       const { body, known } = step;
@@ -112,7 +112,7 @@ async function performInCloud(step: CloudStep, actor: PoolActor, signal: AbortSi
         );
       const made = await floatingIps.create(body, { signal, recover });
       watch.floatingIps.observe(made);
-      return tell("SuccessfulCreateFloatingIP", `Created floating IP ${made.floating_ip_address} with id ${made.id}`);
+      return emit("SuccessfulCreateFloatingIP", `Created floating IP ${made.floating_ip_address} with id ${made.id}`);
     }
     case "tag-floating-ip": {
       await cloud.network.setTags("floatingips", step.id, step.tags, { signal });
@@ -123,6 +123,6 @@ async function performInCloud(step: CloudStep, actor: PoolActor, signal: AbortSi
     case "delete-floating-ip":
       await floatingIps.delete(step.id, { signal });
       watch.floatingIps.forget(step.id);
-      return tell("SuccessfulDeleteFloatingIP", `Deleted floating IP ${step.address}`);
+      return emit("SuccessfulDeleteFloatingIP", `Deleted floating IP ${step.address}`);
   }
 }

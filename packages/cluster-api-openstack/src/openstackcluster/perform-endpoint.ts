@@ -1,7 +1,7 @@
 import { performTree, type TreeStep } from "@causeway/octavia-tree";
 import { isNotImplemented, type CloudWatch, type LoadBalancer, type LoadBalancerCreate } from "@causeway/openstack";
 import type { Session } from "../identity/sessions.ts";
-import { lookFor, tell, type Performers, type SessionActor } from "./actor.ts";
+import { lookFor, emit, type Performers, type SessionPerformContext } from "./perform-context.ts";
 
 type Name =
   | "create-load-balancer"
@@ -12,55 +12,55 @@ type Name =
   | "delete-floating-ip";
 
 /** Load balancer and floating IP of the API endpoint. */
-export const endpointSteps: Performers<Name, SessionActor> = {
-  async "create-load-balancer"({ body }, actor, signal) {
-    const { watch } = actor.session;
-    const made = await createWhole(body, actor.session, signal);
+export const endpointSteps: Performers<Name, SessionPerformContext> = {
+  async "create-load-balancer"({ body }, using, signal) {
+    const { watch } = using.session;
+    const made = await createWhole(body, using.session, signal);
     watch.loadBalancers.observe(made);
-    tell(actor, "SuccessfulCreateLoadBalancer", `Created load balancer ${made.name} with id ${made.id}`);
+    emit(using, "SuccessfulCreateLoadBalancer", `Created load balancer ${made.name} with id ${made.id}`);
   },
-  async "change-load-balancer"({ loadBalancerId, change }, actor, signal) {
-    const { watch } = actor.session;
+  async "change-load-balancer"({ loadBalancerId, change }, using, signal) {
+    const { watch } = using.session;
     try {
-      await changeTree(change, actor.session, signal);
+      await changeTree(change, using.session, signal);
     } catch (error) {
       if (change.type !== "create-monitor" || !isNotImplemented(error)) throw error;
-      noteMissingMonitors(actor.session, watch.loadBalancers.get(loadBalancerId));
+      noteMissingMonitors(using.session, watch.loadBalancers.get(loadBalancerId));
       return;
     }
     const known = watch.loadBalancers.get(loadBalancerId);
     // The change makes it immutable for a while.
     if (known) watch.loadBalancers.observe({ ...known, provisioning_status: "PENDING_UPDATE" });
     const { reason, message } = reportOf(change, watch);
-    tell(actor, reason, message);
+    emit(using, reason, message);
   },
-  async "delete-load-balancer"({ id, name }, actor, signal) {
-    const { cloud, watch } = actor.session;
+  async "delete-load-balancer"({ id, name }, using, signal) {
+    const { cloud, watch } = using.session;
     await cloud.loadBalancing.deleteLoadBalancer(id, { cascade: true, signal });
     const known = watch.loadBalancers.get(id);
     // It goes in its own time, and holds its port until then.
     if (known) watch.loadBalancers.observe({ ...known, provisioning_status: "PENDING_DELETE" });
-    tell(actor, "SuccessfulDeleteLoadBalancer", `Deleting load balancer ${name} with id ${id}`);
+    emit(using, "SuccessfulDeleteLoadBalancer", `Deleting load balancer ${name} with id ${id}`);
   },
-  async "create-floating-ip"({ body }, actor, signal) {
-    const { floatingIps } = actor.session.cloud.network;
+  async "create-floating-ip"({ body }, using, signal) {
+    const { floatingIps } = using.session.cloud.network;
     const query = { floating_network_id: body.floating_network_id };
     const made = await floatingIps.create(
       body,
       lookFor((s) => floatingIps.all(query, { signal: s }), body, signal),
     );
-    actor.session.watch.floatingIps.observe(made);
-    tell(actor, "SuccessfulCreateFloatingIP", `Created floating IP ${made.floating_ip_address}`);
+    using.session.watch.floatingIps.observe(made);
+    emit(using, "SuccessfulCreateFloatingIP", `Created floating IP ${made.floating_ip_address}`);
   },
-  async "associate-floating-ip"({ id, portId, address }, actor, signal) {
-    const { cloud, watch } = actor.session;
+  async "associate-floating-ip"({ id, portId, address }, using, signal) {
+    const { cloud, watch } = using.session;
     watch.floatingIps.observe(await cloud.network.floatingIps.update(id, { port_id: portId }, { signal }));
-    tell(actor, "SuccessfulAssociateFloatingIP", `Attached floating IP ${address} to port ${portId}`);
+    emit(using, "SuccessfulAssociateFloatingIP", `Attached floating IP ${address} to port ${portId}`);
   },
-  async "delete-floating-ip"({ id, address }, actor, signal) {
-    await actor.session.cloud.network.floatingIps.delete(id, { signal });
-    actor.session.watch.floatingIps.forget(id);
-    tell(actor, "SuccessfulDeleteFloatingIP", `Deleted floating IP ${address}`);
+  async "delete-floating-ip"({ id, address }, using, signal) {
+    await using.session.cloud.network.floatingIps.delete(id, { signal });
+    using.session.watch.floatingIps.forget(id);
+    emit(using, "SuccessfulDeleteFloatingIP", `Deleted floating IP ${address}`);
   },
 };
 

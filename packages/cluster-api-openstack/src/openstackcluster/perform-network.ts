@@ -1,6 +1,6 @@
 import type { CloudInformer } from "@causeway/openstack";
 import type { Session } from "../identity/sessions.ts";
-import { lookFor, tell, type Performers, type SessionActor, type StepNamed } from "./actor.ts";
+import { lookFor, emit, type Performers, type SessionPerformContext, type StepNamed } from "./perform-context.ts";
 
 type Name =
   | "create-network"
@@ -17,86 +17,86 @@ type Name =
   | "delete-network";
 
 /** Network, subnet and router. The informers observe each response, so that the next plan sees it without a call. */
-export const networkSteps: Performers<Name, SessionActor> = {
-  async "create-network"({ body }, actor, signal) {
-    const { networks } = actor.session.cloud.network;
+export const networkSteps: Performers<Name, SessionPerformContext> = {
+  async "create-network"({ body }, using, signal) {
+    const { networks } = using.session.cloud.network;
     const look = lookFor((s) => networks.all({ name: body.name }, { signal: s }), body, signal);
     const made = await networks.create(body, look);
-    actor.session.watch.networks.observe(made);
-    tell(actor, "SuccessfulCreateNetwork", `Created network ${made.name} with id ${made.id}`);
+    using.session.watch.networks.observe(made);
+    emit(using, "SuccessfulCreateNetwork", `Created network ${made.name} with id ${made.id}`);
   },
-  async "create-subnet"({ body }, actor, signal) {
-    const { subnets } = actor.session.cloud.network;
+  async "create-subnet"({ body }, using, signal) {
+    const { subnets } = using.session.cloud.network;
     const query = { name: body.name, network_id: body.network_id };
     const made = await subnets.create(
       body,
       lookFor((s) => subnets.all(query, { signal: s }), body, signal),
     );
-    actor.session.watch.subnets.observe(made);
-    tell(actor, "SuccessfulCreateSubnet", `Created subnet ${made.cidr} with id ${made.id}`);
+    using.session.watch.subnets.observe(made);
+    emit(using, "SuccessfulCreateSubnet", `Created subnet ${made.cidr} with id ${made.id}`);
   },
-  async "update-subnet"({ id, dnsNameservers }, actor, signal) {
-    const { watch, cloud } = actor.session;
+  async "update-subnet"({ id, dnsNameservers }, using, signal) {
+    const { watch, cloud } = using.session;
     watch.subnets.observe(await cloud.network.subnets.update(id, { dns_nameservers: dnsNameservers }, { signal }));
-    tell(actor, "SuccessfulUpdateSubnet", `Set the name servers of subnet ${id}`);
+    emit(using, "SuccessfulUpdateSubnet", `Set the name servers of subnet ${id}`);
   },
-  async "create-router"({ body }, actor, signal) {
-    const { routers } = actor.session.cloud.network;
+  async "create-router"({ body }, using, signal) {
+    const { routers } = using.session.cloud.network;
     const made = await routers.create(
       body,
       lookFor((s) => routers.all({ name: body.name }, { signal: s }), body, signal),
     );
-    actor.session.watch.routers.observe(made);
-    tell(actor, "SuccessfulCreateRouter", `Created router ${made.name} with id ${made.id}`);
+    using.session.watch.routers.observe(made);
+    emit(using, "SuccessfulCreateRouter", `Created router ${made.name} with id ${made.id}`);
   },
-  async "update-router"({ id, gateway }, actor, signal) {
-    const { watch, cloud } = actor.session;
+  async "update-router"({ id, gateway }, using, signal) {
+    const { watch, cloud } = using.session;
     watch.routers.observe(await cloud.network.routers.update(id, { external_gateway_info: gateway }, { signal }));
-    tell(actor, "SuccessfulUpdateRouter", `Set the gateway of router ${id}`);
+    emit(using, "SuccessfulUpdateRouter", `Set the gateway of router ${id}`);
   },
-  async "add-router-interface"({ routerId, subnetId }, actor, signal) {
-    const { watch, cloud } = actor.session;
+  async "add-router-interface"({ routerId, subnetId }, using, signal) {
+    const { watch, cloud } = using.session;
     await cloud.network.addRouterInterface(routerId, { subnet_id: subnetId }, { signal });
     // The response does not contain the port that was created.
     await watch.ports.refresh(signal);
-    tell(actor, "SuccessfulCreateRouterInterface", `Connected subnet ${subnetId} to router ${routerId}`);
+    emit(using, "SuccessfulCreateRouterInterface", `Connected subnet ${subnetId} to router ${routerId}`);
   },
-  async "remove-router-interface"({ routerId, subnetId, portId }, actor, signal) {
-    const { watch, cloud } = actor.session;
+  async "remove-router-interface"({ routerId, subnetId, portId }, using, signal) {
+    const { watch, cloud } = using.session;
     await cloud.network.removeRouterInterface(routerId, { subnet_id: subnetId }, { signal });
     watch.ports.forget(portId);
-    tell(actor, "SuccessfulDeleteRouterInterface", `Disconnected subnet ${subnetId} from router ${routerId}`);
+    emit(using, "SuccessfulDeleteRouterInterface", `Disconnected subnet ${subnetId} from router ${routerId}`);
   },
-  async "remove-routes"({ id, routes }, actor, signal) {
-    const { watch, cloud } = actor.session;
+  async "remove-routes"({ id, routes }, using, signal) {
+    const { watch, cloud } = using.session;
     watch.routers.observe(await cloud.network.removeRoutes(id, routes, { signal }));
     const removed = routes.map(({ destination, nexthop }) => `${destination} via ${nexthop}`);
-    tell(actor, "SuccessfulDeleteRoutes", `Removed routes of router ${id}: ${removed.join(", ")}`);
+    emit(using, "SuccessfulDeleteRoutes", `Removed routes of router ${id}: ${removed.join(", ")}`);
   },
   async "set-tags"(step, { session }, signal) {
     await session.cloud.network.setTags(step.kind, step.id, step.tags, { signal });
     observeTags(step, session);
   },
-  async "delete-router"({ id, name }, actor, signal) {
-    const { watch, cloud } = actor.session;
+  async "delete-router"({ id, name }, using, signal) {
+    const { watch, cloud } = using.session;
     await cloud.network.routers.delete(id, { signal });
     watch.routers.forget(id);
-    tell(actor, "SuccessfulDeleteRouter", `Deleted router ${name} with id ${id}`);
+    emit(using, "SuccessfulDeleteRouter", `Deleted router ${name} with id ${id}`);
   },
-  async "delete-port"({ id, name }, actor, signal) {
-    const { watch, cloud } = actor.session;
+  async "delete-port"({ id, name }, using, signal) {
+    const { watch, cloud } = using.session;
     await cloud.network.ports.delete(id, { signal });
     watch.ports.forget(id);
-    tell(actor, "SuccessfulDeletePort", `Deleted port ${name} with id ${id}`);
+    emit(using, "SuccessfulDeletePort", `Deleted port ${name} with id ${id}`);
   },
-  async "delete-network"({ id, name }, actor, signal) {
-    const { watch, cloud } = actor.session;
+  async "delete-network"({ id, name }, using, signal) {
+    const { watch, cloud } = using.session;
     await cloud.network.networks.delete(id, { signal });
     // Neutron takes its subnets and its own ports along.
     for (const subnet of watch.subnets.byIndex("network", id)) watch.subnets.forget(subnet.id);
     for (const port of watch.ports.byIndex("network", id)) watch.ports.forget(port.id);
     watch.networks.forget(id);
-    tell(actor, "SuccessfulDeleteNetwork", `Deleted network ${name} with id ${id}`);
+    emit(using, "SuccessfulDeleteNetwork", `Deleted network ${name} with id ${id}`);
   },
 };
 

@@ -3,7 +3,7 @@ import { CausewayError } from "@causeway/foundation";
 import { addFinalizer, isAlreadyExists, keyOf, removeFinalizer } from "@causeway/kubernetes";
 import { cloudIdentityAnnotation, clusterFinalizer, rulesAnnotation } from "../resources/naming.ts";
 import { bastionHashAnnotation } from "./bastion-spec.ts";
-import { tell, type ClusterActor, type Performers, type SessionActor } from "./actor.ts";
+import { emit, type ClusterPerformContext, type Performers, type SessionPerformContext } from "./perform-context.ts";
 import { endpointSteps } from "./perform-endpoint.ts";
 import type { ClusterStep } from "./steps.ts";
 import { networkSteps } from "./perform-network.ts";
@@ -20,7 +20,7 @@ const kubernetesSteps: Performers<
   | "create-bastion"
   | "record-bastion"
   | "delete-bastion",
-  ClusterActor
+  ClusterPerformContext
 > = {
   /** The finalizer comes after the note of the cloud, and both before the first resource. */
   async "add-finalizer"({ identity }, { client, object }, signal) {
@@ -32,18 +32,18 @@ const kubernetesSteps: Performers<
         : await client.patch(OpenStackCluster, keyOf(object), { type: "merge", body }, { signal, fieldManager });
     await addFinalizer(client, OpenStackCluster, noted, { finalizer: clusterFinalizer, signal });
   },
-  async "remove-finalizer"({ account }, actor, signal) {
-    const { client, object } = actor;
+  async "remove-finalizer"({ account }, using, signal) {
+    const { client, object } = using;
     // Nothing can be reported on the object once it is gone.
-    tell(actor, "DeletionCompleted", account);
+    emit(using, "DeletionCompleted", account);
     await removeFinalizer(client, OpenStackCluster, object, { finalizer: clusterFinalizer, signal });
   },
   async "record-rules"({ hashes }, { client, object }, signal) {
     const body = { metadata: { annotations: { [rulesAnnotation]: hashes === "" ? null : hashes } } };
     await client.patch(OpenStackCluster, keyOf(object), { type: "merge", body }, { signal, fieldManager });
   },
-  async "create-bastion"({ name, cluster, spec, hash }, actor, signal) {
-    const { client, object } = actor;
+  async "create-bastion"({ name, cluster, spec, hash }, using, signal) {
+    const { client, object } = using;
     const { namespace = "", name: owner, uid = "" } = object.metadata;
     const server: OpenStackServer = {
       apiVersion: "infrastructure.cluster.x-k8s.io/v1alpha1",
@@ -61,42 +61,50 @@ const kubernetesSteps: Performers<
       // An earlier attempt whose response was lost; the watch brings the object.
       if (!isAlreadyExists(error)) throw error;
     });
-    tell(actor, "SuccessfulCreateBastion", `Created OpenStackServer ${name}`);
+    emit(using, "SuccessfulCreateBastion", `Created OpenStackServer ${name}`);
   },
   async "record-bastion"({ name, hash }, { client, object }, signal) {
     const key = { ...keyOf(object), name };
     const body = { metadata: { annotations: { [bastionHashAnnotation]: hash } } };
     await client.patch(OpenStackServer, key, { type: "merge", body }, { signal, fieldManager });
   },
-  async "delete-bastion"({ name }, actor, signal) {
-    const { client, object } = actor;
+  async "delete-bastion"({ name }, using, signal) {
+    const { client, object } = using;
     await client.delete(OpenStackServer, { ...keyOf(object), name }, { signal });
-    tell(actor, "SuccessfulDeleteBastion", `Deleting OpenStackServer ${name}`);
+    emit(using, "SuccessfulDeleteBastion", `Deleting OpenStackServer ${name}`);
   },
-  async "record-endpoint"({ host, port }, actor, signal) {
+  async "record-endpoint"({ host, port }, using, signal) {
     const body = { spec: { controlPlaneEndpoint: { host, port } } };
-    const { client, object } = actor;
+    const { client, object } = using;
     await client.patch(OpenStackCluster, keyOf(object), { type: "merge", body }, { signal, fieldManager });
-    tell(actor, "APIEndpointRecorded", `The API endpoint is ${host}:${port}`);
+    emit(using, "APIEndpointRecorded", `The API endpoint is ${host}:${port}`);
   },
 };
 
 const cloudSteps = { ...networkSteps, ...securityGroupSteps, ...endpointSteps };
 
 /** Makes one step true. Each step may be repeated: what an attempt before has made is found again. */
-export async function performClusterStep(step: ClusterStep, actor: ClusterActor, signal: AbortSignal): Promise<void> {
+export async function performClusterStep(
+  step: ClusterStep,
+  using: ClusterPerformContext,
+  signal: AbortSignal,
+): Promise<void> {
   if (isKubernetesStep(step)) {
     const perform = kubernetesSteps[step.type] as (
       s: ClusterStep,
-      a: ClusterActor,
+      a: ClusterPerformContext,
       signal: AbortSignal,
     ) => Promise<void>;
-    return perform(step, actor, signal);
+    return perform(step, using, signal);
   }
-  const { session } = actor;
+  const { session } = using;
   if (!session) throw new CausewayError("IDENTITY_MISSING", "A step needs OpenStack, but there are no credentials");
-  const perform = cloudSteps[step.type] as (s: ClusterStep, a: SessionActor, signal: AbortSignal) => Promise<void>;
-  return perform(step, { ...actor, session }, signal);
+  const perform = cloudSteps[step.type] as (
+    s: ClusterStep,
+    a: SessionPerformContext,
+    signal: AbortSignal,
+  ) => Promise<void>;
+  return perform(step, { ...using, session }, signal);
 }
 
 type KubernetesStep = Extract<ClusterStep, { type: keyof typeof kubernetesSteps }>;

@@ -10,7 +10,7 @@ export function usesVolumes({ spec }: OpenStackMachine): boolean {
 }
 
 /**
- * Changes that follow from our own, in types whose informers cannot tell that they are due: Nova lists an attached
+ * Changes that follow from our own, in types whose informers cannot emit that they are due: Nova lists an attached
  * floating IP a moment later, and volumes are released after their server is gone.
  */
 export function listsToRefresh(observed: Observed, waits: boolean): ListNames {

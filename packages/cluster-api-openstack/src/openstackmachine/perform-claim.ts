@@ -1,6 +1,6 @@
 import { IPAddressClaim, labels } from "@causeway/api";
 import { isAlreadyExists, isNotFound, removeFinalizer } from "@causeway/kubernetes";
-import type { ServerActor } from "./actor.ts";
+import type { ServerPerformContext } from "./perform-context.ts";
 import type { MachineStep } from "./steps.ts";
 
 /** Upstream's: a claim remains until its server is gone. */
@@ -14,7 +14,7 @@ const fieldManager = "causeway-openstackmachine";
  */
 export async function createClaim(
   { name, pool }: Extract<MachineStep, { type: "create-claim" }>,
-  { client, object, events }: ServerActor,
+  { client, object, events }: ServerPerformContext,
   signal: AbortSignal,
 ): Promise<void> {
   const { apiVersion, kind, metadata } = object;
@@ -46,7 +46,7 @@ export async function createClaim(
  */
 export async function deleteClaim(
   { name }: Extract<MachineStep, { type: "delete-claim" }>,
-  { client, object }: ServerActor,
+  { client, object }: ServerPerformContext,
   signal: AbortSignal,
 ): Promise<void> {
   const key = { namespace: object.metadata.namespace ?? "", name };

@@ -1,6 +1,6 @@
 import { CausewayError } from "@causeway/foundation";
 import type { Port } from "@causeway/openstack";
-import { tell, type Call, type ServerActor } from "./actor.ts";
+import { emit, type Call, type ServerPerformContext } from "./perform-context.ts";
 import type { MachineStep } from "./steps.ts";
 
 type Step<D extends MachineStep["type"]> = Extract<MachineStep, { type: D }>;
@@ -9,7 +9,7 @@ type UpdateStep = Step<
 >;
 
 /** Sets what a step has of the security groups and address pairs of a port. */
-async function updatePort(step: Step<"update-port">, actor: ServerActor, call: Call): Promise<void> {
+async function updatePort(step: Step<"update-port">, using: ServerPerformContext, call: Call): Promise<void> {
   const { session, signal } = call;
   const { id, pairs, groups } = step;
   const change = {
@@ -18,28 +18,28 @@ async function updatePort(step: Step<"update-port">, actor: ServerActor, call: C
   };
   session.watch.ports.observe(await session.cloud.network.ports.update(id, change, { signal }));
   const what = [...(pairs ? ["allowed address pairs"] : []), ...(groups ? ["security groups"] : [])].join(" and ");
-  tell(actor, "SuccessfulUpdatePort", `Set the ${what} of port ${id}`);
+  emit(using, "SuccessfulUpdatePort", `Set the ${what} of port ${id}`);
 }
 
 /** Changes a server that runs, or the trunks of its ports. */
-export async function performUpdate(step: UpdateStep, actor: ServerActor, call: Call): Promise<void> {
+export async function performUpdate(step: UpdateStep, using: ServerPerformContext, call: Call): Promise<void> {
   switch (step.type) {
     case "update-port":
-      return updatePort(step, actor, call);
+      return updatePort(step, using, call);
     case "add-subports":
     case "remove-subports":
-      return changeSubports(step, actor, call);
+      return changeSubports(step, using, call);
     case "attach-port":
-      return attachPort(step, actor, call);
+      return attachPort(step, using, call);
     case "set-server-tags":
     case "set-server-metadata":
-      return labelServer(step, actor, call);
+      return labelServer(step, using, call);
   }
 }
 
 async function changeSubports(
   step: Step<"add-subports" | "remove-subports">,
-  actor: ServerActor,
+  using: ServerPerformContext,
   { session, signal }: Call,
 ): Promise<void> {
   const { network } = session.cloud;
@@ -51,23 +51,23 @@ async function changeSubports(
   const sub_ports = trunk.sub_ports.map(({ port_id, segmentation_id }) => ({ port_id, segmentation_id }));
   if (parent) session.watch.ports.observe({ ...parent, trunk_details: { trunk_id: trunk.id, sub_ports } });
   const verb = step.type === "add-subports" ? "Added subports to" : "Removed subports from";
-  tell(actor, "SuccessfulUpdateTrunk", `${verb} trunk ${trunk.id}`);
+  emit(using, "SuccessfulUpdateTrunk", `${verb} trunk ${trunk.id}`);
 }
 
 async function attachPort(
   { serverId, portId }: Step<"attach-port">,
-  actor: ServerActor,
+  using: ServerPerformContext,
   { session, signal }: Call,
 ): Promise<void> {
   await session.cloud.compute.interfaces(serverId).attach({ port_id: portId }, { signal });
   const port: Port | undefined = session.watch.ports.get(portId);
   if (port) session.watch.ports.observe({ ...port, device_id: serverId, device_owner: "compute:" });
-  tell(actor, "SuccessfulAttachPort", `Attached port ${portId} to server ${serverId}`);
+  emit(using, "SuccessfulAttachPort", `Attached port ${portId} to server ${serverId}`);
 }
 
 async function labelServer(
   step: Step<"set-server-tags" | "set-server-metadata">,
-  actor: ServerActor,
+  using: ServerPerformContext,
   { session, signal }: Call,
 ): Promise<void> {
   const { compute } = session.cloud;
@@ -77,11 +77,11 @@ async function labelServer(
   if (step.type === "set-server-tags") {
     await compute.setServerTags(step.id, step.tags, { signal });
     servers.observe({ ...known, tags: [...step.tags] });
-    return tell(actor, "SuccessfulUpdateServer", `Set the tags of server ${step.id}`);
+    return emit(using, "SuccessfulUpdateServer", `Set the tags of server ${step.id}`);
   }
   if (Object.keys(step.set).length > 0) await compute.setMetadata(step.id, step.set, { signal });
   for (const key of step.remove) await compute.deleteMetadata(step.id, key, { signal });
   const kept = Object.entries(known.metadata).filter(([key]) => !step.remove.includes(key));
   servers.observe({ ...known, metadata: { ...Object.fromEntries(kept), ...step.set } });
-  tell(actor, "SuccessfulUpdateServer", `Set the metadata of server ${step.id}`);
+  emit(using, "SuccessfulUpdateServer", `Set the metadata of server ${step.id}`);
 }

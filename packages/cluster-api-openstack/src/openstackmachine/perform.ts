@@ -3,14 +3,14 @@ import { CausewayError } from "@causeway/foundation";
 import { addFinalizer, keyOf, removeFinalizer } from "@causeway/kubernetes";
 import type { Port, ServerCreate } from "@causeway/openstack";
 import { machineFinalizer, serverOwnerKey } from "../resources/naming.ts";
-import { tell, type Call, type ServerActor } from "./actor.ts";
+import { emit, type Call, type ServerPerformContext } from "./perform-context.ts";
 import { createClaim, deleteClaim } from "./perform-claim.ts";
 import { performUpdate } from "./perform-updates.ts";
 import type { MachineStep } from "./steps.ts";
 import { isGone } from "./server.ts";
 
-/** With what the steps of an OpenStackMachine are performed. */
-export interface MachineActor extends ServerActor {
+/** What the steps of an OpenStackMachine are performed. */
+export interface MachinePerformContext extends ServerPerformContext {
   readonly object: OpenStackMachine;
 }
 
@@ -18,8 +18,12 @@ export interface MachineActor extends ServerActor {
 export const fieldManager = "causeway-openstackmachine";
 
 /** Makes one step true. Each step may be repeated. */
-export async function performMachineStep(step: MachineStep, actor: MachineActor, signal: AbortSignal): Promise<void> {
-  const { client, object } = actor;
+export async function performMachineStep(
+  step: MachineStep,
+  using: MachinePerformContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { client, object } = using;
   if (step.type === "add-finalizer") {
     await addFinalizer(client, OpenStackMachine, object, { finalizer: machineFinalizer, signal });
   } else if (step.type === "remove-finalizer") {
@@ -28,7 +32,7 @@ export async function performMachineStep(step: MachineStep, actor: MachineActor,
     const body = { spec: { providerID: step.providerId } };
     await client.patch(OpenStackMachine, keyOf(object), { type: "merge", body }, { signal, fieldManager });
   } else {
-    await performShared(step, actor, signal);
+    await performShared(step, using, signal);
   }
 }
 
@@ -37,12 +41,12 @@ type OwnStep = Extract<MachineStep, { type: "add-finalizer" | "remove-finalizer"
 /** A step that machines and stand-alone servers share. */
 export async function performShared(
   step: Exclude<MachineStep, OwnStep>,
-  actor: ServerActor,
+  using: ServerPerformContext,
   signal: AbortSignal,
 ): Promise<void> {
-  if (step.type === "create-claim") return createClaim(step, actor, signal);
-  if (step.type === "delete-claim") return deleteClaim(step, actor, signal);
-  return performInCloud(step, actor, signal);
+  if (step.type === "create-claim") return createClaim(step, using, signal);
+  if (step.type === "delete-claim") return deleteClaim(step, using, signal);
+  return performInCloud(step, using, signal);
 }
 
 /** A step that is a call to OpenStack. */
@@ -64,14 +68,14 @@ function isUpdate(step: CloudStep): step is UpdateStep {
   return updates.has(step.type);
 }
 
-async function performInCloud(step: CloudStep, actor: ServerActor, signal: AbortSignal): Promise<void> {
-  const { session } = actor;
+async function performInCloud(step: CloudStep, using: ServerPerformContext, signal: AbortSignal): Promise<void> {
+  const { session } = using;
   if (!session) throw new CausewayError("IDENTITY_MISSING", "A step needs OpenStack, but there are no credentials");
-  if (isUpdate(step)) return performUpdate(step, actor, { session, signal });
+  if (isUpdate(step)) return performUpdate(step, using, { session, signal });
   const { cloud, watch } = session;
   switch (step.type) {
     case "create-port":
-      return createPort(step, actor, { session, signal });
+      return createPort(step, using, { session, signal });
     case "set-port-tags": {
       await cloud.network.setTags("ports", step.id, step.tags, { signal });
       const known = watch.ports.get(step.id);
@@ -79,13 +83,13 @@ async function performInCloud(step: CloudStep, actor: ServerActor, signal: Abort
       return;
     }
     case "create-trunk":
-      return createTrunk(step, actor, { session, signal });
+      return createTrunk(step, using, { session, signal });
     case "delete-trunk": {
       if (step.subports.length > 0) await cloud.network.removeSubPorts(step.id, step.subports, { signal });
       await cloud.network.trunks.delete(step.id, { signal });
       const { trunk_details: _gone, ...port } = watch.ports.get(step.portId) ?? {};
       if ("id" in port) watch.ports.observe(port as Port);
-      return tell(actor, "SuccessfulDeleteTrunk", `Deleted trunk ${step.id}`);
+      return emit(using, "SuccessfulDeleteTrunk", `Deleted trunk ${step.id}`);
     }
     case "create-volume": {
       const { name, metadata } = step.body;
@@ -95,22 +99,22 @@ async function performInCloud(step: CloudStep, actor: ServerActor, signal: Abort
         );
       const made = await cloud.blockStorage.volumes.create(step.body, { signal, recover });
       watch.volumes.observe(made);
-      return tell(actor, "SuccessfulCreateVolume", `Created volume ${name} with id ${made.id}`);
+      return emit(using, "SuccessfulCreateVolume", `Created volume ${name} with id ${made.id}`);
     }
     case "create-server":
-      return createServer(step, actor, { session, signal });
+      return createServer(step, using, { session, signal });
     case "delete-server": {
       await cloud.compute.servers.delete(step.id, { signal });
       const known = watch.servers.get(step.id);
       // It goes in its own time, and holds its ports until then.
       if (known) watch.servers.observe({ ...known, "OS-EXT-STS:task_state": "deleting" });
-      return tell(actor, "SuccessfulDeleteServer", `Deleting server ${step.id}`);
+      return emit(using, "SuccessfulDeleteServer", `Deleting server ${step.id}`);
     }
     case "associate-floating-ip": {
       const ip = await cloud.network.floatingIps.update(step.id, { port_id: step.portId }, { signal });
       watch.floatingIps.observe(ip);
-      return tell(
-        actor,
+      return emit(
+        using,
         "SuccessfulAssociateFloatingIP",
         `Attached floating IP ${step.address} to port ${step.portId}`,
       );
@@ -118,19 +122,19 @@ async function performInCloud(step: CloudStep, actor: ServerActor, signal: Abort
     case "delete-port":
       await cloud.network.ports.delete(step.id, { signal });
       watch.ports.forget(step.id);
-      return tell(actor, "SuccessfulDeletePort", `Deleted port ${step.name} with id ${step.id}`);
+      return emit(using, "SuccessfulDeletePort", `Deleted port ${step.name} with id ${step.id}`);
     case "delete-volume": {
       await cloud.blockStorage.volumes.delete(step.id, { signal });
       const known = watch.volumes.get(step.id);
       if (known) watch.volumes.observe({ ...known, status: "deleting" });
-      return tell(actor, "SuccessfulDeleteVolume", `Deleting volume ${step.name} with id ${step.id}`);
+      return emit(using, "SuccessfulDeleteVolume", `Deleting volume ${step.name} with id ${step.id}`);
     }
   }
 }
 
 async function createPort(
   step: Extract<MachineStep, { type: "create-port" }>,
-  actor: ServerActor,
+  using: ServerPerformContext,
   { session, signal }: Call,
 ): Promise<void> {
   const { network } = session.cloud;
@@ -143,12 +147,12 @@ async function createPort(
     (await network.ports.all({ name, network_id }, { signal })).find((p) => p.description === description);
   const made = await network.ports.create(step.body, { signal, recover });
   session.watch.ports.observe(made);
-  tell(actor, "SuccessfulCreatePort", `Created port ${name} with id ${made.id}`);
+  emit(using, "SuccessfulCreatePort", `Created port ${name} with id ${made.id}`);
 }
 
 async function createTrunk(
   { body, tags }: Extract<MachineStep, { type: "create-trunk" }>,
-  actor: ServerActor,
+  using: ServerPerformContext,
   { session, signal }: Call,
 ): Promise<void> {
   const { network } = session.cloud;
@@ -160,12 +164,12 @@ async function createTrunk(
     const sub_ports = (body.sub_ports ?? []).map(({ port_id, segmentation_id }) => ({ port_id, segmentation_id }));
     session.watch.ports.observe({ ...port, trunk_details: { trunk_id: made.id, sub_ports } });
   }
-  tell(actor, "SuccessfulCreateTrunk", `Created trunk ${made.name} with id ${made.id}`);
+  emit(using, "SuccessfulCreateTrunk", `Created trunk ${made.name} with id ${made.id}`);
 }
 
 async function createServer(
   step: Extract<MachineStep, { type: "create-server" }>,
-  actor: ServerActor,
+  using: ServerPerformContext,
   { session, signal }: Call,
 ): Promise<void> {
   const { servers } = session.cloud.compute;
@@ -177,15 +181,15 @@ async function createServer(
       (s) => s.name === name && !isGone(s) && s.metadata[serverOwnerKey] === mark,
     );
   };
-  const data = step.secret === "" ? {} : { user_data: userData(step.secret, actor) };
+  const data = step.secret === "" ? {} : { user_data: userData(step.secret, using) };
   const body: ServerCreate = { ...step.body, ...data };
   const made = await servers.create(body, { signal, recover });
   session.watch.servers.observe(made);
-  tell(actor, "SuccessfulCreateServer", `Created server ${name} with id ${made.id}`);
+  emit(using, "SuccessfulCreateServer", `Created server ${name} with id ${made.id}`);
 }
 
 /** Nova takes user data in base64, and so a Secret holds it. */
-function userData(name: string, { secrets, object }: ServerActor): string {
+function userData(name: string, { secrets, object }: ServerPerformContext): string {
   const value = secrets.get({ namespace: object.metadata.namespace ?? "", name })?.data?.["value"];
   if (value === undefined) {
     throw new CausewayError("BOOTSTRAP_SECRET_MISSING", `Secret ${name} with the bootstrap data is gone`, {

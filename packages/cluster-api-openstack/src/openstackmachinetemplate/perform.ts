@@ -6,7 +6,7 @@ import type { TemplateStep } from "./steps.ts";
 export const fieldManager = "causeway-openstackmachinetemplate";
 
 /** With what steps are performed. */
-export interface TemplateActor {
+export interface TemplatePerformContext {
   readonly client: KubernetesClient;
   readonly events: EventRecorder;
 }
@@ -14,7 +14,7 @@ export interface TemplateActor {
 /** Makes a step true; a machine that has changed meanwhile is looked at again. */
 export async function performTemplateStep(
   { machine, ports }: TemplateStep,
-  { client, events }: TemplateActor,
+  { client, events }: TemplatePerformContext,
   signal: AbortSignal,
 ): Promise<void> {
   const { uid, resourceVersion } = machine.metadata;

@@ -1,12 +1,12 @@
 import { OpenStackServer } from "@causeway/api";
 import { addFinalizer, removeFinalizer } from "@causeway/kubernetes";
-import type { ServerActor as CloudActor } from "../openstackmachine/actor.ts";
+import type { ServerPerformContext as CloudPerformContext } from "../openstackmachine/perform-context.ts";
 import { performShared } from "../openstackmachine/perform.ts";
 import { serverFinalizer } from "../resources/naming.ts";
 import type { ServerStep } from "./steps.ts";
 
-/** With what the steps of an OpenStackServer are performed. */
-export interface ServerActor extends CloudActor {
+/** What the steps of an OpenStackServer are performed. */
+export interface ServerPerformContext extends CloudPerformContext {
   readonly object: OpenStackServer;
 }
 
@@ -14,10 +14,14 @@ export interface ServerActor extends CloudActor {
 export const fieldManager = "causeway-openstackserver";
 
 /** Makes one step true. Each step may be repeated. */
-export async function performServerStep(step: ServerStep, actor: ServerActor, signal: AbortSignal): Promise<void> {
-  const { client, object } = actor;
+export async function performServerStep(
+  step: ServerStep,
+  using: ServerPerformContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { client, object } = using;
   const change = { finalizer: serverFinalizer, signal };
   if (step.type === "add-finalizer") await addFinalizer(client, OpenStackServer, object, change);
   else if (step.type === "remove-finalizer") await removeFinalizer(client, OpenStackServer, object, change);
-  else await performShared(step, actor, signal);
+  else await performShared(step, using, signal);
 }

@@ -7,7 +7,7 @@ import type { ClusterOrphan } from "./model.ts";
 const deletionTimeout = 600_000;
 const pause = 1_000;
 
-interface PerformWith {
+interface PerformContext {
   readonly cloud: Cloud;
   readonly clock: Clock;
 }
@@ -16,7 +16,7 @@ interface PerformWith {
  * Deletes one orphan, and returns when it is gone; one that is gone already is no error. @throws SWEEP_STUCK,
  * OPENSTACK_…
  */
-export async function deleteOrphan(using: PerformWith, orphan: ClusterOrphan, signal: AbortSignal): Promise<void> {
+export async function deleteOrphan(using: PerformContext, orphan: ClusterOrphan, signal: AbortSignal): Promise<void> {
   const { network, compute, blockStorage, loadBalancing } = using.cloud;
   const { id } = orphan;
   switch (orphan.kind) {
@@ -57,7 +57,11 @@ export async function deleteOrphan(using: PerformWith, orphan: ClusterOrphan, si
   }
 }
 
-async function until({ clock }: PerformWith, { kind, id }: ClusterOrphan, state: () => Promise<string>): Promise<void> {
+async function until(
+  { clock }: PerformContext,
+  { kind, id }: ClusterOrphan,
+  state: () => Promise<string>,
+): Promise<void> {
   const end = clock.now() + deletionTimeout;
   let last = "";
   while (clock.now() < end) {

@@ -7,7 +7,7 @@ import type { Observed } from "./observed.ts";
 
 /** Reads caches only. */
 export function gather(context: Context, key: ObjectKey): Observed | undefined {
-  const { clusters, deployments, pools, sets, machines, asked, clock, remoteClusters } = context;
+  const { clusters, deployments, pools, sets, machines, pendingDeletions, clock, remoteClusters } = context;
   const cluster = clusters.get(key);
   if (!cluster || isLeaving(cluster, finalizers.cluster)) return undefined;
   const { infrastructureRef, controlPlaneRef } = cluster.spec;
@@ -18,10 +18,10 @@ export function gather(context: Context, key: ObjectKey): Observed | undefined {
     cluster,
     infrastructure: infrastructureRef && lookUp(context, key.namespace, infrastructureRef),
     controlPlane: controlPlaneRef && lookUp(context, key.namespace, controlPlaneRef),
-    deployments: deployments.byIndex(by.cluster, index).map((object) => asked.view(object, now)),
-    pools: pools.byIndex(by.cluster, index).map((object) => asked.view(object, now)),
-    sets: sets.byIndex(by.cluster, index).map((object) => asked.view(object, now)),
-    machines: machines.byIndex(by.cluster, index).map((object) => asked.view(object, now)),
+    deployments: deployments.byIndex(by.cluster, index).map((object) => pendingDeletions.view(object, now)),
+    pools: pools.byIndex(by.cluster, index).map((object) => pendingDeletions.view(object, now)),
+    sets: sets.byIndex(by.cluster, index).map((object) => pendingDeletions.view(object, now)),
+    machines: machines.byIndex(by.cluster, index).map((object) => pendingDeletions.view(object, now)),
     ...(topology ? { topology } : {}),
     ...(isHeldByHook(context, cluster) ? { isHeldByHook: true } : {}),
     silentSince: context.unreachable.since(index, { answers: remoteClusters.get(key) !== undefined, now }),

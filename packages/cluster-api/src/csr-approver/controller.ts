@@ -29,7 +29,7 @@ export function csrApprover(context: Context): ControllerOptions {
     if (verdict.kind === "ignore") return undefined;
     const age = clock.now() - Date.parse(gathered.request.metadata.creationTimestamp ?? "");
     if (verdict.kind === "wait" && age < reportAfter) return { after: waitTime };
-    tell(context, clusterOf(key), { request: gathered.request, why: verdict.message });
+    reportLeft(context, clusterOf(key), { request: gathered.request, why: verdict.message });
     return undefined;
   };
   return { name: "csr-approver", reconcile, sources: sources(context), clock, log };
@@ -57,7 +57,7 @@ async function approve(
 }
 
 /** The recorder merges repeats, so the same request is reported once. */
-function tell(
+function reportLeft(
   { clusters, events }: Context,
   cluster: ObjectKey,
   left: { readonly request: CertificateSigningRequest; readonly why: string },

@@ -84,7 +84,9 @@ function tokenOf(context: Context, cluster: ObjectKey, dataSecret: Secret | unde
   if (!tokens.synced) return "unreachable";
   const token = secretText(dataSecret, "bootstrap-token");
   const found = isToken(token) ? tokens.get({ namespace: tokenNamespace, name: tokenSecretName(token) }) : undefined;
-  return found && context.asked.view(found, context.clock.now()).metadata.deletionTimestamp ? undefined : found;
+  return found && context.pendingDeletions.view(found, context.clock.now()).metadata.deletionTimestamp
+    ? undefined
+    : found;
 }
 
 async function certificatesOf(

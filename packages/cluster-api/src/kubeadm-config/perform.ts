@@ -59,7 +59,8 @@ export async function performConfigStep(
     case "delete-token": {
       await client.delete(Secret, { namespace: tokenNamespace, name: step.name }, { signal });
       const { token } = observed;
-      if (token && token !== "unreachable") context.asked.note(token.metadata.uid ?? "", context.clock.now());
+      if (token && token !== "unreachable")
+        context.pendingDeletions.note(token.metadata.uid ?? "", context.clock.now());
       return;
     }
   }

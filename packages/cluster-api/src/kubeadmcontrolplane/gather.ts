@@ -59,7 +59,7 @@ function machinesOf(context: Context, { metadata }: KubeadmControlPlane): OwnedM
   const { namespace = "" } = metadata;
   const now = context.clock.now();
   return context.machines.byIndex(by.controller, metadata.uid ?? "").map((found) => {
-    const machine = context.asked.view(found, now);
+    const machine = context.pendingDeletions.view(found, now);
     const { configRef } = machine.spec.bootstrap;
     return {
       machine,

@@ -51,7 +51,7 @@ async function workloadOf(context: Context, machine: Machine, signal: AbortSigna
   const named = machine.status?.nodeRef && nodes.get({ namespace: "", name: machine.status.nodeRef.name });
   const found = providerID ? nodes.byIndex("providerID", providerID) : [];
   const all = (named && !found.includes(named) ? [...found, named] : found).map((node) =>
-    context.asked.view(node, context.clock.now()),
+    context.pendingDeletions.view(node, context.clock.now()),
   );
   const isGoing = named && (mayDrain(machine) || mayAwaitVolumes(machine));
   const drain = isGoing ? await drainOf(context, { machine, node: named, remote }, signal) : noDrain;

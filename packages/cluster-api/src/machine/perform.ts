@@ -30,7 +30,7 @@ export async function performMachineStep(
         { namespace: "", name: step.name },
         { preconditions: { uid: step.uid }, signal },
       );
-      context.asked.note(step.uid, context.clock.now());
+      context.pendingDeletions.note(step.uid, context.clock.now());
       return;
     }
     case "patch":

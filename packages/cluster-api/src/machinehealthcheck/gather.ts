@@ -6,7 +6,7 @@ import type { Observed } from "./observed.ts";
 
 /** Reads caches only. */
 export function gather(context: Context, key: ObjectKey): Observed | undefined {
-  const { healthChecks, clusters, machines, remoteClusters, asked, clock } = context;
+  const { healthChecks, clusters, machines, remoteClusters, pendingDeletions, clock } = context;
   const check = healthChecks.get(key);
   if (!check || check.metadata.deletionTimestamp) return undefined;
   const remote = remoteClusters.get(clusterKeyOf(check));
@@ -26,7 +26,7 @@ export function gather(context: Context, key: ObjectKey): Observed | undefined {
     targets: selected.map((machine) => {
       const name = machine.status?.nodeRef?.name;
       const node = connected && name !== undefined ? nodes.get({ namespace: "", name }) : undefined;
-      return { machine: asked.view(machine, clock.now()), node };
+      return { machine: pendingDeletions.view(machine, clock.now()), node };
     }),
   };
 }

@@ -20,7 +20,7 @@ export function gather(context: Context, key: ObjectKey): Observed | undefined {
     cluster: context.clusters.get(clusterKeyOf(pool)),
     infrastructure,
     members: membersOf(context, pool, infrastructure),
-    machines: machines.map((machine) => context.asked.view(machine, now)),
+    machines: machines.map((machine) => context.pendingDeletions.view(machine, now)),
     bootstrap: bootstrap.configRef && lookUp(context, key.namespace, bootstrap.configRef),
   };
   return { ...observed, workload: nodesOf(context, observed) };
@@ -60,5 +60,5 @@ function nodesOf(context: Context, { pool, infrastructure }: Omit<Observed, "wor
     if (node && node.metadata.uid === uid) found.set(node.metadata.name, node);
   }
   const now = context.clock.now();
-  return { reach: "connected", nodes: [...found.values()].map((node) => context.asked.view(node, now)) };
+  return { reach: "connected", nodes: [...found.values()].map((node) => context.pendingDeletions.view(node, now)) };
 }

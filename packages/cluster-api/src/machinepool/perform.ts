@@ -28,5 +28,5 @@ export async function performMachinePoolStep(
     return;
   }
   await remote.client.delete(Node, key, { preconditions: { uid: step.uid }, signal });
-  context.asked.note(step.uid, context.clock.now());
+  context.pendingDeletions.note(step.uid, context.clock.now());
 }

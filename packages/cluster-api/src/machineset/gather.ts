@@ -10,7 +10,7 @@ import type { Observed, ObservedTemplate } from "./observed.ts";
 
 /** Reads caches only. */
 export function gather(context: Context, key: ObjectKey): Observed | undefined {
-  const { sets, machines, clusters, deployments, asked, clock } = context;
+  const { sets, machines, clusters, deployments, pendingDeletions, clock } = context;
   const set = sets.get(key);
   if (!set || isLeaving(set, finalizers.machineSet)) return undefined;
   const now = clock.now();
@@ -23,7 +23,9 @@ export function gather(context: Context, key: ObjectKey): Observed | undefined {
     set,
     cluster,
     deployment: owner === undefined ? undefined : deployments.get({ namespace: key.namespace, name: owner }),
-    machines: machines.byIndex(by.controller, set.metadata.uid ?? "").map((machine) => asked.view(machine, now)),
+    machines: machines
+      .byIndex(by.controller, set.metadata.uid ?? "")
+      .map((machine) => pendingDeletions.view(machine, now)),
     orphans: orphansOf(context, set),
     taken: new Set(machines.list(key.namespace).map(({ metadata }) => metadata.name)),
     infrastructure: observedTemplate(context, key.namespace, infrastructureRef),

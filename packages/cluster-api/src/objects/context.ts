@@ -43,7 +43,7 @@ import { createExtensionClient, type ExtensionClient } from "../runtime/client.t
 import type { ControlPlaneAccess } from "./access.ts";
 import { UnreachableTracker } from "./unreachable-tracker.ts";
 import { TopologyReports } from "./topology-reports.ts";
-import { AskedDeletions } from "./asked.ts";
+import { PendingDeletions } from "./pending-deletions.ts";
 
 /** The management cluster, access to workload clusters, and switches of the controllers. */
 export interface ClusterApiOptions {
@@ -87,7 +87,7 @@ export interface Context extends Omit<ClusterApiOptions, "kinds"> {
   readonly controlPlanes: Informer<KubeadmControlPlane>;
   /** Secrets that belong to clusters. */
   readonly secrets: Informer<Secret>;
-  readonly asked: AskedDeletions;
+  readonly pendingDeletions: PendingDeletions;
   readonly unreachable: UnreachableTracker;
   readonly topologies: TopologyReports;
   readonly extensionConfigs: Informer<ExtensionConfig>;
@@ -161,7 +161,7 @@ export function createContext(options: ClusterApiOptions): Context {
       return informers.for(KubeadmControlPlane);
     },
     secrets: informers.for(Secret, { labelSelector: labels.clusterName }),
-    asked: new AskedDeletions(),
+    pendingDeletions: new PendingDeletions(),
     unreachable: new UnreachableTracker(),
     topologies: new TopologyReports(),
   };
@@ -252,13 +252,13 @@ export function indexOfCluster(key: ObjectKey): string {
 
 /** The object that a reference points to, including requested deletions. */
 export function lookUp(
-  { kinds, informers, asked, clock }: Context,
+  { kinds, informers, pendingDeletions, clock }: Context,
   namespace: string,
   reference: ContractReference,
 ): Referred<ProviderObject> {
   const kind = kinds.find(reference);
   const found = kind && informers.for(kind).get({ namespace, name: reference.name });
-  return { reference, kind, object: found && asked.view(found, clock.now()) };
+  return { reference, kind, object: found && pendingDeletions.view(found, clock.now()) };
 }
 
 /** The kinds that providers bring. */

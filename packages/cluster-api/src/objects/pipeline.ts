@@ -45,7 +45,7 @@ export async function perform(context: Context, step: ObjectStep, signal: AbortS
     const isDone = step.type === "delete" ? isNotFound(error) || isConflict(error) : false;
     if (!isDone) throw error;
   }
-  if (step.type === "delete") context.asked.note(step.uid, context.clock.now());
+  if (step.type === "delete") context.pendingDeletions.note(step.uid, context.clock.now());
 }
 
 /** Performs a step and emits its events at once: the object may be deleted before its status is next written. */

@@ -115,12 +115,16 @@ function currentState(context: Context, cluster: Cluster): CurrentState {
   return {
     infrastructure: infrastructureRef && lookUp(context, namespace, infrastructureRef).object,
     controlPlane: controlPlaneRef && lookUp(context, namespace, controlPlaneRef).object,
-    deployments: owned(context.deployments.byIndex(by.cluster, index)).map((one) => context.asked.view(one, now)),
-    pools: owned(context.pools.byIndex(by.cluster, index)).map((one) => context.asked.view(one, now)),
+    deployments: owned(context.deployments.byIndex(by.cluster, index)).map((one) =>
+      context.pendingDeletions.view(one, now),
+    ),
+    pools: owned(context.pools.byIndex(by.cluster, index)).map((one) => context.pendingDeletions.view(one, now)),
     poolObjects: madeObjects(context, cluster, poolKinds(context)),
     sets: context.sets.byIndex(by.cluster, index),
     machines: owned(context.machines.byIndex(by.cluster, index)),
-    healthChecks: owned(context.healthChecks.byIndex(by.cluster, index)).map((one) => context.asked.view(one, now)),
+    healthChecks: owned(context.healthChecks.byIndex(by.cluster, index)).map((one) =>
+      context.pendingDeletions.view(one, now),
+    ),
     templates: madeObjects(context, cluster, templateKinds(context)),
   };
 }
@@ -137,6 +141,6 @@ function madeObjects(
     context.informers
       .for(kind)
       .byIndex(by.topology, index)
-      .map((object) => ({ kind, object: context.asked.view(object as ProviderObject, now) })),
+      .map((object) => ({ kind, object: context.pendingDeletions.view(object as ProviderObject, now) })),
   );
 }

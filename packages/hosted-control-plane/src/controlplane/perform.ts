@@ -24,7 +24,7 @@ import { finalizer, secretFinalizer } from "./plan.ts";
 import type { RootPurpose, Step } from "./steps.ts";
 
 /** What the writes need. */
-export interface PerformWith {
+export interface PerformContext {
   readonly client: KubernetesClient;
   readonly runtime: ControlPlaneRuntime;
   /** Undefined: none is restored here. */
@@ -35,7 +35,7 @@ export interface PerformWith {
 
 /** "deferred": another leader brought the root to its next stage first. */
 export async function perform(
-  using: PerformWith,
+  using: PerformContext,
   step: Step,
   observed: Observed,
   signal: AbortSignal,
@@ -78,7 +78,7 @@ export async function perform(
 
 /** Of a control plane that is created from a backup: the root that its nodes and tokens know. */
 async function rootOf(
-  { backups, clock }: PerformWith,
+  { backups, clock }: PerformContext,
   { object, cluster }: Observed,
   purpose: RootPurpose,
   signal: AbortSignal,
@@ -107,7 +107,7 @@ function secretOf(observed: Observed, purpose: string): Secret {
 
 /** A root that already exists (created by a user, or by an attempt whose response was lost) is the one in use. */
 async function createRoot(
-  using: PerformWith,
+  using: PerformContext,
   observed: Observed,
   purpose: RootPurpose,
   signal: AbortSignal,
@@ -142,7 +142,7 @@ function refuseUnusable(secret: Secret, labels: Readonly<Record<string, string>>
 }
 
 async function writeKubeconfig(
-  using: PerformWith,
+  using: PerformContext,
   observed: Observed,
   { server, serverName }: Extract<Step, { type: "write-kubeconfig" }>,
   signal: AbortSignal,

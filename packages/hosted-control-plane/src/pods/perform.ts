@@ -22,7 +22,7 @@ import { inputsAnnotation, renewAtAnnotation } from "./tenant.ts";
 import { typeOf } from "./types.ts";
 
 /** What the steps need: the service cluster, etcd, and backups. */
-export interface PerformWith {
+export interface PerformContext {
   readonly client: KubernetesClient;
   readonly clock: Clock;
   readonly etcd: EtcdAdmin;
@@ -44,7 +44,7 @@ const YEAR = 365 * 24 * 3600_000;
 
 /** "deferred": another leader wrote the object first, and the next plan sees it. */
 export async function perform(
-  using: PerformWith,
+  using: PerformContext,
   step: Step,
   observed: PerformOn,
   signal: AbortSignal,
@@ -100,7 +100,7 @@ function withIdentity(object: KubeObject, { metadata: { uid } }: Namespace): Kub
 
 /** Another leader that was faster wins: its certificates are as good. */
 async function issue(
-  { client, clock, backups }: PerformWith,
+  { client, clock, backups }: PerformContext,
   { credentials, replaces }: Extract<Step, { type: "issue" }>,
   { namespaceName }: PerformOn,
   signal: AbortSignal,
@@ -134,7 +134,7 @@ async function issue(
  * reports.
  */
 async function copy(
-  { client }: PerformWith,
+  { client }: PerformContext,
   { name, data, annotations }: Extract<Step, { type: "copy" }>,
   { namespaceName }: PerformOn,
   signal: AbortSignal,

@@ -18,7 +18,7 @@ import type { BackupState, ControlPlaneRuntime, ControlPlaneSpec, ControlPlaneSt
 import { createBackupLoop } from "./backup-loop.ts";
 import { gather, type Observed } from "./gather.ts";
 import { isPooled, type PodsSettings } from "./options.ts";
-import { perform, type PerformWith } from "./perform.ts";
+import { perform, type PerformContext } from "./perform.ts";
 import { plan } from "./plan.ts";
 import { createEtcdAdmin, type EtcdAdmin } from "./pool/etcd-admin.ts";
 import { createPool } from "./pool/pool.ts";
@@ -108,7 +108,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
       for (const [id, { spec }] of known) if (isPooled(spec)) wake(keyOfId(id));
     },
   });
-  const usingFor = ({ spec }: Observed): PerformWith => ({
+  const usingFor = ({ spec }: Observed): PerformContext => ({
     client: informers.client,
     clock,
     etcd,

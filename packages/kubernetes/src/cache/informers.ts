@@ -156,7 +156,7 @@ class CachedInformer<T extends KubeObject> implements Informer<T> {
     // Wrapped, so that one function added twice is two subscriptions.
     const subscription = (change: Change<T>) => handler(change);
     this.#handlers.add(subscription);
-    for (const object of this.#store.list()) this.#tell(subscription, { type: "added", object });
+    for (const object of this.#store.list()) this.#notify(subscription, { type: "added", object });
     return () => this.#handlers.delete(subscription);
   }
 
@@ -206,11 +206,11 @@ class CachedInformer<T extends KubeObject> implements Informer<T> {
 
   #publish(change: Change<T> | undefined): void {
     if (!change) return;
-    for (const handler of this.#handlers) this.#tell(handler, change);
+    for (const handler of this.#handlers) this.#notify(handler, change);
   }
 
   /** A handler that fails must not stop the watch, nor the handlers after it. */
-  #tell(handler: (change: Change<T>) => void, change: Change<T>): void {
+  #notify(handler: (change: Change<T>) => void, change: Change<T>): void {
     try {
       handler(change);
     } catch (error) {

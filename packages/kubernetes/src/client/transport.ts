@@ -107,7 +107,7 @@ export class Transport {
         continue;
       }
       if (answer.statusCode < 400) {
-        this.#tell("answered", request);
+        this.#report("answered", request);
         return answer;
       }
       const error = await this.#refusal(answer, request);
@@ -116,7 +116,7 @@ export class Transport {
         this.#measures.retried(request, 401);
         continue;
       }
-      this.#tell(answer.statusCode === 401 ? "unauthorized" : "answered", request);
+      this.#report(answer.statusCode === 401 ? "unauthorized" : "answered", request);
       const wait = attempt < MAX_RETRIES ? retryWait(answer, request, this.#clock.now()) : undefined;
       if (wait === undefined) throw error;
       this.#measures.retried(request, answer.statusCode);
@@ -148,7 +148,7 @@ export class Transport {
     if (request.signal?.aborted) return request.signal.reason;
     if (error instanceof CausewayError) return error;
     if (error instanceof LimitExceeded) return tooLarge(error, this.#facts(request));
-    this.#tell("unreachable", request);
+    this.#report("unreachable", request);
     return unreachable(error, this.#facts(request));
   }
 
@@ -238,7 +238,7 @@ export class Transport {
     return { method: request.method, path: request.path, server: this.server };
   }
 
-  #tell(outcome: ClientOutcome, request: TransportRequest): void {
+  #report(outcome: ClientOutcome, request: TransportRequest): void {
     this.#options.onOutcome?.(outcome, request.path);
   }
 }

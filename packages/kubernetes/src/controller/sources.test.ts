@@ -20,34 +20,34 @@ function source(of: (informer: Informer<KubeObject>) => ReturnType<typeof watchI
   };
   const keys: string[] = [];
   const stop = of({ onChange } as Informer<KubeObject>)((key: ObjectKey) => keys.push(`${key.namespace}/${key.name}`));
-  return { keys, stop, tell: (change: Change<KubeObject>) => handlers.forEach((handler) => handler(change)) };
+  return { keys, stop, change: (change: Change<KubeObject>) => handlers.forEach((handler) => handler(change)) };
 }
 
 describe("a source", () => {
   test("of an informer names the object, or what the map says", () => {
     const own = source((informer) => watchInformer(informer));
-    own.tell({ type: "added", object: object("a") });
+    own.change({ type: "added", object: object("a") });
     expect(own.keys).toEqual(["n/a"]);
     own.stop();
-    own.tell({ type: "deleted", object: object("a") });
+    own.change({ type: "deleted", object: object("a") });
     expect(own.keys).toEqual(["n/a"]);
     const mapped = source((informer) =>
       watchInformer(informer, ({ type }) => (type === "deleted" ? [] : [{ namespace: "", name: "x" }])),
     );
-    mapped.tell({ type: "added", object: object("a") });
-    mapped.tell({ type: "deleted", object: object("a") });
+    mapped.change({ type: "added", object: object("a") });
+    mapped.change({ type: "deleted", object: object("a") });
     expect(mapped.keys).toEqual(["/x"]);
   });
 
   test("of an owner names the controller of its kind, also one that was just left", () => {
     const owners = source((informer) => watchOwner(informer, "Set"));
-    owners.tell({ type: "added", object: object("a", "s") });
-    owners.tell({ type: "updated", object: object("a", "t"), previous: object("a", "s") });
-    owners.tell({ type: "updated", object: object("a"), previous: object("a", "t") });
-    owners.tell({ type: "updated", object: object("b") });
+    owners.change({ type: "added", object: object("a", "s") });
+    owners.change({ type: "updated", object: object("a", "t"), previous: object("a", "s") });
+    owners.change({ type: "updated", object: object("a"), previous: object("a", "t") });
+    owners.change({ type: "updated", object: object("b") });
     expect(owners.keys).toEqual(["n/s", "n/t", "n/s", "n/t"]);
     const others = source((informer) => watchOwner(informer, "Other"));
-    others.tell({ type: "added", object: object("a", "s") });
+    others.change({ type: "added", object: object("a", "s") });
     expect(others.keys).toEqual([]);
   });
 

@@ -25,7 +25,7 @@ function secrets() {
     return () => {};
   };
   const informers = { for: () => ({ onChange }) } as unknown as Informers;
-  const tell = (type: Change<Secret>["type"], cluster: string, kubeconfig: string, more: Partial<Secret> = {}) =>
+  const change = (type: Change<Secret>["type"], cluster: string, kubeconfig: string, more: Partial<Secret> = {}) =>
     handler({
       type,
       object: {
@@ -41,11 +41,11 @@ function secrets() {
         ...more,
       },
     });
-  return { informers, tell };
+  return { informers, change };
 }
 
 function start() {
-  const { informers, tell } = secrets();
+  const { informers, change } = secrets();
   const clusters = createRemoteClusters({ informers, log: silentLog });
   const stop = new AbortController();
   const seen: RemoteCluster[] = [];
@@ -55,7 +55,7 @@ function start() {
     stop.abort();
     await running;
   });
-  return { clusters, tell, seen };
+  return { clusters, change, seen };
 }
 
 const answer: Answer = (request, response) => {
@@ -77,15 +77,15 @@ const key = { namespace: "n", name: "demo" };
 describe("a workload cluster", () => {
   test("is connected by its Secret, with informers that run, until the Secret goes", async () => {
     const server = await workload();
-    const { clusters, tell, seen } = start();
-    tell("added", "demo", kubeconfig(server.url));
+    const { clusters, change, seen } = start();
+    change("added", "demo", kubeconfig(server.url));
     await until(() => seen.length === 1);
     const cluster = clusters.get(key);
     const nodes = cluster?.informers.for(Node);
     await nodes?.whenSynced();
     expect(nodes?.list().map((node) => node.metadata.name)).toEqual(["node-1"]);
     expect(server.requests[0]?.headers.authorization).toBe("Bearer t");
-    tell("deleted", "demo", kubeconfig(server.url));
+    change("deleted", "demo", kubeconfig(server.url));
     expect(clusters.get(key)).toBeUndefined();
     expect(cluster?.signal.aborted).toBe(true);
   });
@@ -93,11 +93,11 @@ describe("a workload cluster", () => {
   test("is reconnected when its kubeconfig changes, and not when it stays", async () => {
     const first = await workload();
     const second = await workload();
-    const { clusters, tell, seen } = start();
-    tell("added", "demo", kubeconfig(first.url));
+    const { clusters, change, seen } = start();
+    change("added", "demo", kubeconfig(first.url));
     await until(() => seen.length === 1);
-    tell("updated", "demo", kubeconfig(first.url));
-    tell("updated", "demo", kubeconfig(second.url));
+    change("updated", "demo", kubeconfig(first.url));
+    change("updated", "demo", kubeconfig(second.url));
     expect(clusters.get(key)).toBeUndefined();
     await until(() => seen.length === 2);
     expect(seen.map((each) => [each.client.server, each.signal.aborted])).toEqual([
@@ -112,8 +112,8 @@ describe("a workload cluster", () => {
       if (request.path === "/api/v1/nodes" && refusals++ === 0) return refuse(response, 401, "Unauthorized");
       return answer(request, response);
     });
-    const { tell, seen } = start();
-    tell("added", "demo", kubeconfig(server.url));
+    const { change, seen } = start();
+    change("added", "demo", kubeconfig(server.url));
     await until(() => seen.length === 1);
     await expect(seen[0]?.client.list(Node)).rejects.toMatchObject({ code: "KUBERNETES_UNAUTHORIZED" });
     expect(seen[0]?.signal.aborted).toBe(true);
@@ -124,11 +124,11 @@ describe("a workload cluster", () => {
   test("that is dead, or badly described, does not hold up another", async () => {
     const dead = await workload(() => {});
     const server = await workload();
-    const { clusters, tell, seen } = start();
-    tell("added", "dead", kubeconfig(dead.url));
-    tell("added", "bad", "not: [a kubeconfig");
-    tell("added", "plugin", "users: [{name: u, user: {exec: {command: rm}}}]");
-    tell("added", "demo", kubeconfig(server.url));
+    const { clusters, change, seen } = start();
+    change("added", "dead", kubeconfig(dead.url));
+    change("added", "bad", "not: [a kubeconfig");
+    change("added", "plugin", "users: [{name: u, user: {exec: {command: rm}}}]");
+    change("added", "demo", kubeconfig(server.url));
     await until(() => seen.length === 1);
     expect(clusters.get(key)).toBe(seen[0]);
     expect(clusters.get({ namespace: "n", name: "dead" })).toBeUndefined();
@@ -136,9 +136,9 @@ describe("a workload cluster", () => {
 
   test("is not made of Secrets of other types and names", async () => {
     const server = await workload();
-    const { tell, seen } = start();
-    tell("added", "demo", kubeconfig(server.url), { type: "Opaque" });
-    tell("added", "demo", kubeconfig(server.url), { data: {} });
+    const { change, seen } = start();
+    change("added", "demo", kubeconfig(server.url), { type: "Opaque" });
+    change("added", "demo", kubeconfig(server.url), { data: {} });
     await new Promise((resolve) => setTimeout(resolve, 30));
     expect(seen).toEqual([]);
     expect(server.requests).toEqual([]);
@@ -146,8 +146,8 @@ describe("a workload cluster", () => {
 
   test("is reported to subscribers that come late", async () => {
     const server = await workload();
-    const { clusters, tell, seen } = start();
-    tell("added", "demo", kubeconfig(server.url));
+    const { clusters, change, seen } = start();
+    change("added", "demo", kubeconfig(server.url));
     await until(() => seen.length === 1);
     const late: RemoteCluster[] = [];
     clusters.onConnect((cluster) => late.push(cluster));

@@ -55,7 +55,7 @@ class Clusters implements RemoteClusters {
     const subscription = (cluster: RemoteCluster) => handler(cluster);
     this.#handlers.add(subscription);
     for (const { connection } of this.#links.values()) {
-      if (connection && !connection.signal.aborted) this.#tell(subscription, connection);
+      if (connection && !connection.signal.aborted) this.#notify(subscription, connection);
     }
     return () => this.#handlers.delete(subscription);
   }
@@ -104,10 +104,10 @@ class Clusters implements RemoteClusters {
   }
 
   #announce(cluster: RemoteCluster): void {
-    for (const handler of this.#handlers) this.#tell(handler, cluster);
+    for (const handler of this.#handlers) this.#notify(handler, cluster);
   }
 
-  #tell(handler: (cluster: RemoteCluster) => void, cluster: RemoteCluster): void {
+  #notify(handler: (cluster: RemoteCluster) => void, cluster: RemoteCluster): void {
     try {
       handler(cluster);
     } catch (error) {

@@ -19,7 +19,7 @@ import { finalizer, keyOfCluster } from "./names.ts";
 import type { Step } from "./steps.ts";
 
 /** The clients that steps of a MagnumCluster write with: Kubernetes, and Keystone to revoke credentials. */
-export interface PerformWith {
+export interface PerformContext {
   readonly client: KubernetesClient;
   readonly credentials: Pick<ApplicationCredentialClient, "revoke">;
   /** Undefined: clusters have credentials of members of their projects. */
@@ -30,7 +30,12 @@ export interface PerformWith {
 export const fieldManager = "causeway-magnum";
 
 /** Performs one step of a plan. A step that is repeated after a crash does no harm. */
-export async function perform(using: PerformWith, step: Step, observed: Observed, signal: AbortSignal): Promise<void> {
+export async function perform(
+  using: PerformContext,
+  step: Step,
+  observed: Observed,
+  signal: AbortSignal,
+): Promise<void> {
   const { client } = using;
   const { object, cluster } = observed;
   const key = keyOfCluster(object);
@@ -84,7 +89,7 @@ export async function perform(using: PerformWith, step: Step, observed: Observed
 
 /** The user of a cluster goes with its credentials, also where an attempt ended before it had any. */
 async function revoke(
-  { credentials, trustees }: PerformWith,
+  { credentials, trustees }: PerformContext,
   object: MagnumCluster,
   credential: ClusterCredential | undefined,
   signal: AbortSignal,
@@ -97,7 +102,7 @@ async function revoke(
   if (credential !== undefined && credential.isTrustee !== true) await credentials.revoke(credential, { signal });
 }
 
-async function discardRow(using: PerformWith, object: MagnumCluster, signal: AbortSignal): Promise<void> {
+async function discardRow(using: PerformContext, object: MagnumCluster, signal: AbortSignal): Promise<void> {
   const { client } = using;
   const credential = await readCredential(client, object, signal);
   const { uid = "", resourceVersion = "" } = object.metadata;

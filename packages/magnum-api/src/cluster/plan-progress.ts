@@ -49,7 +49,7 @@ function remainingOf({ object, deployments, machines }: Observed): number | unde
   if (stale || deployments.length < wanted.size) return undefined;
   const kept = deployments.filter(({ metadata }) => wanted.has(metadata.name));
   const nodes = kept.reduce((sum, { spec }) => sum + (spec.replicas ?? 1), 0);
-  const toCome = kept.reduce(
+  const outdated = kept.reduce(
     (sum, { spec, status }) => sum + Math.max(0, (spec.replicas ?? 1) - (status?.upToDateReplicas ?? 0)),
     0,
   );
@@ -57,5 +57,5 @@ function remainingOf({ object, deployments, machines }: Observed): number | unde
     (sum, { spec, status }) => sum + Math.max(0, (spec.replicas ?? 1) - (status?.readyReplicas ?? 0)),
     0,
   );
-  return toCome + unready + Math.max(0, machines.length - nodes) + (deployments.length - kept.length);
+  return outdated + unready + Math.max(0, machines.length - nodes) + (deployments.length - kept.length);
 }

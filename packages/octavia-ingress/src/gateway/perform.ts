@@ -17,7 +17,7 @@ import { wantedGateway } from "./wanted.ts";
 export const FIELD_MANAGER = "causeway-octavia-gateway";
 
 /** With what the steps of a Gateway are performed. */
-export interface PerformWith {
+export interface PerformContext {
   readonly client: KubernetesClient;
   readonly memory: BalancerMemory;
   readonly events: EventRecorder;
@@ -25,7 +25,7 @@ export interface PerformWith {
 
 /** Makes one step true. */
 export async function perform(
-  { client, memory, events }: PerformWith,
+  { client, memory, events }: PerformContext,
   step: Step,
   observed: Observed,
   signal: AbortSignal,

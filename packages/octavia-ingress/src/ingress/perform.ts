@@ -19,7 +19,7 @@ import { wantedOf } from "./wanted.ts";
 export const FIELD_MANAGER = "causeway-octavia-ingress";
 
 /** With what the steps of an Ingress are performed. */
-export interface PerformWith {
+export interface PerformContext {
   readonly client: KubernetesClient;
   readonly ingresses: Informer<Ingress>;
   readonly memory: BalancerMemory;
@@ -28,7 +28,7 @@ export interface PerformWith {
 
 /** Makes one step true. */
 export async function perform(
-  using: PerformWith,
+  using: PerformContext,
   step: Step,
   observed: Observed,
   signal: AbortSignal,
@@ -42,7 +42,7 @@ export async function perform(
 }
 
 async function performIngress(
-  { client, ingresses, events }: PerformWith,
+  { client, ingresses, events }: PerformContext,
   step: IngressStep,
   signal: AbortSignal,
 ): Promise<void> {

@@ -23,7 +23,7 @@ import { hostsAnnotation, keysGenerationAnnotation, renewedAtAnnotation, rotated
 import type { Step } from "./steps.ts";
 
 /** What steps are performed with. */
-export interface PerformWith {
+export interface PerformContext {
   readonly client: KubernetesClient;
   readonly clock: Clock;
 }
@@ -31,7 +31,12 @@ export interface PerformWith {
 const DAY = 24 * 3_600_000;
 
 /** Performs one step. Steps on Secrets read them again first: another leader may have been faster. */
-export async function perform(using: PerformWith, step: Step, observed: Observed, signal: AbortSignal): Promise<void> {
+export async function perform(
+  using: PerformContext,
+  step: Step,
+  observed: Observed,
+  signal: AbortSignal,
+): Promise<void> {
   const { client } = using;
   switch (step.type) {
     case "apply":
@@ -98,7 +103,7 @@ interface NewSecret {
  * was faster.
  */
 async function writeSecret(
-  { client }: PerformWith,
+  { client }: PerformContext,
   { observed, name, signal }: { readonly observed: Observed; readonly name: string; readonly signal: AbortSignal },
   next: (found: Secret | undefined) => NewSecret | undefined,
 ): Promise<void> {
@@ -161,7 +166,7 @@ function keysOf({ data = {} }: Secret): FernetKeys {
  * What volumes of databases and brokers were made with is kept, where it exists: their passwords are in their own data.
  */
 async function adoptKeys(
-  using: PerformWith,
+  using: PerformContext,
   { name, backup }: Extract<Step, { type: "adopt-keys" }>,
   observed: Observed,
   signal: AbortSignal,
@@ -225,7 +230,7 @@ function readRoles(text: string, backup: string): Record<string, Record<string, 
 }
 
 async function issue(
-  using: PerformWith,
+  using: PerformContext,
   step: Extract<Step, { type: "issue-certificate" }>,
   observed: Observed,
   signal: AbortSignal,
@@ -263,7 +268,7 @@ async function issue(
 const isAddress = (host: string): boolean => isIP(host) !== 0;
 
 /** The authority of the deployment's own certificates. It outlives the deployment, as the passwords do. */
-async function authorityOf(using: PerformWith, observed: Observed, signal: AbortSignal): Promise<KeyPair> {
+async function authorityOf(using: PerformContext, observed: Observed, signal: AbortSignal): Promise<KeyPair> {
   const { namespace = "", name: deployment } = observed.deployment.metadata;
   const name = `${deployment}-authority`;
   const made = await createAuthority({

@@ -121,7 +121,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
     this.#written.set(object.id, ++this.#sequence);
     this.#forgotten.delete(object.id);
     this.#follow(object, this.#options.clock.now());
-    this.#tell([this.#store.put(object, this.#options.clock.now())]);
+    this.#notify([this.#store.put(object, this.#options.clock.now())]);
     this.#wake?.abort();
   }
 
@@ -130,7 +130,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
     this.#forgotten.add(id);
     this.#transitions.delete(id);
     this.#putOff.delete(id);
-    this.#tell([this.#store.remove(id)]);
+    this.#notify([this.#store.remove(id)]);
   }
 
   putOff(id: string): void {
@@ -260,7 +260,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
       this.#follow(object, now, begunAt);
       changes.push(this.#store.put(object, now));
     }
-    this.#tell(changes);
+    this.#notify(changes);
   }
 
   /** What a list of all does not have is gone. */
@@ -274,7 +274,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
     }
     for (const id of this.#forgotten) if (!seen.has(id) && !this.#isNewer(id, sequence)) this.#forgotten.delete(id);
     for (const [id, written] of this.#written) if (written <= sequence) this.#written.delete(id);
-    this.#tell(changes);
+    this.#notify(changes);
   }
 
   /** What a list of changes does not have is as it was: its transition continues. */
@@ -312,7 +312,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
     this.#durations.settled(known.what, { after: known.after, by: Math.max(0, lookedAt - known.since) });
   }
 
-  #tell(changes: readonly (CloudChange<T> | undefined)[]): void {
+  #notify(changes: readonly (CloudChange<T> | undefined)[]): void {
     for (const change of changes) {
       if (change === undefined) continue;
       for (const handler of this.#handlers) {

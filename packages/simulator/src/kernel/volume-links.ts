@@ -35,7 +35,7 @@ export interface VolumeLinks {
    */
   detach(id: string, serverId: string, milliseconds: number): void;
   /** Notifies each server, by its id, when a volume attached to it was extended. */
-  onGrown(tell: (serverId: string) => void): void;
+  onGrown(notify: (serverId: string) => void): void;
   /** Deletes the volume, whatever its state. Nothing if it is gone. */
   deleteVolume(id: string): void;
 }

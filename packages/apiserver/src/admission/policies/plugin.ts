@@ -105,13 +105,13 @@ async function bound(
       annotations.set(key, values.add(value.slice(0, LONGEST_ANNOTATION)));
     }
     const denied = binding.actions.includes("Deny") ? complaints : [];
-    for (const complaint of complaints) tell(call, { policy, binding, complaint });
+    for (const complaint of complaints) warnAndAudit(call, { policy, binding, complaint });
     const failed = faults.map((message, index): Complaint => ({ message, reason: "", index }));
     return [...denied, ...failed].map((complaint) => ({ policy, binding, complaint }));
   });
 }
 
-function tell(call: Call, { policy, binding, complaint }: Denial & { readonly binding: Binding }): void {
+function warnAndAudit(call: Call, { policy, binding, complaint }: Denial & { readonly binding: Binding }): void {
   const { message, index } = complaint;
   if (binding.actions.includes("Warn")) {
     const who = `ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}'`;

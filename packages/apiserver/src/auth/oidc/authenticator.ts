@@ -3,7 +3,7 @@ import { array, record, type Json } from "../../json/json.ts";
 import { authenticated, type User } from "../../contract/user.ts";
 import type { JwtIssuer, Mapping, Rule } from "./configuration.ts";
 import { issuerKeys } from "./provider.ts";
-import { jose } from "../../later.ts";
+import { jose } from "../../lazy-imports.ts";
 
 /** Whom a token stands for; "foreign" when another may know it. Throws why it is not believed. */
 export type VerifyJwt = (token: string) => Promise<User | "foreign">;

@@ -3,7 +3,7 @@ import type { CompactVerifyGetKey, JSONWebKeySet } from "jose";
 import { messageOf, type Clock } from "@causeway/foundation";
 import { isRecord, text, type Json } from "../../json/json.ts";
 import type { JwtIssuer } from "./configuration.ts";
-import { jose } from "../../later.ts";
+import { jose } from "../../lazy-imports.ts";
 
 /** The keys an issuer signs with. */
 export interface Keys {

@@ -225,7 +225,7 @@ function runRules(run: Run, compiled: RuleNode, place: Place): void {
     if (failure === undefined) continue;
     if (run.meter.left < 0)
       run.errors.push(invalid(place.path, valueShown(compiled.node, place.value), failure.message));
-    else tell(run, entry, { failure, place, node: compiled.node });
+    else report(run, entry, { failure, place, node: compiled.node });
     if (run.meter.left < 0) return;
   }
 }
@@ -236,7 +236,7 @@ interface RuleFailure {
   readonly node: SchemaNode;
 }
 
-function tell(run: Run, entry: CompiledRule, { failure, place, node }: RuleFailure): void {
+function report(run: Run, entry: CompiledRule, { failure, place, node }: RuleFailure): void {
   if (failure.isError) {
     run.errors.push(invalid(place.path, valueShown(node, place.value), failure.message));
     return;

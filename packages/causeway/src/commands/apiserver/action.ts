@@ -43,7 +43,7 @@ export async function apiserver(
   const workloads = flags.controllers === true ? (await import("../../workloads/start.ts")).startWorkloads : undefined;
   const server = await startApiServer({
     dir: state,
-    housekeepingAfter: FIRST_ANSWERS,
+    controllersAfter: FIRST_ANSWERS,
     host: flags.bindAddress,
     log,
     ...(port === undefined ? {} : { port }),

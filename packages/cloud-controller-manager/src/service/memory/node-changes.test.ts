@@ -20,16 +20,16 @@ function watched() {
     changed: () => (changes += 1),
     keys: () => [{ namespace: "default", name: "web" }],
   })(() => passed.push(clock.now()));
-  return { clock, passed, stop, tell: (change: Change<Node>) => emit(change), changes: () => changes };
+  return { clock, passed, stop, change: (change: Change<Node>) => emit(change), changes: () => changes };
 }
 
 const added = (name: string): Change<Node> => ({ type: "added", object: aNode(name, { address: "10.0.0.1" }) });
 
 describe("changes of nodes", () => {
   test("reconcile a Service at once, and those of a burst four times a second at most", async () => {
-    const { clock, passed, tell, changes } = watched();
+    const { clock, passed, change, changes } = watched();
     for (let i = 0; i < 100; i += 1) {
-      tell(added(`n${i}`));
+      change(added(`n${i}`));
       await clock.advance(10);
     }
     await clock.advance(10_000);
@@ -38,16 +38,16 @@ describe("changes of nodes", () => {
   });
 
   test("that do not concern members reconcile nothing", () => {
-    const { passed, tell, changes } = watched();
+    const { passed, change, changes } = watched();
     const object = aNode("n", { address: "10.0.0.1" });
-    tell({ type: "updated", object, previous: structuredClone(object) });
+    change({ type: "updated", object, previous: structuredClone(object) });
     expect([passed, changes()]).toEqual([[], 0]);
   });
 
   test("reconcile nothing once the controller has stopped", async () => {
-    const { clock, passed, tell, stop } = watched();
-    tell(added("a"));
-    tell(added("b"));
+    const { clock, passed, change, stop } = watched();
+    change(added("a"));
+    change(added("b"));
     stop();
     await clock.advance(1_000);
     expect(passed).toEqual([0]);

@@ -2,13 +2,13 @@ import { isOpenStackConflict, type Cloud, type CloudWatch } from "@causeway/open
 import type { GroupedPort, Rule, Step } from "./steps.ts";
 
 /** With what the steps of a security group are performed. */
-export interface PerformWith {
+export interface PerformContext {
   readonly cloud: Cloud;
   readonly watch: CloudWatch;
 }
 
 /** Makes one step true, and the cache with it. */
-export async function perform(using: PerformWith, step: Step, signal: AbortSignal): Promise<void> {
+export async function perform(using: PerformContext, step: Step, signal: AbortSignal): Promise<void> {
   const { cloud, watch } = using;
   const { securityGroups } = cloud.network;
   switch (step.type) {
@@ -33,7 +33,7 @@ export async function perform(using: PerformWith, step: Step, signal: AbortSigna
   }
 }
 
-async function deleteGroup({ cloud, watch }: PerformWith, id: string, signal: AbortSignal): Promise<void> {
+async function deleteGroup({ cloud, watch }: PerformContext, id: string, signal: AbortSignal): Promise<void> {
   try {
     await cloud.network.securityGroups.delete(id, { signal });
     watch.securityGroups.forget(id);
@@ -46,7 +46,7 @@ async function deleteGroup({ cloud, watch }: PerformWith, id: string, signal: Ab
 
 /** All at once; one by one where some are there already, as after an answer that was lost. */
 async function addRules(
-  { cloud }: PerformWith,
+  { cloud }: PerformContext,
   { groupId, rules }: { readonly groupId: string; readonly rules: readonly Rule[] },
   signal: AbortSignal,
 ): Promise<void> {
@@ -70,19 +70,19 @@ function groupsOf(watch: CloudWatch, ruleIds: readonly string[]): string[] {
     .map((group) => group.id);
 }
 
-async function reread({ cloud, watch }: PerformWith, id: string, signal: AbortSignal): Promise<void> {
+async function reread({ cloud, watch }: PerformContext, id: string, signal: AbortSignal): Promise<void> {
   const group = await cloud.network.securityGroups.find(id, { signal });
   if (group) watch.securityGroups.observe(group);
   else watch.securityGroups.forget(id);
 }
 
 /** A port that cannot be written does not delay the others; its error is thrown at the end. */
-async function setGroups(using: PerformWith, list: readonly GroupedPort[], signal: AbortSignal): Promise<void> {
+async function setGroups(using: PerformContext, list: readonly GroupedPort[], signal: AbortSignal): Promise<void> {
   const done = await Promise.allSettled(list.map((port) => setGroup(using, port, signal)));
   for (const one of done) if (one.status === "rejected") throw one.reason;
 }
 
-async function setGroup({ cloud, watch }: PerformWith, port: GroupedPort, signal: AbortSignal): Promise<void> {
+async function setGroup({ cloud, watch }: PerformContext, port: GroupedPort, signal: AbortSignal): Promise<void> {
   const { ports } = cloud.network;
   try {
     const body = { security_groups: [...port.groups] };

@@ -16,7 +16,7 @@ import type { Step } from "./steps.ts";
 
 /** What the reconcile of security groups works with. */
 export interface SecurityGroupOptions extends GatherFrom {
-  readonly standing: EventDeduplicator;
+  readonly deduplicator: EventDeduplicator;
   readonly metrics?: Metrics;
   readonly brakes?: Metrics;
   readonly clock: Clock;
@@ -25,13 +25,13 @@ export interface SecurityGroupOptions extends GatherFrom {
 
 /** Brings the security group of one Service to what it shall be; before the Service's finalizer goes, to nothing. */
 export function securityGroupReconcile(options: SecurityGroupOptions): Reconcile {
-  const { cloud, watch, standing, clock, log } = options;
+  const { cloud, watch, deduplicator, clock, log } = options;
   const pipeline: Pipeline<Observed, Step, undefined> = {
     gather: (key, signal) => gather(options, key, signal),
     plan,
     perform: (step, _observed, signal) => perform({ cloud, watch }, step, signal),
     async publish({ service }, _status, events) {
-      standing.tell(service, events);
+      deduplicator.emit(service, events);
     },
     failed: (_observed, _planned, step, error) => {
       const message = `Error syncing security group: ${step.type}: ${messageOf(error)}`;

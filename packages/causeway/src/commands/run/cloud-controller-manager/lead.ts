@@ -33,11 +33,11 @@ async function elect(
 ): Promise<void> {
   if (flags.election === undefined) return;
   const identity = `${hostname()}_${randomUUID()}`;
-  const tell = leadership(metrics, name);
-  tell(0);
+  const setLeading = leadership(metrics, name);
+  setLeading(0);
   const leading = async (term: AbortSignal) => {
-    tell(1);
-    await onLeading(term).finally(() => tell(0));
+    setLeading(1);
+    await onLeading(term).finally(() => setLeading(0));
   };
   await electLeader({ ...flags.election, name, client, identity, onLeading: leading, clock, log }, signal);
 }

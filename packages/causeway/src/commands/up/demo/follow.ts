@@ -55,17 +55,17 @@ export function followDemo(options: FollowOptions): DemoFollower {
       application: remote?.for(Deployment).get({ namespace: "default", name: demo.service }),
     };
   };
-  const tell = () => {
+  const show = () => {
     const view = viewOf(world());
     for (const handler of handlers) handler(view);
   };
   for (const informer of [clusters, infrastructures, controlPlanes, deployments, machines, servers])
-    informer.onChange(tell);
+    informer.onChange(show);
   remoteClusters.onConnect((remote) => {
     if (remote.key.namespace !== demo.namespace || remote.key.name !== demo.name) return;
-    remote.informers.for(Node).onChange(tell);
-    remote.informers.for(Service).onChange(tell);
-    remote.informers.for(Deployment).onChange(tell);
+    remote.informers.for(Node).onChange(show);
+    remote.informers.for(Service).onChange(show);
+    remote.informers.for(Deployment).onChange(show);
   });
 
   const onChange = (handler: (view: DemoView) => void) => {

@@ -7,7 +7,7 @@ const memory = 30_000;
  * alive; `view` shows it as leaving, so that no controller requests it twice. Entries expire after 30 s: then it may be
  * requested again.
  */
-export class AskedDeletions {
+export class PendingDeletions {
   readonly #since = new Map<string, number>();
 
   note(uid: string, now: number): void {

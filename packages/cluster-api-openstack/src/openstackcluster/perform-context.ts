@@ -3,29 +3,29 @@ import type { EventRecorder, KubernetesClient } from "@causeway/kubernetes";
 import type { Session } from "../identity/sessions.ts";
 import type { ClusterStep } from "./steps.ts";
 
-/** With what the steps of a cluster are made. */
-export interface ClusterActor {
+/** What the steps of a cluster are made. */
+export interface ClusterPerformContext {
   readonly object: OpenStackCluster;
   readonly session: Session | undefined;
   readonly client: KubernetesClient;
   readonly events: EventRecorder;
 }
 
-/** A `ClusterActor` whose credentials work: what every step in OpenStack needs. */
-export type SessionActor = ClusterActor & { readonly session: Session };
+/** A `ClusterPerformContext` whose credentials work: what every step in OpenStack needs. */
+export type SessionPerformContext = ClusterPerformContext & { readonly session: Session };
 
-/** The values of `do` of a cluster's steps, such as "create-network". */
+/** The values of `type` of a cluster's steps, such as "create-network". */
 export type StepName = ClusterStep["type"];
-/** The step whose `do` is `Name`, with its fields. */
+/** The step whose `type` is `Name`, with its fields. */
 export type StepNamed<Name extends StepName> = Extract<ClusterStep, { type: Name }>;
 
 /** How each of some kinds of steps is made true. */
-export type Performers<Name extends StepName, Actor> = {
-  readonly [N in Name]: (step: StepNamed<N>, actor: Actor, signal: AbortSignal) => Promise<void>;
+export type Performers<Name extends StepName, Context> = {
+  readonly [N in Name]: (step: StepNamed<N>, using: Context, signal: AbortSignal) => Promise<void>;
 };
 
 /** Emits a Normal event about the cluster. */
-export function tell({ events, object }: ClusterActor, reason: string, message: string): void {
+export function emit({ events, object }: ClusterPerformContext, reason: string, message: string): void {
   events.event(object, { type: "Normal", reason, message });
 }
 

@@ -2,7 +2,7 @@ import type { EventRecorder, Informer, KubeObject, KubernetesClient, Secret } fr
 import type { Session } from "../identity/sessions.ts";
 
 /** With what the calls to OpenStack are made. */
-export interface ServerActor {
+export interface ServerPerformContext {
   /** The object that the events are about. */
   readonly object: KubeObject;
   readonly session: Session | undefined;
@@ -18,6 +18,6 @@ export interface Call {
 }
 
 /** An event of what was done. */
-export function tell({ events, object }: ServerActor, reason: string, message: string): void {
+export function emit({ events, object }: ServerPerformContext, reason: string, message: string): void {
   events.event(object, { type: "Normal", reason, message });
 }
