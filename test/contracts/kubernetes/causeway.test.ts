@@ -3,7 +3,7 @@
  * the same cases. Of stock kubectl only a part: a process for each command is slow, and the rest is in
  * causeway-kubectl.test.ts.
  */
-import { chapters } from "./cases/all.ts";
+import { caseGroups } from "./cases/all.ts";
 import { kubectl, shortKubectl } from "./cases/kubectl.ts";
 import { startEmbedded } from "./embedded.ts";
 import { holdToContract } from "./suite.ts";
@@ -11,5 +11,5 @@ import { holdToContract } from "./suite.ts";
 holdToContract(
   "causeway",
   startEmbedded,
-  chapters.map((chapter) => (chapter === kubectl ? shortKubectl : chapter)),
+  caseGroups.map((group) => (group === kubectl ? shortKubectl : group)),
 );

@@ -120,7 +120,7 @@ export interface ContractCase {
 }
 
 /** Cases about one subject. */
-export interface Chapter {
+export interface CaseGroup {
   readonly title: string;
   readonly cases: readonly ContractCase[];
 }

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, test } from "vitest";
-import { chapters } from "./cases/all.ts";
+import { caseGroups } from "./cases/all.ts";
 import { prepareContraptions } from "./cases/custom-resource.ts";
 import { openRunner, type Runner } from "./context.ts";
-import type { Chapter, ContractCase, ServerName, Target } from "./interface.ts";
+import type { CaseGroup, ContractCase, ServerName, Target } from "./interface.ts";
 
-/** Holds one server to every case of these chapters; all of them by default. */
+/** Holds one server to every case of these groups; all of them by default. */
 export function holdToContract(
   name: ServerName,
   start: () => Promise<Target>,
-  held: readonly Chapter[] = chapters,
+  held: readonly CaseGroup[] = caseGroups,
 ): void {
   describe(`${name} keeps the contract`, () => {
     let target: Target | undefined;

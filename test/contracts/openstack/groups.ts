@@ -10,7 +10,7 @@ import { operatorGroups } from "./cases/operator-kinds.ts";
 import { orchestrationGroups } from "./cases/orchestration.ts";
 import { placementGroups } from "./cases/placement.ts";
 import { shareGroups } from "./cases/share.ts";
-import { smallPrintGroups } from "./cases/small-print.ts";
+import { otherClientGroups } from "./cases/other-clients.ts";
 import { volumeGroups } from "./cases/volume.ts";
 
 /** The requests that a cloud gets by raw HTTP. */
@@ -26,6 +26,6 @@ export const groups: readonly RawGroup[] = [
   ...shareGroups,
   ...orchestrationGroups,
   ...placementGroups,
-  ...smallPrintGroups,
+  ...otherClientGroups,
   ...operatorGroups,
 ];

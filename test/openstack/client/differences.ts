@@ -1,4 +1,4 @@
-import { excuses } from "./excuses.ts";
+import { knownDifferences } from "./known-differences.ts";
 import type { ClientOutput } from "./normal.ts";
 import type { Line } from "./run.ts";
 
@@ -9,18 +9,18 @@ export interface Difference {
   readonly at: readonly string[];
 }
 
-/** What the clouds say differently; `excused` are those that have a reason in excuses.ts. */
+/** What the clouds say differently; `known` are those that have a reason in known-differences.ts. */
 export function differencesOf(
   real: readonly Line[],
   simulated: readonly Line[],
-): { readonly different: readonly Difference[]; readonly excused: readonly Difference[] } {
+): { readonly different: readonly Difference[]; readonly known: readonly Difference[] } {
   const all = real.flatMap((line, place): Difference[] => {
     const ours = simulated[place]?.output;
     if (ours !== undefined && same(line.output, ours)) return [];
     return [{ command: line.command, at: partings(line.output, ours) }];
   });
-  const isExcused = ({ command }: Difference) => excuses.some(({ commands }) => commands.includes(command));
-  return { different: all.filter((one) => !isExcused(one)), excused: all.filter(isExcused) };
+  const isKnown = ({ command }: Difference) => knownDifferences.some(({ commands }) => commands.includes(command));
+  return { different: all.filter((one) => !isKnown(one)), known: all.filter(isKnown) };
 }
 
 const same = (a: ClientOutput, b: ClientOutput): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import type { Command } from "./chapter.ts";
+import type { Command } from "./suite.ts";
 import type { Answer } from "./process.ts";
 
 /** What a command's answer says, without what differs from run to run. */

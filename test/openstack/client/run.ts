@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { accounts, commandsOf, type Account, type Chapter, type Command } from "./chapter.ts";
+import { accounts, commandsOf, type Account, type Suite, type Command } from "./suite.ts";
 import { addressesIn, outputOf, type ClientOutput } from "./normal.ts";
 import { ClientProcess, type Answer } from "./process.ts";
 
@@ -35,18 +35,18 @@ export class CloudClients {
   }
 }
 
-/** Runs a chapter on a cloud, every line whatever the ones before it said. */
-export async function runChapter(clients: CloudClients, chapter: Chapter, prefix: string): Promise<readonly Line[]> {
+/** Runs a suite on a cloud, every line whatever the ones before it said. */
+export async function runSuite(clients: CloudClients, suite: Suite, prefix: string): Promise<readonly Line[]> {
   const kept = new Map<string, string>();
   const names = new Map<string, string>();
-  const known = { prefix, names, addresses: addressesIn(chapter.lines) };
+  const known = { prefix, names, addresses: addressesIn(suite.lines) };
   const perform = (command: Command) =>
     clients.run(
       command.account,
       command.words.map((word) => filled(word, prefix, kept)),
     );
   const lines: Line[] = [];
-  for (const command of commandsOf(chapter.lines)) {
+  for (const command of commandsOf(suite.lines)) {
     if (waits.has(command.words[0] ?? "")) {
       await settled(clients, { ...command, words: command.words.map((word) => filled(word, prefix, kept)) });
       continue;
@@ -55,7 +55,7 @@ export async function runChapter(clients: CloudClients, chapter: Chapter, prefix
     learn(command, answer, { kept, names, prefix });
     lines.push({ command: command.text, output: outputOf(answer, known, command.rows) });
   }
-  for (const command of commandsOf(chapter.cleanup ?? "")) await perform(command);
+  for (const command of commandsOf(suite.cleanup ?? "")) await perform(command);
   return lines;
 }
 

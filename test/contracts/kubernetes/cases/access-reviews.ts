@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, Context, Json } from "../interface.ts";
+import type { CaseGroup, Context, Json } from "../interface.ts";
 import { at, done, eventually, made, refused } from "./shorthands.ts";
 
 const AUTHENTICATION = "/apis/authentication.k8s.io/v1";
@@ -11,7 +11,7 @@ async function asked(c: Context, kind: string, spec: Json): Promise<Json> {
   return status;
 }
 
-function invalidReview(kind: string, spec: Json, message: string, metadata: Json = {}): Chapter["cases"][number] {
+function invalidReview(kind: string, spec: Json, message: string, metadata: Json = {}): CaseGroup["cases"][number] {
   return {
     name: `a ${kind} with ${JSON.stringify(spec).slice(0, 60)} is 422: ${message.slice(0, 60)}`,
     async run({ api }) {
@@ -24,7 +24,7 @@ function invalidReview(kind: string, spec: Json, message: string, metadata: Json
 
 const pods = { verb: "list", resource: "pods" };
 
-export const accessReviews: Chapter = {
+export const accessReviews: CaseGroup = {
   title: "access reviews and impersonation",
   cases: [
     invalidReview(

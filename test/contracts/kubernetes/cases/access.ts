@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { createAuthority, issueCertificate } from "@causeway/foundation";
-import type { Chapter, Context, Json, Raw } from "../interface.ts";
+import type { CaseGroup, Context, Json, Raw } from "../interface.ts";
 import { rawClient } from "../raw.ts";
 import { at, configMap, done, eventually, grant, made, refused } from "./shorthands.ts";
 
@@ -76,7 +76,7 @@ const FORBIDDEN: readonly (readonly [string, (c: Context) => string, string])[] 
   ["GET", () => "/metrics", 'forbidden: User "joe" cannot get path "/metrics"'],
 ];
 
-export const access: Chapter = {
+export const access: CaseGroup = {
   title: "authentication and authorization",
   cases: [
     ...FORBIDDEN.map(([method, path, message]) => ({

@@ -1,4 +1,4 @@
-import type { Chapter } from "../interface.ts";
+import type { CaseGroup } from "../interface.ts";
 import { access } from "./access.ts";
 import { applying } from "./applying.ts";
 import { auditing } from "./auditing.ts";
@@ -69,7 +69,7 @@ import { workloads } from "./workloads.ts";
 import { writing } from "./writing.ts";
 import { wrongTypes } from "./wrong-types.ts";
 
-export const chapters: readonly Chapter[] = [
+export const caseGroups: readonly CaseGroup[] = [
   smallWriteRules,
   servicesAndBindings,
   ownersAndFinalizers,

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Answer, Chapter, Json } from "../interface.ts";
+import type { Answer, CaseGroup, Json } from "../interface.ts";
 import { contraption, contraptions, GROUP } from "./custom-resource.ts";
 import { apply, at, configMap, done, made, refused } from "./shorthands.ts";
 
@@ -12,7 +12,7 @@ function warnings({ headers }: Answer): string {
 }
 
 /** What random operations around apply on both servers (differential/, profile apply) found to differ, each once. */
-export const applyAcrossVersions: Chapter = {
+export const applyAcrossVersions: CaseGroup = {
   title: "apply and patches of several versions",
   cases: [
     {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, Json } from "../interface.ts";
+import type { CaseGroup, Json } from "../interface.ts";
 import { contraption, contraptions } from "./custom-resource.ts";
 import { apply, at, configMap, done, made, refused } from "./shorthands.ts";
 
@@ -15,7 +15,7 @@ function fieldsOf(body: Json, manager: string): unknown {
   return (at(body, "metadata", "managedFields") as Json[]).find((m) => m["manager"] === manager)?.["fieldsV1"];
 }
 
-export const applying: Chapter = {
+export const applying: CaseGroup = {
   title: "server-side apply",
   cases: [
     {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import { auditEvents } from "../audit-policy.ts";
-import type { Answer, Chapter, Context, Json, Raw } from "../interface.ts";
+import type { Answer, CaseGroup, Context, Json, Raw } from "../interface.ts";
 import { at, configMap, done, eventually, grant, made } from "./shorthands.ts";
 
 const MASTERS = ["audited", "system:masters"];
@@ -29,7 +29,7 @@ function admin(c: Context): Promise<Raw> {
   return c.as({ user: c.unique("audited"), groups: MASTERS });
 }
 
-export const auditing: Chapter = {
+export const auditing: CaseGroup = {
   title: "auditing",
   cases: [
     {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, ContractCase } from "../interface.ts";
+import type { CaseGroup, ContractCase } from "../interface.ts";
 import { configMap, made, refused } from "./shorthands.ts";
 
 const YAML = { headers: { "content-type": "application/yaml" } };
@@ -28,7 +28,7 @@ const AMBIGUOUS: Readonly<Record<string, string>> = {
   a10: "1",
 };
 
-export const bodies: Chapter = {
+export const bodies: CaseGroup = {
   title: "bodies",
   cases: [
     {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, Context, ContractCase, Json } from "../interface.ts";
+import type { CaseGroup, Context, ContractCase, Json } from "../interface.ts";
 import { define, definition, DEFINITIONS } from "./custom-resource.ts";
 import { apply, done, invalid, made } from "./shorthands.ts";
 
@@ -190,7 +190,7 @@ const SCALES: readonly (readonly [string, Json, string])[] = [
   ],
 ];
 
-export const celRules: Chapter = {
+export const celRules: CaseGroup = {
   title: "CEL validation rules of custom objects",
   cases: [
     ...[0, 1, 2, 3, 4, 5].map((part): ContractCase => ({

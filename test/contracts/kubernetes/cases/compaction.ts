@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, Context } from "../interface.ts";
+import type { CaseGroup, Context } from "../interface.ts";
 import { contraption, contraptions } from "./custom-resource.ts";
 import { at, made, names, refused } from "./shorthands.ts";
 
@@ -17,7 +17,7 @@ async function fill(c: Context): Promise<void> {
   await c.target.compact();
 }
 
-export const compaction: Chapter = {
+export const compaction: CaseGroup = {
   title: "compacted revisions",
   cases: [
     {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Answer, Chapter, Json } from "../interface.ts";
+import type { Answer, CaseGroup, Json } from "../interface.ts";
 import { at, made, refused } from "./shorthands.ts";
 
 const STATUSES = "/api/v1/componentstatuses";
@@ -20,7 +20,7 @@ const store: Json = {
   conditions: [{ type: "Healthy", status: "True", message: "ok" }],
 };
 
-export const components: Chapter = {
+export const components: CaseGroup = {
   title: "component statuses",
   cases: [
     {
@@ -108,7 +108,7 @@ export const components: Chapter = {
 };
 
 /** Requests that would be forwarded, had they a target. */
-export const proxying: Chapter = {
+export const proxying: CaseGroup = {
   title: "requests that are forwarded to kubelets, pods and Services",
   cases: [
     {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { createRequest } from "@causeway/foundation";
 import { expect } from "vitest";
-import type { Answer, Chapter, Context, Json } from "../interface.ts";
+import type { Answer, CaseGroup, Context, Json } from "../interface.ts";
 import { define, definition } from "./custom-resource.ts";
 import { at, done, eventually, gone, made, refused } from "./shorthands.ts";
 
@@ -108,7 +108,7 @@ async function brought({ api }: Context, plural: string): Promise<readonly [numb
   return [texts.length, createHash("sha256").update(texts.join("\n\n")).digest("hex").slice(0, 16)];
 }
 
-export const conformance: Chapter = {
+export const conformance: CaseGroup = {
   title: "behaviour that the conformance suite and controllers rely on",
   cases: [
     {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, ContractCase, Json } from "../interface.ts";
+import type { CaseGroup, ContractCase, Json } from "../interface.ts";
 import { at, configMap, made, refused } from "./shorthands.ts";
 
 const REVIEWS: readonly { readonly path: string; readonly kind: string; readonly spec: Json }[] = [
@@ -34,7 +34,7 @@ const untyped: readonly ContractCase[] = REVIEWS.map(({ path, kind, spec }) => (
 }));
 
 /** Requests as clients send them that leave out, or write otherwise, what others say. */
-export const connecting: Chapter = {
+export const connecting: CaseGroup = {
   title: "requests without apiVersion and kind, and other forms of connect requests",
   cases: [
     ...untyped,

@@ -1,11 +1,11 @@
 import { expect } from "vitest";
-import type { Chapter, Json } from "../interface.ts";
+import type { CaseGroup, Json } from "../interface.ts";
 import { DEFINITIONS } from "./custom-resource.ts";
 import { DEFINITION_REFUSALS, REFUSALS } from "./converter-refusals.ts";
 import { gaugeDefinition, withGauges } from "./converter.ts";
 import { apply, at, done, eventually, items, made, names, refused } from "./shorthands.ts";
 
-export const converting: Chapter = {
+export const converting: CaseGroup = {
   title: "conversion webhooks",
   cases: [
     {
@@ -221,7 +221,7 @@ export const converting: Chapter = {
     },
     ...REFUSALS.map(([name, answer, message]) => ({
       name: `a conversion is refused that ${name}`,
-      async run(c: Parameters<Chapter["cases"][number]["run"]>[0]) {
+      async run(c: Parameters<CaseGroup["cases"][number]["run"]>[0]) {
         await withGauges(c, async ({ group, path, gauge, converter }) => {
           converter.answer = answer;
           const { code, body } = await c.api.post(path("v2"), gauge("v2", "a"));
@@ -307,7 +307,7 @@ export const converting: Chapter = {
     },
     ...DEFINITION_REFUSALS.map(([name, conversion, message]) => ({
       name: `a CRD is refused ${name}`,
-      async run(c: Parameters<Chapter["cases"][number]["run"]>[0]) {
+      async run(c: Parameters<CaseGroup["cases"][number]["run"]>[0]) {
         const group = `${c.unique("refused")}.example.com`;
         const manifest = gaugeDefinition(group, { url: "https://127.0.0.1:1/convert", caBundle: "" }, { conversion });
         const answer = await c.api.post(DEFINITIONS, manifest);

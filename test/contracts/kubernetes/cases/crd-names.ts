@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, ContractCase, Json, Raw } from "../interface.ts";
+import type { CaseGroup, ContractCase, Json, Raw } from "../interface.ts";
 import { define, definition, DEFINITIONS } from "./custom-resource.ts";
 import { at, causesOf, done, eventually, gone } from "./shorthands.ts";
 
@@ -157,7 +157,7 @@ const REFUSED: readonly (readonly [string, { spec?: Json; version?: Json }, read
   ],
 ];
 
-export const crdNames: Chapter = {
+export const crdNames: CaseGroup = {
   title: "names and fields of CRDs",
   cases: [
     ...REFUSED.map(([what, { spec = {}, version = {} }, causes]): ContractCase => ({

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, ContractCase, Json } from "../interface.ts";
+import type { CaseGroup, ContractCase, Json } from "../interface.ts";
 import { definition, DEFINITIONS } from "./custom-resource.ts";
 import { causesOf } from "./shorthands.ts";
 
@@ -161,7 +161,7 @@ const refused = RULES.map(([what, schema, rule, cause]): ContractCase => ({
   },
 }));
 
-export const crdRules: Chapter = { title: "CEL validation rules of CRDs", cases: [...refused, ...taken] };
+export const crdRules: CaseGroup = { title: "CEL validation rules of CRDs", cases: [...refused, ...taken] };
 
 function withSchema(openAPIV3Schema: Json): Json {
   return { versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }] };

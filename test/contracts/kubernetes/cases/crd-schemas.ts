@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, ContractCase, Json } from "../interface.ts";
+import type { CaseGroup, ContractCase, Json } from "../interface.ts";
 import { definition, DEFINITIONS } from "./custom-resource.ts";
 import { causesOf } from "./shorthands.ts";
 
@@ -297,7 +297,7 @@ const SOUND: readonly (readonly [string, Json])[] = [
   ["with a rule about the object's name", rules(object({ spec: string }), { rule: "self.metadata.name != 'a'" })],
 ];
 
-export const crdSchemas: Chapter = {
+export const crdSchemas: CaseGroup = {
   title: "schemas of CRDs",
   cases: [
     ...SCHEMAS.map(([what, schema, causes]): ContractCase => ({

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, Context, ContractCase, Json } from "../interface.ts";
+import type { CaseGroup, Context, ContractCase, Json } from "../interface.ts";
 import { contraption, contraptions, define, definition, DEFINITIONS } from "./custom-resource.ts";
 import { at, done, eventually, invalid, made, refused } from "./shorthands.ts";
 
@@ -105,7 +105,7 @@ const BROKEN: readonly (readonly [string, Json, RegExp])[] = [
   ],
 ];
 
-export const customObjects: Chapter = {
+export const customObjects: CaseGroup = {
   title: "custom resources",
   cases: [
     ...INVALID.map(([what, spec, causes]): ContractCase => ({

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, Context, ContractCase, Json } from "../interface.ts";
+import type { CaseGroup, Context, ContractCase, Json } from "../interface.ts";
 import { at, done, made } from "./shorthands.ts";
 import { OTHERS } from "./standard-others.ts";
 import { WORKLOADS, type Standard } from "./standard-workloads.ts";
@@ -129,7 +129,7 @@ const QUANTITIES = [
   [7, "7"],
 ] as const;
 
-export const defaults: Chapter = {
+export const defaults: CaseGroup = {
   title: "defaults of built-in kinds",
   cases: [
     ...WORKLOADS.map(isFilledIn),

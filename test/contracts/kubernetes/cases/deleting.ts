@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, Context, Json } from "../interface.ts";
+import type { CaseGroup, Context, Json } from "../interface.ts";
 import { at, configMap, done, eventually, gone, made, refused } from "./shorthands.ts";
 
 const COLLECTOR = {
@@ -17,7 +17,7 @@ async function family({ api, core }: Context): Promise<void> {
   await made(api.post(core("configmaps"), configMap("child", { metadata: { ownerReferences: [owner] } })));
 }
 
-export const deleting: Chapter = {
+export const deleting: CaseGroup = {
   title: "deleting",
   cases: [
     {

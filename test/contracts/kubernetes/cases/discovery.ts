@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, Json, Raw } from "../interface.ts";
+import type { CaseGroup, Json, Raw } from "../interface.ts";
 import { CONTRAPTIONS, GROUP } from "./custom-resource.ts";
 import { at, eventually, refused } from "./shorthands.ts";
 
@@ -22,7 +22,7 @@ function documents(api: Raw): Promise<Record<string, { serverRelativeURL: string
   }, "the document of the custom kind");
 }
 
-export const discovery: Chapter = {
+export const discovery: CaseGroup = {
   title: "discovery",
   cases: [
     {
@@ -39,7 +39,7 @@ export const discovery: Chapter = {
     },
     ...["/healthz", "/livez", "/readyz"].map((path) => ({
       name: `${path} answers ok as text, to anonymous callers too`,
-      async run({ as }: Parameters<Chapter["cases"][number]["run"]>[0]) {
+      async run({ as }: Parameters<CaseGroup["cases"][number]["run"]>[0]) {
         const { code, text, headers } = await (await as({ anonymous: true })).get(path);
         expect({ code, text }).toEqual({ code: 200, text: "ok" });
         expect(headers["content-type"]).toBe("text/plain; charset=utf-8");
@@ -169,7 +169,7 @@ export const discovery: Chapter = {
     },
     ...["/api", "/apis"].map((path) => ({
       name: `${path} comes aggregated to who asks so`,
-      async run({ api }: Parameters<Chapter["cases"][number]["run"]>[0]) {
+      async run({ api }: Parameters<CaseGroup["cases"][number]["run"]>[0]) {
         const { body, headers } = await api.get(path, { headers: { accept: AGGREGATED } });
         expect(headers["content-type"]).toBe("application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
         expect(body).toMatchObject({ kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2" });

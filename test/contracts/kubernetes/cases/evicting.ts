@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Answer, Chapter, Context, ContractCase, Json } from "../interface.ts";
+import type { Answer, CaseGroup, Context, ContractCase, Json } from "../interface.ts";
 import { at, done, gone, made, refused } from "./shorthands.ts";
 
 const POLICY = "policy/v1";
@@ -234,4 +234,4 @@ const cases: ContractCase[] = [
   },
 ];
 
-export const evicting: Chapter = { title: "evictions", cases };
+export const evicting: CaseGroup = { title: "evictions", cases };

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Answer, Chapter, Context, Identity, Raw } from "../interface.ts";
+import type { Answer, CaseGroup, Context, Identity, Raw } from "../interface.ts";
 import { level, limited, LEVELS, PODS, ruled, schema, SCHEMAS } from "./flow-refusals.ts";
 import { at, done, eventually, grant, made } from "./shorthands.ts";
 
@@ -58,7 +58,7 @@ const CLASSIFIED: readonly (readonly [string, Identity, string, string, string])
   ],
 ];
 
-export const flowControl: Chapter = {
+export const flowControl: CaseGroup = {
   title: "priority and fairness",
   cases: [
     ...OWN_SCHEMAS.map(([name, to, precedence, by]) => ({

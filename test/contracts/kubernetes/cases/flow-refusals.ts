@@ -1,4 +1,4 @@
-import type { Chapter, Context, Json } from "../interface.ts";
+import type { CaseGroup, Context, Json } from "../interface.ts";
 import { invalid } from "./shorthands.ts";
 
 const API = "/apis/flowcontrol.apiserver.k8s.io/v1";
@@ -165,7 +165,7 @@ const BAD_LEVELS: readonly (readonly [string, Json, readonly string[]])[] = [
   ],
 ];
 
-export const flowRefusals: Chapter = {
+export const flowRefusals: CaseGroup = {
   title: "validation of FlowSchemas and PriorityLevelConfigurations",
   cases: [
     ...BAD_SCHEMAS.map(([what, spec, causes]) => ({

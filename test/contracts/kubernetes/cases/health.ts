@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, Context } from "../interface.ts";
+import type { CaseGroup, Context } from "../interface.ts";
 
 const ENDPOINTS = ["healthz", "livez", "readyz"] as const;
 const CHECKS = [
@@ -10,7 +10,7 @@ const CHECKS = [
   "poststarthook/rbac/bootstrap-roles",
 ];
 
-export const health: Chapter = {
+export const health: CaseGroup = {
   title: "health",
   cases: [
     ...ENDPOINTS.map((endpoint) => ({

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, Context, Json } from "../interface.ts";
+import type { CaseGroup, Context, Json } from "../interface.ts";
 import { partOf } from "../issuer.ts";
 import { at, eventually, made, refused } from "./shorthands.ts";
 
@@ -20,7 +20,7 @@ async function believed(c: Context, token: string): Promise<Json> {
   }, "an authenticated token");
 }
 
-export const identities: Chapter = {
+export const identities: CaseGroup = {
   title: "identities from issuers, certificates and webhooks",
   cases: [
     {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import type { Chapter, Context, ContractCase, Json } from "../interface.ts";
+import type { CaseGroup, Context, ContractCase, Json } from "../interface.ts";
 import { eventually, invalid, made, refused } from "./shorthands.ts";
 import { collection } from "./defaults.ts";
 
@@ -341,7 +341,7 @@ const growing: ContractCase[] = [
   },
 ];
 
-export const immutableFields: Chapter = {
+export const immutableFields: CaseGroup = {
   title: "immutable fields",
   cases: [
     rowsCase("classes and drivers keep what volumes and pods were made by", CLASSES),

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import type { Chapter, Context, ContractCase, Json } from "../interface.ts";
+import type { CaseGroup, Context, ContractCase, Json } from "../interface.ts";
 import { at, eventually, invalid, made, refused } from "./shorthands.ts";
 
 /** A name of its own for each of a case's objects. */
@@ -131,7 +131,7 @@ const runtimes: ContractCase[] = [
   },
 ];
 
-export const jobsAndRuntimes: Chapter = {
+export const jobsAndRuntimes: CaseGroup = {
   title: "selectors of Jobs and overheads of RuntimeClasses",
   cases: [...jobs, ...runtimes],
 };

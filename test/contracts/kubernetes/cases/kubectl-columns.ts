@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, ContractCase, Json } from "../interface.ts";
+import type { CaseGroup, ContractCase, Json } from "../interface.ts";
 import { CORE_ROWS } from "./rows-core.ts";
 import { OTHER_ROWS } from "./rows-others.ts";
 import { POD_ROWS } from "./rows-pods.ts";
@@ -147,7 +147,7 @@ function saysInItsRow(row: Row, i: number): ContractCase {
   };
 }
 
-export const kubectlColumns: Chapter = {
+export const kubectlColumns: CaseGroup = {
   title: "columns of kubectl",
   cases: [...COLUMNS.map(hasColumns), ...[...POD_ROWS, ...CORE_ROWS, ...OTHER_ROWS].map(saysInItsRow)],
 };

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, ContractCase } from "../interface.ts";
+import type { CaseGroup, ContractCase } from "../interface.ts";
 import { kubectlMissing, openDesk } from "./kubectl-run.ts";
 import { ACCESS_SCRIPTS } from "./kubectl-scripts-access.ts";
 import { MORE_SCRIPTS } from "./kubectl-scripts-pods.ts";
@@ -32,8 +32,8 @@ const title = "stock kubectl";
 /** Those that call kubectl a few times. */
 const short = new Set(["kubectl looks around", "kubectl applies on the server"]);
 
-export const kubectl: Chapter = { title, cases: [...SCRIPTS, ...MORE_SCRIPTS, ...ACCESS_SCRIPTS].map(scripted) };
+export const kubectl: CaseGroup = { title, cases: [...SCRIPTS, ...MORE_SCRIPTS, ...ACCESS_SCRIPTS].map(scripted) };
 
-/** The chapter in two parts: `npm test` runs the short one, `npm run test:scenarios` the other. */
-export const shortKubectl: Chapter = { title, cases: kubectl.cases.filter(({ name }) => short.has(name)) };
-export const longKubectl: Chapter = { title, cases: kubectl.cases.filter(({ name }) => !short.has(name)) };
+/** The group in two parts: `npm test` runs the short one, `npm run test:scenarios` the other. */
+export const shortKubectl: CaseGroup = { title, cases: kubectl.cases.filter(({ name }) => short.has(name)) };
+export const longKubectl: CaseGroup = { title, cases: kubectl.cases.filter(({ name }) => !short.has(name)) };

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, Raw } from "../interface.ts";
+import type { CaseGroup, Raw } from "../interface.ts";
 import { configMap, eventually, made } from "./shorthands.ts";
 
 interface Sample {
@@ -67,7 +67,7 @@ const BUCKETS: Readonly<Record<string, readonly string[]>> = {
 };
 const COUNT = { apiserver_request_duration_seconds: 24, apiserver_request_sli_duration_seconds: 22 } as const;
 
-export const metrics: Chapter = {
+export const metrics: CaseGroup = {
   title: "metrics",
   cases: [
     {

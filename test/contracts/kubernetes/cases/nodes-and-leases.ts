@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { createRequest } from "@causeway/foundation";
-import type { Chapter, Json } from "../interface.ts";
+import type { CaseGroup, Json } from "../interface.ts";
 import { at, done, eventually, invalid, made } from "./shorthands.ts";
 
 const LEASE = "coordination.k8s.io/v1";
@@ -24,7 +24,7 @@ function approval(body: Json, type: string): Json {
   return { ...body, status: { conditions: [{ type, status: "True", reason: "Case", message: "so" }] } };
 }
 
-export const nodesAndLeases: Chapter = {
+export const nodesAndLeases: CaseGroup = {
   title: "nodes, leases and certificates",
   cases: [
     {
@@ -94,7 +94,7 @@ export const nodesAndLeases: Chapter = {
       ] as const
     ).map(([spec, cause]) => ({
       name: `a lease with ${JSON.stringify(spec)} is refused`,
-      async run({ api, apis }: Parameters<Chapter["cases"][number]["run"]>[0]) {
+      async run({ api, apis }: Parameters<CaseGroup["cases"][number]["run"]>[0]) {
         invalid(
           await api.post(apis(LEASE, "leases"), { apiVersion: LEASE, kind: "Lease", metadata: { name: "a" }, spec }),
           cause,

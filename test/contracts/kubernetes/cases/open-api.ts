@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter } from "../interface.ts";
+import type { CaseGroup } from "../interface.ts";
 import { at } from "./shorthands.ts";
 
 const PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
@@ -20,7 +20,7 @@ const MARKS: readonly (readonly [definition: string, field: string, marks: Recor
   ["apps.v1.DeploymentSpec", "strategy", { "x-kubernetes-patch-strategy": "retainKeys" }],
 ];
 
-export const openApi: Chapter = {
+export const openApi: CaseGroup = {
   title: "OpenAPI documents",
   cases: [
     {
@@ -36,7 +36,7 @@ export const openApi: Chapter = {
     },
     ...["v2", "v3"].map((version) => ({
       name: `OpenAPI ${version} of built-in kinds says how their fields merge`,
-      async run({ api }: Parameters<Chapter["cases"][number]["run"]>[0]) {
+      async run({ api }: Parameters<CaseGroup["cases"][number]["run"]>[0]) {
         const paths = version === "v2" ? ["/openapi/v2"] : ["/openapi/v3/api/v1", "/openapi/v3/apis/apps/v1"];
         const texts = await Promise.all(paths.map(async (path) => (await api.get(path)).text));
         const known = texts.map((text) => JSON.parse(text) as unknown);

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Answer, Chapter, Json } from "../interface.ts";
+import type { Answer, CaseGroup, Json } from "../interface.ts";
 import { contraption, contraptions } from "./custom-resource.ts";
 import { at, configMap, done, invalid, items, made, refused } from "./shorthands.ts";
 
@@ -24,7 +24,7 @@ function warnings({ headers }: Answer): unknown {
 }
 
 /** What random operations on both servers (differential/, profile general) found to differ later, each once. */
-export const ownersAndFinalizers: Chapter = {
+export const ownersAndFinalizers: CaseGroup = {
   title: "owners, finalizers and the order of errors",
   cases: [
     {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, Context, ContractCase, Json } from "../interface.ts";
+import type { CaseGroup, Context, ContractCase, Json } from "../interface.ts";
 import { at, done, eventually, made, refused } from "./shorthands.ts";
 
 const record = (value: unknown): Json => (value ?? {}) as Json;
@@ -387,7 +387,7 @@ const storage: ContractCase[] = [
   },
 ];
 
-export const podAdmission: Chapter = {
+export const podAdmission: CaseGroup = {
   title: "admission of pods and volume claims",
   cases: [...accounts, ...priorities, ...tolerations, ...limits, ...storage],
 };

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Answer, Chapter, ContractCase, Json } from "../interface.ts";
+import type { Answer, CaseGroup, ContractCase, Json } from "../interface.ts";
 
 /** The spec of a pod of which this is odd, and what is warned of: "P" stands for the path of the spec. */
 interface Oddity {
@@ -131,7 +131,7 @@ function caseOf({ name, spec, container, annotations, warnings }: Oddity): Contr
   };
 }
 
-export const podWarnings: Chapter = {
+export const podWarnings: CaseGroup = {
   title: "warnings about pods",
   cases: [
     ...ODDITIES.map(caseOf),

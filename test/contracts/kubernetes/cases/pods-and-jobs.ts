@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, Context, Json } from "../interface.ts";
+import type { CaseGroup, Context, Json } from "../interface.ts";
 import { apply, at, causesOf, done, gone, made, refused } from "./shorthands.ts";
 
 const WHY = "field is immutable";
@@ -21,7 +21,7 @@ const withoutValue = (cause: string): string => cause.replace(/Invalid value: .*
 
 const ports = (...numbers: readonly Json[]): Json[] => numbers.map((port) => ({ containerPort: 80, ...port }));
 
-export const podsAndJobs: Chapter = {
+export const podsAndJobs: CaseGroup = {
   title: "pods and Jobs: defaults and updates",
   cases: [
     {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, Context, ContractCase, Json } from "../interface.ts";
+import type { CaseGroup, Context, ContractCase, Json } from "../interface.ts";
 import { at, done, invalid, made } from "./shorthands.ts";
 
 const DEBUGGER = { name: "look", image: "tools", targetContainerName: "c" };
@@ -111,4 +111,4 @@ const cases: ContractCase[] = [
   },
 ];
 
-export const podsChanging: Chapter = { title: "ephemeral containers and resizes of pods", cases };
+export const podsChanging: CaseGroup = { title: "ephemeral containers and resizes of pods", cases };

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, ContractCase, Json } from "../interface.ts";
+import type { CaseGroup, ContractCase, Json } from "../interface.ts";
 import { withPolicy } from "./policy-words.ts";
 import { at, configMap, done, made, refused } from "./shorthands.ts";
 import { MAPS } from "./webhook-words.ts";
@@ -384,4 +384,4 @@ const rest: ContractCase[] = [
   },
 ];
 
-export const policies: Chapter = { title: "admission policies", cases: [...judgements, ...rest] };
+export const policies: CaseGroup = { title: "admission policies", cases: [...judgements, ...rest] };

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, ContractCase, Json } from "../interface.ts";
+import type { CaseGroup, ContractCase, Json } from "../interface.ts";
 import { binding, BINDINGS, POLICIES, policy } from "./policy-words.ts";
 import { at, invalid, made } from "./shorthands.ts";
 import { MAPS } from "./webhook-words.ts";
@@ -215,4 +215,4 @@ const cases: ContractCase[] = [
   },
 ];
 
-export const policyWriting: Chapter = { title: "writing admission policies", cases };
+export const policyWriting: CaseGroup = { title: "writing admission policies", cases };

@@ -1,9 +1,9 @@
 import { expect } from "vitest";
-import type { Chapter, Json } from "../interface.ts";
+import type { CaseGroup, Json } from "../interface.ts";
 import { at, configMap, eventually } from "./shorthands.ts";
 
 /** What programs of others were seen to rely on. */
-export const programs: Chapter = {
+export const programs: CaseGroup = {
   title: "what programs rely on",
   cases: [
     {

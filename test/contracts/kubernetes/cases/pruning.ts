@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, Context, ContractCase, Json } from "../interface.ts";
+import type { CaseGroup, Context, ContractCase, Json } from "../interface.ts";
 import { define, definition } from "./custom-resource.ts";
 import { at, causesOf, done, made } from "./shorthands.ts";
 
@@ -205,7 +205,7 @@ const reset: ContractCase = {
   },
 };
 
-export const pruning: Chapter = {
+export const pruning: CaseGroup = {
   title: "pruning and defaults of custom objects",
   cases: [inOrder, status, scale, untracked, warned, reset],
 };

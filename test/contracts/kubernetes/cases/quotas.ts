@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { createRequest } from "@causeway/foundation";
-import type { Answer, Chapter, Context, ContractCase, Json } from "../interface.ts";
+import type { Answer, CaseGroup, Context, ContractCase, Json } from "../interface.ts";
 import { at, configMap, done, eventually, made, refused } from "./shorthands.ts";
 
 /**
@@ -311,4 +311,4 @@ async function csr(): Promise<string> {
   return Buffer.from(request).toString("base64");
 }
 
-export const quotas: Chapter = { title: "quotas and signers", cases: [...cases, ...signing] };
+export const quotas: CaseGroup = { title: "quotas and signers", cases: [...cases, ...signing] };

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Answer, Chapter, Context, Json, Raw } from "../interface.ts";
+import type { Answer, CaseGroup, Context, Json, Raw } from "../interface.ts";
 import { at, done, eventually, made, refused } from "./shorthands.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
@@ -132,7 +132,7 @@ const COVERS: readonly (readonly [string, Json, Json, string | undefined])[] = [
   ],
 ];
 
-export const rbacGrants: Chapter = {
+export const rbacGrants: CaseGroup = {
   title: "RBAC: granting rights that the user does not have",
   cases: [
     ...COVERS.map(([what, held, wanted, missing]) => ({

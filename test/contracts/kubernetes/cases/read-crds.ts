@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, Json } from "../interface.ts";
+import type { CaseGroup, Json } from "../interface.ts";
 import { definition, DEFINITIONS } from "./custom-resource.ts";
 import { at, causesOf, made } from "./shorthands.ts";
 
@@ -47,7 +47,7 @@ function firstLines(causes: readonly string[]): string[] {
   return causes.map((cause) => cause.split("\n")[0] ?? "").toSorted();
 }
 
-export const readCrds: Chapter = {
+export const readCrds: CaseGroup = {
   title: "CRDs as they are read",
   cases: [
     {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, Context, Json } from "../interface.ts";
+import type { CaseGroup, Context, Json } from "../interface.ts";
 import { contraption, contraptions } from "./custom-resource.ts";
 import { at, items, made, names, refused } from "./shorthands.ts";
 
@@ -18,7 +18,7 @@ function revision(body: Json): string {
 
 const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
 
-export const reading: Chapter = {
+export const reading: CaseGroup = {
   title: "reading",
   cases: [
     {

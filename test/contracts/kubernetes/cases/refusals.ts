@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Answer, Chapter, Context, ContractCase, Json } from "../interface.ts";
+import type { Answer, CaseGroup, Context, ContractCase, Json } from "../interface.ts";
 import { contraption, contraptions } from "./custom-resource.ts";
 import { at, configMap, made, refused } from "./shorthands.ts";
 
@@ -346,7 +346,7 @@ const REFUSALS: readonly Refusal[] = [
   },
 ];
 
-export const refusals: Chapter = {
+export const refusals: CaseGroup = {
   title: "refusals",
   cases: REFUSALS.map(({ name, ask, code, reason, message, details }): ContractCase => ({
     name: `refused: ${name}`,

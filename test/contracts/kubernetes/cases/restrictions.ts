@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { createRequest } from "@causeway/foundation";
-import type { Answer, Chapter, Context, Json, Raw } from "../interface.ts";
+import type { Answer, CaseGroup, Context, Json, Raw } from "../interface.ts";
 import { at, done, eventually, made, refused } from "./shorthands.ts";
 
 const RBAC = "rbac.authorization.k8s.io";
@@ -86,7 +86,7 @@ function signerRules(verb: string, resourceNames: readonly string[]): Json[] {
   ];
 }
 
-export const restrictions: Chapter = {
+export const restrictions: CaseGroup = {
   title: "restrictions of kubelets and signers",
   cases: [
     ...(

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Answer, Chapter, Context, ContractCase, Json, Raw } from "../interface.ts";
+import type { Answer, CaseGroup, Context, ContractCase, Json, Raw } from "../interface.ts";
 import { at, made, names } from "./shorthands.ts";
 
 /*
@@ -244,7 +244,7 @@ function watchCase([resourceVersion, resourceVersionMatch, wanted]: (typeof WATC
   };
 }
 
-export const revisions: Chapter = {
+export const revisions: CaseGroup = {
   title: "resource versions",
   cases: [...LISTS.map(listCase), ...WATCHES.map(watchCase)],
 };

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect } from "vitest";
-import type { Chapter, Context, Json } from "../interface.ts";
+import type { CaseGroup, Context, Json } from "../interface.ts";
 import { at, done } from "./shorthands.ts";
 
 const ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
@@ -22,7 +22,7 @@ function digest(all: readonly string[]): string {
   return createHash("sha256").update(all.join("\n")).digest("hex").slice(0, 16);
 }
 
-export const roles: Chapter = {
+export const roles: CaseGroup = {
   title: "bootstrap RBAC roles",
   cases: [
     ...(

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Answer, Chapter, Context, Json } from "../interface.ts";
+import type { Answer, CaseGroup, Context, Json } from "../interface.ts";
 import { contraption, contraptions, define, definition } from "./custom-resource.ts";
 import { apply, at, done, made, refused } from "./shorthands.ts";
 
@@ -92,7 +92,7 @@ async function owners({ api }: Context, path: string): Promise<Owner[]> {
     }));
 }
 
-export const scaleSubresource: Chapter = {
+export const scaleSubresource: CaseGroup = {
   title: "the scale subresource",
   cases: [
     {

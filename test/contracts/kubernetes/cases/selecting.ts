@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Answer, Chapter, Context, ContractCase, Json } from "../interface.ts";
+import type { Answer, CaseGroup, Context, ContractCase, Json } from "../interface.ts";
 import { configMap, made, names, refused } from "./shorthands.ts";
 
 /** Labels of four ConfigMaps. */
@@ -294,7 +294,7 @@ function caseOf(
   };
 }
 
-export const selectors: Chapter = {
+export const selectors: CaseGroup = {
   title: "selectors",
   cases: [
     ...BY_LABEL.map((row) => caseOf("labelSelector", row)),

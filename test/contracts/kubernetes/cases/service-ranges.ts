@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, Context, Json } from "../interface.ts";
+import type { CaseGroup, Context, Json } from "../interface.ts";
 import { at, done, eventually, gone, invalid, made } from "./shorthands.ts";
 
 const API = "/apis/networking.k8s.io/v1";
@@ -116,7 +116,7 @@ const BAD_CIDRS: readonly (readonly [string, readonly string[], string])[] = [
 
 const parent = (namespace: string, name: string): Json => ({ parentRef: { resource: "services", namespace, name } });
 
-export const serviceRanges: Chapter = {
+export const serviceRanges: CaseGroup = {
   title: "IP ranges of Services",
   cases: [
     {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, Context, Json } from "../interface.ts";
+import type { CaseGroup, Context, Json } from "../interface.ts";
 import { at, configMap, done, invalid, made, refused } from "./shorthands.ts";
 
 const RBAC = "rbac.authorization.k8s.io";
@@ -122,7 +122,7 @@ async function patched(context: Context, patch: Json) {
 }
 
 /** What random operations on both servers (differential/, profile general) found to differ, each once. */
-export const servicesAndBindings: Chapter = {
+export const servicesAndBindings: CaseGroup = {
   title: "strategic merge patches, Services and bindings",
   cases: [
     ...PATCHES.map(([sentence, patch, code, message]) => ({

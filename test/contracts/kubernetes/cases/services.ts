@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, Context, Json } from "../interface.ts";
+import type { CaseGroup, Context, Json } from "../interface.ts";
 import { at, done, invalid, made } from "./shorthands.ts";
 
 const PORTS = [{ port: 80 }];
@@ -65,7 +65,7 @@ const REFUSED: readonly (readonly [string, Json, readonly string[]])[] = [
   ],
 ];
 
-export const services: Chapter = {
+export const services: CaseGroup = {
   title: "Services",
   cases: [
     {

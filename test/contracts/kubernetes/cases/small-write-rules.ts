@@ -1,10 +1,10 @@
 import { expect } from "vitest";
-import type { Chapter, Json } from "../interface.ts";
+import type { CaseGroup, Json } from "../interface.ts";
 import { contraption, contraptions } from "./custom-resource.ts";
 import { apply, at, configMap, done, invalid, items, made, refused } from "./shorthands.ts";
 
 /** What random operations on both servers (differential/) found to differ, each once. */
-export const smallWriteRules: Chapter = {
+export const smallWriteRules: CaseGroup = {
   title: "small rules of writes",
   cases: [
     {

@@ -1,4 +1,4 @@
-import type { Chapter, ContractCase, Json } from "../interface.ts";
+import type { CaseGroup, ContractCase, Json } from "../interface.ts";
 import { invalid } from "./shorthands.ts";
 import { collection } from "./defaults.ts";
 
@@ -302,4 +302,4 @@ function isInvalid([apiVersion, kind, plural, clusterScoped, given, causes]: Row
   };
 }
 
-export const storedRules: Chapter = { title: "validation of kinds without controllers", cases: ROWS.map(isInvalid) };
+export const storedRules: CaseGroup = { title: "validation of kinds without controllers", cases: ROWS.map(isInvalid) };

@@ -17,7 +17,7 @@ import {
   type Resource,
   type ResourceType,
 } from "@causeway/kubernetes";
-import type { Chapter } from "../interface.ts";
+import type { CaseGroup } from "../interface.ts";
 import { contraption, GROUP } from "./custom-resource.ts";
 import { eventually } from "./shorthands.ts";
 
@@ -35,7 +35,7 @@ function map(name: string, namespace: string, data: Record<string, string> = {})
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace }, data };
 }
 
-export const toolkit: Chapter = {
+export const toolkit: CaseGroup = {
   title: "the client of @causeway/kubernetes",
   cases: [
     {

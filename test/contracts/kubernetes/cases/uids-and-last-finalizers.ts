@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Answer, Chapter, Context, Json } from "../interface.ts";
+import type { Answer, CaseGroup, Context, Json } from "../interface.ts";
 import { contraption, contraptions, define, definition } from "./custom-resource.ts";
 import { apply, at, causesOf, configMap, done, gone, invalid, items, made, refused } from "./shorthands.ts";
 
@@ -25,7 +25,7 @@ async function held({ api }: Context, collection: string, body: Json): Promise<s
   return path;
 }
 
-export const uidsAndLastFinalizers: Chapter = {
+export const uidsAndLastFinalizers: CaseGroup = {
   title: "uids, last finalizers and values of other types",
   cases: [
     {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Answer, Chapter, Context, ContractCase, Json } from "../interface.ts";
+import type { Answer, CaseGroup, Context, ContractCase, Json } from "../interface.ts";
 import { podContainers } from "./refused/pod-containers.ts";
 import { podHandlers } from "./refused/pod-handlers.ts";
 import { podNames } from "./refused/pod-names.ts";
@@ -98,7 +98,7 @@ function other(c: Context, [, kind, body]: Row): Promise<Answer> {
   return c.api.post(`${path}?dryRun=All`, { apiVersion, kind, metadata: { name: "x" }, ...body });
 }
 
-export const validation: Chapter = {
+export const validation: CaseGroup = {
   title: "validation of built-in kinds",
   cases: [
     ...grouped([...podContainers, ...podVolumes, ...podHandlers, ...podSecurity, ...podScheduling, ...podNames], pod),

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, Json } from "../interface.ts";
+import type { CaseGroup, Json } from "../interface.ts";
 import { contraption, contraptions } from "./custom-resource.ts";
 import { at, configMap, made } from "./shorthands.ts";
 
@@ -7,7 +7,7 @@ const types = (events: readonly Json[]): unknown[] => events.map((e) => e["type"
 const named = (events: readonly Json[]): unknown[] =>
   events.map((e) => [e["type"], at(e, "object", "metadata", "name")]);
 
-export const watching: Chapter = {
+export const watching: CaseGroup = {
   title: "watching",
   cases: [
     {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Answer, Chapter, Context, Frame, Json, UpgradeAnswer } from "../interface.ts";
+import type { Answer, CaseGroup, Context, Frame, Json, UpgradeAnswer } from "../interface.ts";
 import { at, configMap, made, refused } from "./shorthands.ts";
 
 const TEXT = 1;
@@ -64,7 +64,7 @@ async function handshakes(context: Context, all: readonly Record<string, string>
   return answers;
 }
 
-export const webSockets: Chapter = {
+export const webSockets: CaseGroup = {
   title: "watches by WebSocket",
   cases: [
     {

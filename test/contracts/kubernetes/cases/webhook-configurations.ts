@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, ContractCase, Json } from "../interface.ts";
+import type { CaseGroup, ContractCase, Json } from "../interface.ts";
 import { at, invalid, made } from "./shorthands.ts";
 import { configuration, CONFIGURATIONS, hook, MAPS, pluralOf, type Side } from "./webhook-words.ts";
 
@@ -177,4 +177,4 @@ const configurations: ContractCase[] = [
   },
 ];
 
-export const webhookConfigurations: Chapter = { title: "admission webhook configurations", cases: configurations };
+export const webhookConfigurations: CaseGroup = { title: "admission webhook configurations", cases: configurations };

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, ContractCase, Json } from "../interface.ts";
+import type { CaseGroup, ContractCase, Json } from "../interface.ts";
 import type { WebhookAnswer } from "../webhook-server.ts";
 import { at, configMap, made, refused } from "./shorthands.ts";
 import {
@@ -239,4 +239,4 @@ function failures(): ContractCase[] {
   ];
 }
 
-export const webhookFailures: Chapter = { title: "admission webhooks that fail", cases: failures() };
+export const webhookFailures: CaseGroup = { title: "admission webhooks that fail", cases: failures() };

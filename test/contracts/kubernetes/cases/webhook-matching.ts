@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, ContractCase } from "../interface.ts";
+import type { CaseGroup, ContractCase } from "../interface.ts";
 import { at, configMap, done, made, refused } from "./shorthands.ts";
 import {
   allow,
@@ -237,4 +237,4 @@ function matching(): ContractCase[] {
   ];
 }
 
-export const webhookMatching: Chapter = { title: "matching of admission webhooks", cases: matching() };
+export const webhookMatching: CaseGroup = { title: "matching of admission webhooks", cases: matching() };

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, ContractCase, Json } from "../interface.ts";
+import type { CaseGroup, ContractCase, Json } from "../interface.ts";
 import { reviews } from "./webhook-reviews.ts";
 import { contraption, contraptions } from "./custom-resource.ts";
 import { at, configMap, done, made, refused } from "./shorthands.ts";
@@ -239,7 +239,7 @@ const mutations: ContractCase[] = [
   },
 ];
 
-export const webhooks: Chapter = {
+export const webhooks: CaseGroup = {
   title: "admission webhooks",
   cases: [...SIDES.flatMap((side) => [...denials(side), ...reviews(side)]), ...mutations],
 };

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, Context, ContractCase } from "../interface.ts";
+import type { CaseGroup, Context, ContractCase } from "../interface.ts";
 import { at, configMap, done, items, made, names, refused } from "./shorthands.ts";
 import { MORE_WIRE_ROWS } from "./wire-rows-verbs.ts";
 import { WIRE_ROWS, type WireRow } from "./wire-rows.ts";
@@ -41,7 +41,7 @@ async function header({ api, core }: Context, accept: string): Promise<unknown> 
   return (await api.get(core("configmaps", "a"), { headers: { accept } })).headers["content-type"];
 }
 
-export const wire: Chapter = {
+export const wire: CaseGroup = {
   title: "raw HTTP requests",
   cases: [
     ...[...WIRE_ROWS, ...MORE_WIRE_ROWS].map(isRefused),

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Answer, Chapter, Context, Json } from "../interface.ts";
+import type { Answer, CaseGroup, Context, Json } from "../interface.ts";
 import { apply, at, causesOf, done, made, refused } from "./shorthands.ts";
 
 const CONTAINER = { name: "c", image: "i" };
@@ -33,7 +33,7 @@ const warnings = ({ headers }: Answer): string =>
 const FIXED =
   "spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
-export const workloadUpdates: Chapter = {
+export const workloadUpdates: CaseGroup = {
   title: "updates and statuses of workloads",
   cases: [
     {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, Context, Json } from "../interface.ts";
+import type { CaseGroup, Context, Json } from "../interface.ts";
 import { at, done, invalid, made } from "./shorthands.ts";
 
 const CONTAINERS = [{ name: "c", image: "i" }];
@@ -19,7 +19,7 @@ function deployment(more: Json = {}, labels: Json = { a: "b" }): Json {
   return { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "d" }, spec };
 }
 
-export const workloads: Chapter = {
+export const workloads: CaseGroup = {
   title: "pods, workloads and events",
   cases: [
     {

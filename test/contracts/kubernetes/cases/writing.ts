@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Chapter, Context, Json } from "../interface.ts";
+import type { CaseGroup, Context, Json } from "../interface.ts";
 import { contraption, contraptions } from "./custom-resource.ts";
 import { at, configMap, done, invalid, made } from "./shorthands.ts";
 
@@ -7,7 +7,7 @@ const UID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 const IMMUTABLE = "field is immutable when `immutable` is set";
 
-export const writing: Chapter = {
+export const writing: CaseGroup = {
   title: "writing",
   cases: [
     {

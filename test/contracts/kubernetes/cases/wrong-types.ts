@@ -1,4 +1,4 @@
-import type { Answer, Chapter, Context, ContractCase, Json } from "../interface.ts";
+import type { Answer, CaseGroup, Context, ContractCase, Json } from "../interface.ts";
 import { configMap, refused } from "./shorthands.ts";
 
 const POD = {
@@ -137,7 +137,7 @@ const WRONG_TYPES: readonly (readonly [string, (c: Context) => Promise<Answer>, 
   ],
 ];
 
-export const wrongTypes: Chapter = {
+export const wrongTypes: CaseGroup = {
   title: "fields of the wrong type",
   cases: WRONG_TYPES.map(([what, ask, message]): ContractCase => ({
     name: `${what} is 400, in the decoder's words`,

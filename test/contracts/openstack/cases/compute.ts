@@ -1,5 +1,5 @@
 import type { RawGroup } from "../case.ts";
-import { standing } from "./standing.ts";
+import { collectionCases } from "./collection-cases.ts";
 
 const at = (minor: string) => ({ "openstack-api-version": `compute 2.${minor}` });
 const create = (server: object) => ({
@@ -116,7 +116,7 @@ export const computeGroups: readonly RawGroup[] = [
     service: "compute",
     cases: [
       { says: "an image", call: "GET /images?name=cirros", keep: { i: "images.0.id" }, statusOnly: true },
-      ...standing({ path: "/servers", one: "server", change: "PUT" }),
+      ...collectionCases({ path: "/servers", one: "server", change: "PUT" }),
       {
         says: "a server",
         ...create({ name: "{run}-s", metadata: { a: "1" } }),

@@ -1,5 +1,5 @@
 import type { RawCase, RawGroup } from "../case.ts";
-import { standing } from "./standing.ts";
+import { collectionCases } from "./collection-cases.ts";
 
 const admin = (cases: readonly RawCase[]): readonly RawCase[] => cases.map((each) => ({ as: "admin", ...each }));
 
@@ -59,7 +59,7 @@ export const identityGroups: readonly RawGroup[] = [
     name: "projects",
     service: "identity",
     cases: admin([
-      ...standing({ path: "/projects", one: "project", change: "PATCH" }),
+      ...collectionCases({ path: "/projects", one: "project", change: "PATCH" }),
       {
         says: "makes a project",
         call: "POST /projects",
@@ -100,10 +100,10 @@ export const identityGroups: readonly RawGroup[] = [
     name: "users groups and roles",
     service: "identity",
     cases: admin([
-      ...standing({ path: "/users", one: "user", change: "PATCH" }),
-      ...standing({ path: "/groups", one: "group", change: "PATCH" }),
-      ...standing({ path: "/roles", one: "role", change: "PATCH" }),
-      ...standing({ path: "/domains", one: "domain", change: "PATCH" }),
+      ...collectionCases({ path: "/users", one: "user", change: "PATCH" }),
+      ...collectionCases({ path: "/groups", one: "group", change: "PATCH" }),
+      ...collectionCases({ path: "/roles", one: "role", change: "PATCH" }),
+      ...collectionCases({ path: "/domains", one: "domain", change: "PATCH" }),
       {
         says: "makes a user",
         call: "POST /users",

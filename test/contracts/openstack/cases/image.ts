@@ -1,5 +1,5 @@
 import type { RawGroup } from "../case.ts";
-import { standing } from "./standing.ts";
+import { collectionCases } from "./collection-cases.ts";
 
 const patch = { "content-type": "application/openstack-images-v2.1-json-patch" };
 
@@ -9,7 +9,7 @@ export const imageGroups: readonly RawGroup[] = [
     service: "image",
     cases: [
       { says: "the versions", call: "GET ^/versions", statusOnly: true },
-      ...standing({ path: "/v2/images", one: "image", without: ["create"] }),
+      ...collectionCases({ path: "/v2/images", one: "image", without: ["create"] }),
       {
         says: "makes an image",
         call: "POST /v2/images",

@@ -1,5 +1,5 @@
 import type { RawCase, RawGroup } from "../case.ts";
-import { standing } from "./standing.ts";
+import { collectionCases } from "./collection-cases.ts";
 
 const base = "/v2.0/lbaas";
 const settledNow: RawCase["until"] = { field: "loadbalancer.provisioning_status", is: ["ACTIVE", "ERROR"] };
@@ -38,11 +38,15 @@ export const loadBalancerGroups: readonly RawGroup[] = [
     cases: [
       { says: "the versions", call: "GET ^/", statusOnly: true },
       ...["loadbalancer", "listener", "pool", "healthmonitor"].flatMap((one) =>
-        standing({ path: `${base}/${one}s`, one, change: "PUT" }),
+        collectionCases({ path: `${base}/${one}s`, one, change: "PUT" }),
       ),
-      ...standing({ path: `${base}/l7policies`, one: "l7policy", change: "PUT" }),
-      ...standing({ path: `${base}/flavors`, one: "flavor", without: ["create", "delete"] }),
-      ...standing({ path: `${base}/availabilityzones`, one: "availability_zone", without: ["create", "delete"] }),
+      ...collectionCases({ path: `${base}/l7policies`, one: "l7policy", change: "PUT" }),
+      ...collectionCases({ path: `${base}/flavors`, one: "flavor", without: ["create", "delete"] }),
+      ...collectionCases({
+        path: `${base}/availabilityzones`,
+        one: "availability_zone",
+        without: ["create", "delete"],
+      }),
       ...balancer("ovn"),
       { says: "providers", call: `GET ${base}/providers`, statusOnly: true },
       { says: "flavor profiles by a member", call: `GET ${base}/flavorprofiles` },

@@ -1,7 +1,7 @@
 import type { RawGroup } from "../case.ts";
 import { flavorGroup, policyGroup } from "./policies.ts";
 import { portGroup } from "./ports.ts";
-import { standing } from "./standing.ts";
+import { collectionCases } from "./collection-cases.ts";
 
 const collections = [
   ["networks", "network"],
@@ -24,7 +24,7 @@ export const networkGroups: readonly RawGroup[] = [
       { says: "an extension that is not there", call: "GET /v2.0/extensions/nonsense" },
       { says: "a path that is not there", call: "GET /v2.0/nonsense" },
       ...collections.flatMap(([path, one]) =>
-        standing({
+        collectionCases({
           path: `/v2.0/${path}`,
           one,
           change: "PUT",

@@ -1,5 +1,5 @@
 import type { RawCase, RawGroup } from "../case.ts";
-import { standing } from "./standing.ts";
+import { collectionCases } from "./collection-cases.ts";
 
 const at = (minor: string) => ({ "x-openstack-manila-api-version": `2.${minor}` });
 const now = at("73");
@@ -36,9 +36,9 @@ export const shareGroups: readonly RawGroup[] = [
       { says: "a microversion too new", call: "GET /shares", headers: at("99") },
       { says: "a microversion that is none", call: "GET /shares", headers: { "x-openstack-manila-api-version": "x" } },
       { says: "the least microversion", call: "GET /shares?name={run}", headers: at("0") },
-      ...standing({ path: "/shares", one: "share", headers: now, change: "PUT" }),
-      ...standing({ path: "/snapshots", one: "snapshot", headers: now, change: "PUT" }),
-      ...standing({ path: "/share-networks", one: "share_network", headers: now, change: "PUT" }),
+      ...collectionCases({ path: "/shares", one: "share", headers: now, change: "PUT" }),
+      ...collectionCases({ path: "/snapshots", one: "snapshot", headers: now, change: "PUT" }),
+      ...collectionCases({ path: "/share-networks", one: "share_network", headers: now, change: "PUT" }),
       { says: "types", call: "GET /types", headers: now, exact: ["share_types.0.name"] },
       { says: "the default type", call: "GET /types/default", headers: now, exact: ["share_type.name"] },
       { says: "a type that is not there", call: "GET /types/{nothing}", headers: now },

@@ -1,5 +1,5 @@
 import type { RawCase, RawGroup } from "../case.ts";
-import { standing } from "./standing.ts";
+import { collectionCases } from "./collection-cases.ts";
 
 const at = (minor: string) => ({ "openstack-api-version": `volume 3.${minor}` });
 const busy = { field: "volume.status", is: ["available", "in-use", "error"] };
@@ -18,7 +18,7 @@ export const volumeGroups: readonly RawGroup[] = [
     service: "volumev3",
     cases: [
       { says: "the versions", call: "GET ^/", statusOnly: true },
-      ...standing({ path: "/volumes", one: "volume", change: "PUT" }),
+      ...collectionCases({ path: "/volumes", one: "volume", change: "PUT" }),
       {
         ...made("v", { metadata: { a: "1" }, description: "d" }),
         exact: ["volume.status", "volume.size", "volume.volume_type", "volume.bootable"],
@@ -143,8 +143,8 @@ export const volumeGroups: readonly RawGroup[] = [
     name: "snapshots and transfers",
     service: "volumev3",
     cases: [
-      ...standing({ path: "/snapshots", one: "snapshot", change: "PUT" }),
-      ...standing({ path: "/os-volume-transfer", one: "transfer", without: ["filter"] }),
+      ...collectionCases({ path: "/snapshots", one: "snapshot", change: "PUT" }),
+      ...collectionCases({ path: "/os-volume-transfer", one: "transfer", without: ["filter"] }),
       made("v", {}),
       { says: "the volume becomes available", call: "GET /volumes/{v}", until: busy },
       {

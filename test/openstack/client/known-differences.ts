@@ -1,5 +1,5 @@
 /** Commands whose answers may differ, and why. */
-export const excuses: readonly { readonly why: string; readonly commands: readonly string[] }[] = [
+export const knownDifferences: readonly { readonly why: string; readonly commands: readonly string[] }[] = [
   {
     why: "Neutron names the functions of its process that refused, with numbers that differ at every start",
     commands: ["network rbac delete {rule}"],

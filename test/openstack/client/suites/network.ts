@@ -1,7 +1,7 @@
-import type { Chapter } from "../chapter.ts";
+import type { Suite } from "../suite.ts";
 
 /** Networks, subnets, ports, routers, floating IPs: what every project uses. */
-export const chapters: readonly Chapter[] = [
+export const suites: readonly Suite[] = [
   {
     name: "networks",
     lines: `

@@ -16,7 +16,7 @@ export interface Collection {
 }
 
 /** What is the same question for every collection: what is not there, a body that is none, an empty list, no token. */
-export function standing(collection: Collection): readonly RawCase[] {
+export function collectionCases(collection: Collection): readonly RawCase[] {
   const { path, one, change, filter = "name={run}", without = [] } = collection;
   const headers = collection.headers ?? {};
   const more = { headers };

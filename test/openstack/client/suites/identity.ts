@@ -1,7 +1,7 @@
-import type { Chapter } from "../chapter.ts";
+import type { Suite } from "../suite.ts";
 
 /** Who may do what. */
-export const chapters: readonly Chapter[] = [
+export const suites: readonly Suite[] = [
   {
     name: "projects and domains",
     lines: `

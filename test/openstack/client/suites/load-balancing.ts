@@ -1,7 +1,7 @@
-import type { Chapter } from "../chapter.ts";
+import type { Suite } from "../suite.ts";
 
 /** Load balancers, of the OVN provider: the one that both clouds can run. */
-export const chapters: readonly Chapter[] = [
+export const suites: readonly Suite[] = [
   {
     name: "load balancers",
     lines: `

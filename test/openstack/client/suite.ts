@@ -10,7 +10,7 @@
  * server, `settled KIND… NAME` until another resource, has nothing under way; `until STATUS KIND… NAME` for that
  * status. Lines under `cleanup` are run, not compared.
  */
-export interface Chapter {
+export interface Suite {
   readonly name: string;
   readonly lines: string;
   readonly cleanup?: string;

@@ -1,7 +1,7 @@
-import type { Chapter } from "../chapter.ts";
+import type { Suite } from "../suite.ts";
 
 /** Secrets. Everything is known by its URL: {name} is the id in it. */
-export const chapters: readonly Chapter[] = [
+export const suites: readonly Suite[] = [
   {
     name: "secrets",
     lines: `

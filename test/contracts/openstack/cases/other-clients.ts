@@ -5,7 +5,7 @@ const nova = (version: string) => ({ "openstack-api-version": `compute ${version
 const rule = { local: [{ user: { name: "{0}" } }], remote: [{ type: "UserName" }] };
 
 /** What clients of others ask for that none of ours does. */
-export const smallPrintGroups: readonly RawGroup[] = [
+export const otherClientGroups: readonly RawGroup[] = [
   {
     name: "segments",
     service: "network",

@@ -1,7 +1,7 @@
-import type { Chapter } from "../chapter.ts";
+import type { Suite } from "../suite.ts";
 
 /** What administrators and larger projects use of Neutron. */
-export const chapters: readonly Chapter[] = [
+export const suites: readonly Suite[] = [
   {
     name: "subnet pools and address scopes",
     lines: `
