@@ -29,7 +29,7 @@ export interface Table<T extends Identified> {
 }
 
 /** What happens later: provisioning. Stored with the state, so a restarted cloud continues. */
-export interface Agenda {
+export interface Timers {
   /** Runs the named handler with `argument` after `milliseconds` (0: on the next turn of the loop). */
   after(milliseconds: number, handler: string, argument: string): void;
   /** Handlers are named before the cloud starts. They find what they act on by id, and do nothing if it is gone. */
@@ -51,7 +51,7 @@ export interface Caller {
 export interface Kernel {
   readonly clock: Clock;
   table<T extends Identified>(name: string, indexes?: readonly string[]): Table<T>;
-  readonly agenda: Agenda;
+  readonly timers: Timers;
   /**
    * Milliseconds that this operation takes, from the profile ("server.create", "loadbalancer.create", …); 0 when
    * instant.
@@ -68,7 +68,7 @@ export interface Kernel {
   setQuota(projectId: string, resource: string, limit: number | undefined): void;
   /** What is to become of an operation on something of these names: an outcome that tests ordered, else "ok". */
   outcome(operation: string, ...names: readonly string[]): Outcome;
-  /** Runs synchronous work; if it throws, no table and no agenda entry has changed. */
+  /** Runs synchronous work; if it throws, no table and no timer has changed. */
   atomic<R>(work: () => R): R;
   newId(): string;
   /** Time as OpenStack writes it: "2026-01-02T03:04:05Z". */

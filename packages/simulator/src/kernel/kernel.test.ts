@@ -49,7 +49,7 @@ test("atomic work that throws changes nothing", () => {
   const work = () => {
     things.update("1", { name: "b" });
     things.insert({ id: "2", name: "c", project_id: "p" });
-    kernel.agenda.after(0, "never", "");
+    kernel.timers.after(0, "never", "");
     throw new Error("no");
   };
   expect(() => kernel.atomic(work)).toThrow("no");
@@ -102,22 +102,22 @@ test("a state folder belongs to one cloud at a time", () => {
   createKernel({ dir }).close();
 });
 
-test("the agenda runs entries at their instants, in order, and again after a restart those that came due meanwhile", async () => {
+test("timers run entries at their instants, in order, and again after a restart those that came due meanwhile", async () => {
   const dir = folder();
   const clock = new VirtualClock();
   const ran: string[] = [];
   const open = () => {
     const kernel = createKernel({ dir, clock });
-    kernel.agenda.handler("note", (argument) => ran.push(`${argument}@${clock.now() - start}`));
+    kernel.timers.handler("note", (argument) => ran.push(`${argument}@${clock.now() - start}`));
     kernel.start();
     return kernel;
   };
   const start = clock.now();
   const first = open();
-  first.agenda.after(300, "note", "c");
-  first.agenda.after(100, "note", "a");
-  first.agenda.after(100, "note", "b");
-  first.agenda.after(0, "note", "now");
+  first.timers.after(300, "note", "c");
+  first.timers.after(100, "note", "a");
+  first.timers.after(100, "note", "b");
+  first.timers.after(0, "note", "now");
   await turn();
   expect(ran).toEqual(["now@0"]);
   await clock.advance(150);

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { systemClock, type Clock } from "@causeway/foundation";
-import { StoredAgenda, type AgendaEntry } from "./agenda.ts";
+import { StoredTimers, type TimerEntry } from "./timers.ts";
 import type { Identified, Kernel, Table } from "./interface.ts";
 import { delaysOf } from "./delays.ts";
 import { MovableClock } from "./movable-clock.ts";
@@ -26,7 +26,7 @@ export interface OwnedKernel extends Kernel {
   readonly failures: readonly string[];
   /** "type id name" of everything in tables that are not internal, sorted; of one project, by its id. */
   inventory(projectId?: string): readonly string[];
-  /** Lets the agenda run. Call it when every service is made. */
+  /** Lets the timers run. Call it when every service is made. */
   start(): void;
   /** Commits what has changed since the last flush. */
   flush(): void;
@@ -67,16 +67,16 @@ export function createKernel(options: KernelOptions = {}): OwnedKernel {
     store.flush();
     for (const changed of watchers) changed();
   };
-  const agenda = new StoredAgenda({ clock, table: table<AgendaEntry>("_agenda"), flush });
+  const timers = new StoredTimers({ clock, table: table<TimerEntry>("_agenda"), flush });
   const settings = new Settings(table("_quota"), { ...delaysOf(options.profile ?? "instant"), ...options.delays });
 
   return {
     clock,
     table,
-    agenda,
+    timers,
     store,
     settings,
-    failures: agenda.failures,
+    failures: timers.failures,
     delay: (operation) => settings.delays.get(operation) ?? 0,
     quota: (projectId, resource) => settings.quota(projectId, resource),
     ownQuotas: () => settings.quotas(),
@@ -86,21 +86,21 @@ export function createKernel(options: KernelOptions = {}): OwnedKernel {
     newId: options.newId ?? randomUUID,
     timestamp: () => `${new Date(clock.now()).toISOString().slice(0, 19)}Z`,
     inventory: (projectId) => inventory([...tables.values()], projectId),
-    start: () => agenda.start(),
+    start: () => timers.start(),
     flush,
     onFlush: (changed) => void watchers.push(changed),
     changes: () => changes,
     snapshot: () => takeSnapshot(tables, clock.now()),
     restore(snapshot, kept = []) {
       restoreSnapshot(tables, snapshot, { now: clock.now(), kept });
-      agenda.wake();
+      timers.wake();
     },
     advance(milliseconds) {
       clock.advance(milliseconds);
-      agenda.wake();
+      timers.wake();
     },
     close() {
-      agenda.stop();
+      timers.stop();
       store.close();
     },
   };

@@ -1,4 +1,4 @@
-import type { AgendaEntry } from "./agenda.ts";
+import type { TimerEntry } from "./timers.ts";
 import type { Identified } from "./interface.ts";
 import type { StoredTable } from "./table.ts";
 
@@ -12,9 +12,9 @@ export interface Snapshot {
   readonly rows: ReadonlyMap<string, readonly Identified[]>;
 }
 
-const agendaTable = "_agenda";
+const timerTable = "_agenda";
 
-/** All rows of all tables; `at` is the instant that the agenda's entries are relative to. */
+/** All rows of all tables; `at` is the instant that the timers' entries are relative to. */
 export function takeSnapshot(tables: ReadonlyMap<string, StoredTable<Identified>>, at: number): Snapshot {
   return { at, rows: new Map([...tables].map(([name, table]) => [name, [...table.all()]])) };
 }
@@ -28,8 +28,7 @@ export function restoreSnapshot(
   const late = now - snapshot.at;
   for (const [name, table] of tables) {
     const rows = snapshot.rows.get(name) ?? [];
-    if (name === agendaTable)
-      table.replace((rows as AgendaEntry[]).map((entry) => ({ ...entry, at: entry.at + late })));
+    if (name === timerTable) table.replace((rows as TimerEntry[]).map((entry) => ({ ...entry, at: entry.at + late })));
     else if (kept.includes(name))
       table.replace([...rows, ...table.all().filter(({ id }) => !rows.some((r) => r.id === id))]);
     else table.replace(rows);

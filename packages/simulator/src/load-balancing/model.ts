@@ -1,7 +1,7 @@
 import type { Kernel, Table } from "../kernel/interface.ts";
 import type { NetworkLinks } from "../kernel/links.ts";
 
-import { flavorWords, offersOf, zoneWords, type Offers } from "./rules/offers.ts";
+import { flavorWords, flavorsAndZonesOf, zoneWords, type FlavorsAndZones } from "./rules/flavors-and-zones.ts";
 
 /** Octavia's `provisioning_status`: in a PENDING one the load balancer and all below it are immutable. */
 export type ProvisioningStatus = "ACTIVE" | "ERROR" | "PENDING_CREATE" | "PENDING_UPDATE" | "PENDING_DELETE";
@@ -149,8 +149,8 @@ export interface BalancerState {
   readonly policies: Table<L7Policy>;
   readonly rules: Table<L7Rule>;
   readonly amphorae: Table<Amphora>;
-  readonly flavors: Offers;
-  readonly zones: Offers;
+  readonly flavors: FlavorsAndZones;
+  readonly zones: FlavorsAndZones;
 }
 
 /** Octavia's tables, and what it calls of Neutron. */
@@ -166,8 +166,8 @@ export function balancerState(kernel: Kernel, links: NetworkLinks): BalancerStat
     policies: kernel.table("l7policy", ["project_id", "listener_id"]),
     rules: kernel.table("l7rule", ["project_id", "l7policy_id"]),
     amphorae: kernel.table("_amphora", ["loadbalancer_id"]),
-    flavors: offersOf(kernel, flavorWords),
-    zones: offersOf(kernel, zoneWords),
+    flavors: flavorsAndZonesOf(kernel, flavorWords),
+    zones: flavorsAndZonesOf(kernel, zoneWords),
   };
 }
 

@@ -16,7 +16,7 @@ import { orderedBy, requireUnlocked, serverOf } from "./servers.ts";
 export function mountDevices(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecycle): void {
   mountInterfaces(app, parts, lifecycle);
   mountVolumes(app, parts, lifecycle);
-  parts.kernel.agenda.handler("server.detach-port", (argument) => {
+  parts.kernel.timers.handler("server.detach-port", (argument) => {
     const [serverId = "", portId = ""] = argument.split(" ");
     const server = parts.tables.servers.get(serverId);
     if (!server || parts.network.port(portId)?.device_id !== serverId) return;
@@ -66,7 +66,7 @@ function mountInterfaces(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecy
     requireState(server, ["active", "paused", "stopped"], "detach_interface");
     lifecycle.note(server, { action: "detach_interface", ...orderedBy(c) });
     // Nova only sends the order to the host; no error is ever reported for a missing port.
-    kernel.agenda.after(kernel.delay("server.detach"), "server.detach-port", `${server.id} ${c.req.param("port")}`);
+    kernel.timers.after(kernel.delay("server.detach"), "server.detach-port", `${server.id} ${c.req.param("port")}`);
     return c.body(null, 202);
   });
 }

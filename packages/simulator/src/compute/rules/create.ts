@@ -217,7 +217,7 @@ function insertServer(making: CreateContext, { name, flavor, requested, reservat
     actions: [{ ...action, start_time: now, updated_at: now }],
   });
   joinGroup(parts, server);
-  kernel.agenda.after(kernel.delay("server.create") * 0.4, "server.network", id);
+  kernel.timers.after(kernel.delay("server.create") * 0.4, "server.network", id);
   return server;
 }
 

@@ -14,17 +14,17 @@ export class Lifecycle {
 
   constructor(parts: ComputeParts) {
     this.#parts = parts;
-    const { agenda } = parts.kernel;
-    agenda.handler("server.network", (id) => this.#setUpNetwork(id));
-    agenda.handler("server.run", (id) => this.#run(id));
+    const { timers } = parts.kernel;
+    timers.handler("server.network", (id) => this.#setUpNetwork(id));
+    timers.handler("server.run", (id) => this.#run(id));
     // Cinder notifies Nova as a service user.
     parts.volumes.onGrown((id) => {
       const server = parts.tables.servers.get(id);
       const by = { request_id: `req-${parts.kernel.newId()}`, user_id: cinder };
       if (server) this.note(server, { action: "extend_volume", ...by });
     });
-    agenda.handler("server.settle", (argument) => this.#settle(argument));
-    agenda.handler("server.gone", (id) => this.#finishDelete(id));
+    timers.handler("server.settle", (argument) => this.#settle(argument));
+    timers.handler("server.gone", (id) => this.#finishDelete(id));
   }
 
   /** Changes a server and its time of update. */
@@ -37,7 +37,7 @@ export class Lifecycle {
     const { kernel } = this.#parts;
     this.touch(server.id, { task_state: task });
     if (kernel.outcome(operation, server.name) === "stuck") return;
-    kernel.agenda.after(kernel.delay(operation), "server.settle", `${server.id} ${task} ${state}`);
+    kernel.timers.after(kernel.delay(operation), "server.settle", `${server.id} ${task} ${state}`);
   }
 
   /** Begins the end of a server. Ports, volumes and its place in a group go with it. */
@@ -46,7 +46,7 @@ export class Lifecycle {
     const { kernel } = this.#parts;
     this.touch(server.id, { task_state: "deleting" });
     if (kernel.outcome("server.delete", server.name, server.flavor.name) === "stuck") return;
-    kernel.agenda.after(kernel.delay("server.delete"), "server.gone", server.id);
+    kernel.timers.after(kernel.delay("server.delete"), "server.gone", server.id);
   }
 
   note(server: Server, action: Pick<InstanceAction, "action" | "request_id" | "user_id">): void {
@@ -84,7 +84,7 @@ export class Lifecycle {
       return this.#fail(server, `Build of instance ${id} aborted: ${why}`);
     }
     for (const port of network.portsOf(id)) network.activatePort(port.id);
-    kernel.agenda.after(kernel.delay("server.create") * 0.6, "server.run", id);
+    kernel.timers.after(kernel.delay("server.create") * 0.6, "server.run", id);
   }
 
   #makePort(server: Server, wanted: Server["requested"][number]): string {

@@ -91,17 +91,17 @@ interface Begin {
 class Importer {
   readonly #kernel: Kernel;
   readonly #tables: ImageTables & { readonly tasks: TaskTable };
-  /** Bytes that came, or why none did, until the agenda's next turn keeps them. */
+  /** Bytes that came, or why none did, until the next timer keeps them. */
   readonly #downloads = new Map<string, Buffer | Error>();
 
   constructor(kernel: Kernel, tables: ImageTables & { readonly tasks: TaskTable }) {
     this.#kernel = kernel;
     this.#tables = tables;
-    kernel.agenda.handler("image.import", (id) => this.#process(id));
-    kernel.agenda.handler("image.import.end", (id) => this.#end(id));
+    kernel.timers.handler("image.import", (id) => this.#process(id));
+    kernel.timers.handler("image.import.end", (id) => this.#end(id));
     // A download that the end of the process cut off begins again.
     for (const { id, status } of tables.tasks.all()) {
-      if (status === "processing") kernel.agenda.after(0, "image.import", id);
+      if (status === "processing") kernel.timers.after(0, "image.import", id);
     }
   }
 
@@ -127,7 +127,7 @@ class Importer {
     kernel.atomic(() => {
       this.#tables.tasks.insert(task);
       this.#tables.images.update(image.id, { properties: { ...image.properties, ...stores, [LOCK]: task.id } });
-      kernel.agenda.after(kernel.delay("image.import"), "image.import", task.id);
+      kernel.timers.after(kernel.delay("image.import"), "image.import", task.id);
     });
   }
 
@@ -151,7 +151,7 @@ class Importer {
   #arrived(id: string, result: Buffer | Error): void {
     this.#downloads.set(id, result);
     try {
-      this.#kernel.agenda.after(0, "image.import.end", id);
+      this.#kernel.timers.after(0, "image.import.end", id);
     } catch {
       // The cloud was closed meanwhile; the next start downloads again.
     }

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../kernel/json.ts";
-import { listed } from "./offer-routes.ts";
+import { listed } from "./flavors-and-zones.ts";
 import { fault, notFound } from "../errors.ts";
 import { change, checkMutable, renewAmphora } from "../rules/provisioning.ts";
 import type { Amphora, BalancerState } from "../model.ts";

@@ -5,7 +5,7 @@ import { common, given, ip, listOf, object, orNull, owner, text, uuid, words, ty
 import { graphFields, graphView, makeGraph } from "./graph.ts";
 import { noTraffic } from "./listeners.ts";
 import { checkFailover, checkProvider } from "../rules/providers.ts";
-import { chosenOffer } from "../rules/offers.ts";
+import { chosenFlavorOrZone } from "../rules/flavors-and-zones.ts";
 import { driverOf } from "../rules/drivers.ts";
 import { begin, change, checkMutable, end, renewAmphora } from "../rules/provisioning.ts";
 import { born, type BalancerState, type LoadBalancer } from "../model.ts";
@@ -133,8 +133,8 @@ type Choice = Pick<LoadBalancer, "provider" | "flavor_id" | "availability_zone">
 
 /** The provider, by its name or by the flavor's, and what of flavors and zones it is to heed. */
 function chosen({ flavors, zones }: BalancerState, input: Input): Choice {
-  const flavor = input.flavor_id ? chosenOffer(flavors, input.flavor_id) : undefined;
-  const zone = input.availability_zone ? chosenOffer(zones, input.availability_zone) : undefined;
+  const flavor = input.flavor_id ? chosenFlavorOrZone(flavors, input.flavor_id) : undefined;
+  const zone = input.availability_zone ? chosenFlavorOrZone(zones, input.availability_zone) : undefined;
   if (flavor && input.provider && input.provider !== flavor.provider) {
     throw fault(400, `Flavor '${flavor.offer.id}' is not compatible with provider '${input.provider}'`);
   }

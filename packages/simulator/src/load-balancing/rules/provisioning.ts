@@ -12,10 +12,10 @@ interface Operation {
   readonly children: readonly string[];
 }
 
-/** Names the agenda's handler; once, when the service is made. */
+/** Registers the timers' handler; once, when the service is made. */
 export function handleProvisioning(state: BalancerState): void {
   // The argument is what `schedule` wrote.
-  state.kernel.agenda.handler(handler, (argument) => settle(state, JSON.parse(argument) as Operation));
+  state.kernel.timers.handler(handler, (argument) => settle(state, JSON.parse(argument) as Operation));
 }
 
 /** Gives a load balancer a new amphora in the place of the one that it may have. */
@@ -77,7 +77,7 @@ function schedule(state: BalancerState, { provider }: LoadBalancer, operation: O
   const kind = `loadbalancer.${driverOf(provider)}`;
   const members = operation.children.filter((child) => child.startsWith("member:")).length;
   const time = delay(`${kind}.${operation.verb}`) + members * delay(`${kind}.member`);
-  state.kernel.agenda.after(time, handler, JSON.stringify(operation));
+  state.kernel.timers.after(time, handler, JSON.stringify(operation));
 }
 
 function settle(state: BalancerState, { id, verb, children }: Operation): void {

@@ -27,7 +27,7 @@ type Input = InputOf<Attributes>;
 
 /** Floating IPs: each has a port of its own on the external network, which goes with it. */
 export function floatingIpCollection(state: NetworkState): Collection<FloatingIp, Attributes> {
-  state.kernel.agenda.handler("network.floatingip", (id) => settle(state, id));
+  state.kernel.timers.handler("network.floatingip", (id) => settle(state, id));
   return {
     singular: "floatingip",
     plural: "floatingips",
@@ -148,7 +148,7 @@ function associate(
     throw neutronError(400, "PortHasPortForwarding", why);
   }
   const routerId = requireRouter(state, port, { subnetId: fixedIp.subnet_id, externalId: row.floating_network_id });
-  state.kernel.agenda.after(state.kernel.delay("floatingip.update"), "network.floatingip", row.id);
+  state.kernel.timers.after(state.kernel.delay("floatingip.update"), "network.floatingip", row.id);
   return state.floatingIps.update(row.id, {
     port_id: portId,
     fixed_ip_address: fixedIp.ip_address,

@@ -225,5 +225,5 @@ export function releaseFloatingIp(state: NetworkState, id: string): void {
   if (!floating) return;
   const free = { port_id: null, router_id: null, fixed_ip_address: null };
   state.floatingIps.update(id, { ...free, ...touched(state.kernel, floating) });
-  state.kernel.agenda.after(state.kernel.delay("floatingip.update"), "network.floatingip", id);
+  state.kernel.timers.after(state.kernel.delay("floatingip.update"), "network.floatingip", id);
 }

@@ -54,7 +54,7 @@ const PAUSE = 100;
 export function createDeletion(parts: StackParts, ask: Ask): (stack: Stack, caller: Caller) => void {
   const { kernel, stacks } = parts;
   const deletions = kernel.table<Deletion>("_stack_deletion");
-  const again = (id: string, wait: number): void => kernel.agenda.after(wait, "stack.delete", id);
+  const again = (id: string, wait: number): void => kernel.timers.after(wait, "stack.delete", id);
   const run = async (id: string): Promise<void> => {
     const [stack, known] = [stacks.get(id), deletions.get(id)];
     if (!stack || !known) return;
@@ -72,7 +72,7 @@ export function createDeletion(parts: StackParts, ask: Ask): (stack: Stack, call
     deletions.remove(id);
     stacks.update(id, { status: "DELETE_FAILED", reason: `Resource DELETE failed: Conflict: ${problem}` });
   };
-  kernel.agenda.handler("stack.delete", (id) => void run(id));
+  kernel.timers.handler("stack.delete", (id) => void run(id));
   return (stack, caller) => {
     for (const { id } of stackTree(stacks, stack))
       stacks.update(id, { status: "DELETE_IN_PROGRESS", reason: "Stack DELETE started" });

@@ -19,7 +19,7 @@ type Action = (c: ShareContext, order: Order) => Response;
 /** POST /v2/shares/{id}/action, by the names of 2.7 and those before it, and the rules of access. */
 export function mountShareActions(app: ShareApp, parts: ShareParts): void {
   const actions = actionsOf(parts);
-  parts.kernel.agenda.handler("share.access", (id) => {
+  parts.kernel.timers.handler("share.access", (id) => {
     const rule = parts.rules.get(id);
     if (rule?.state === "queued_to_apply") {
       const key = createHash("sha256").update(`cephx ${id}`).digest("base64").slice(0, 38);
@@ -50,7 +50,7 @@ function actionsOf(parts: ShareParts): Readonly<Record<string, Action>> {
     const outcome = kernel.outcome(change.status === "extending" ? "share.extend" : "share.shrink", share.name ?? "");
     const end = outcome === "error" ? `${change.status}_error` : "available";
     if (outcome === "stuck") return c.body(null, 202);
-    kernel.agenda.after(kernel.delay("share.extend"), "share.settle", `${share.id} ${change.status} ${end}`);
+    kernel.timers.after(kernel.delay("share.extend"), "share.settle", `${share.id} ${change.status} ${end}`);
     return c.body(null, 202);
   };
   const reset: Action = (c, { share, given }) => {
@@ -98,14 +98,14 @@ function actionsOf(parts: ShareParts): Readonly<Record<string, Action>> {
     },
     allow_access: (c, { share, given }) => {
       const rule = rules.insert(askedRule(parts, share, given));
-      kernel.agenda.after(kernel.delay("share.access"), "share.access", rule.id);
+      kernel.timers.after(kernel.delay("share.access"), "share.access", rule.id);
       return c.json({ access: rule });
     },
     deny_access: (c, { share, given }) => {
       const id = textAt(given, "access_id") ?? "";
       if (rules.get(id)?.share_id !== share.id) throw computeError(404, "Resource could not be found.");
       rules.update(id, { state: "queued_to_deny" });
-      kernel.agenda.after(kernel.delay("share.access"), "share.access", id);
+      kernel.timers.after(kernel.delay("share.access"), "share.access", id);
       return c.body(null, 202);
     },
     revert: (_c, { share, given }) => {

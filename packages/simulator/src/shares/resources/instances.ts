@@ -61,7 +61,7 @@ export function mountInstances(app: ShareApp, parts: ShareParts): void {
 /** Deletes a share whatever it is doing. */
 export function forceDelete({ kernel, shares }: ShareParts, { id }: Share): void {
   shares.update(id, { status: "deleting" });
-  kernel.agenda.after(kernel.delay("share.delete"), "share.settle", `${id} deleting gone`);
+  kernel.timers.after(kernel.delay("share.delete"), "share.settle", `${id} deleting gone`);
 }
 
 function instanceView(c: ShareContext, share: Share): object {

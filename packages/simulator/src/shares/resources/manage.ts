@@ -21,7 +21,7 @@ const unmanaged = ({ kernel }: ShareParts) => kernel.table<Unmanaged>("_unmanage
  */
 export function mountManagement(app: ShareApp, parts: ShareParts): void {
   const { kernel, shares } = parts;
-  kernel.agenda.handler("share.managed", (argument) => {
+  kernel.timers.handler("share.managed", (argument) => {
     const [id = "", former = ""] = argument.split(" ");
     const [share, kept] = [shares.get(id), unmanaged(parts).get(former)];
     if (share?.status !== "manage_starting") return;
@@ -29,7 +29,7 @@ export function mountManagement(app: ShareApp, parts: ShareParts): void {
     unmanaged(parts).remove(former);
     shares.update(id, { status: "available", size: kept.size, place: "exported" });
   });
-  kernel.agenda.handler("share.unmanaged", (id) => {
+  kernel.timers.handler("share.unmanaged", (id) => {
     const share = shares.get(id);
     if (share?.status !== "unmanage_starting") return;
     if (locationsOf(share).length > 0) {
@@ -47,7 +47,7 @@ export function mountManagement(app: ShareApp, parts: ShareParts): void {
     }
     shares.insert(share);
     const former = /share-([0-9a-f-]{36})$/.exec(path)?.[1] ?? "";
-    kernel.agenda.after(kernel.delay("share.create"), "share.managed", `${share.id} ${former}`);
+    kernel.timers.after(kernel.delay("share.create"), "share.managed", `${share.id} ${former}`);
     return c.json({ share: shareView(c, share) });
   });
 }
@@ -59,7 +59,7 @@ export function unmanage({ kernel, shares, snapshots }: ShareParts, { id }: Shar
     throw computeError(403, `Share '${id}' can not be unmanaged because it has '${count}' dependent snapshot(s).`);
   }
   shares.update(id, { status: "unmanage_starting" });
-  kernel.agenda.after(kernel.delay("share.delete"), "share.unmanaged", id);
+  kernel.timers.after(kernel.delay("share.delete"), "share.unmanaged", id);
 }
 
 function askedShare(

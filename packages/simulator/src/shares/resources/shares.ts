@@ -35,7 +35,7 @@ export function mountShares(app: ShareApp, parts: ShareParts): void {
     create(c, given) {
       const share = shares.insert(asked(c, parts, given));
       if (kernel.outcome("share.create", share.name ?? "", share.type?.name ?? "") !== "stuck")
-        kernel.agenda.after(kernel.delay("share.create"), "share.settle", `${share.id} creating available`);
+        kernel.timers.after(kernel.delay("share.create"), "share.settle", `${share.id} creating available`);
       return share;
     },
     update: (c, { id, name, description, is_public }, given) =>
@@ -53,7 +53,7 @@ export function mountShares(app: ShareApp, parts: ShareParts): void {
       const outcome = kernel.outcome("share.delete", name ?? "");
       const end = outcome === "error" ? "error_deleting" : "gone";
       if (outcome !== "stuck")
-        kernel.agenda.after(kernel.delay("share.delete"), "share.settle", `${id} deleting ${end}`);
+        kernel.timers.after(kernel.delay("share.delete"), "share.settle", `${id} deleting ${end}`);
     },
   });
   mountMetadata(app, {
@@ -69,7 +69,7 @@ export function mountShares(app: ShareApp, parts: ShareParts): void {
 
 function settle(parts: ShareParts): void {
   const { kernel, shares, rules } = parts;
-  kernel.agenda.handler("share.settle", (argument) => {
+  kernel.timers.handler("share.settle", (argument) => {
     const [id = "", from, to = ""] = argument.split(" ");
     const share = shares.get(id);
     if (!share || share.status !== from) return;

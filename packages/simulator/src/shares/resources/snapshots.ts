@@ -15,7 +15,7 @@ const NOT_DELETABLE = "Invalid share snapshot: Share Snapshot status must be one
 /** Snapshots of shares. */
 export function mountSnapshots(app: ShareApp, parts: ShareParts): void {
   const { kernel, snapshots } = parts;
-  kernel.agenda.handler("share.snapshot", (argument) => {
+  kernel.timers.handler("share.snapshot", (argument) => {
     const [id = "", from, to = ""] = argument.split(" ");
     if (snapshots.get(id)?.status !== from) return;
     if (to === "gone") snapshots.remove(id);
@@ -24,7 +24,7 @@ export function mountSnapshots(app: ShareApp, parts: ShareParts): void {
   const found = (c: ShareContext) => owned(c, snapshots.get(c.req.param("id") ?? ""));
   const end = (id: string): void => {
     snapshots.update(id, { status: "deleting" });
-    kernel.agenda.after(kernel.delay("share.snapshot"), "share.snapshot", `${id} deleting gone`);
+    kernel.timers.after(kernel.delay("share.snapshot"), "share.snapshot", `${id} deleting gone`);
   };
   mountResource<ShareEnv, ShareSnapshot>(app, kernel, {
     ...manila,
@@ -100,7 +100,7 @@ function makeSnapshot(c: ShareContext, parts: ShareParts, given: JsonObject): Sh
   const outcome = kernel.outcome("share.snapshot", snapshot.name ?? "");
   const status = outcome === "error" ? "error" : "available";
   if (outcome !== "stuck")
-    kernel.agenda.after(kernel.delay("share.snapshot"), "share.snapshot", `${snapshot.id} creating ${status}`);
+    kernel.timers.after(kernel.delay("share.snapshot"), "share.snapshot", `${snapshot.id} creating ${status}`);
   return snapshot;
 }
 

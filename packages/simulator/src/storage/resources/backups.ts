@@ -57,7 +57,7 @@ export function mountBackups(app: StorageApp, parts: StorageParts, volumes: Volu
         created_at: instantOf(kernel),
         updated_at: null,
       });
-      kernel.agenda.after(kernel.delay("backup.create"), "backup.settle", `${backup.id} creating available`);
+      kernel.timers.after(kernel.delay("backup.create"), "backup.settle", `${backup.id} creating available`);
       return backup;
     },
     update: (_c, { id }, given) => backups.update(id, { ...describing(given), updated_at: instantOf(kernel) }),
@@ -66,7 +66,7 @@ export function mountBackups(app: StorageApp, parts: StorageParts, volumes: Volu
         throw computeError(400, "Invalid backup: Backup status must be available or error");
       }
       backups.update(id, { status: "deleting" });
-      kernel.agenda.after(kernel.delay("backup.delete"), "backup.settle", `${id} deleting gone`);
+      kernel.timers.after(kernel.delay("backup.delete"), "backup.settle", `${id} deleting gone`);
     },
   });
   app.post(`${base}/:id/restore`, async (c) => {
@@ -80,15 +80,15 @@ export function mountBackups(app: StorageApp, parts: StorageParts, volumes: Volu
     }
     backups.update(backup.id, { status: "restoring" });
     tables.volumes.update(target.id, contentOf(backup));
-    kernel.agenda.after(kernel.delay("backup.restore"), "backup.settle", `${backup.id} restoring available`);
-    kernel.agenda.after(kernel.delay("backup.restore"), "volume.restored", `${target.id} ${backup.id}`);
+    kernel.timers.after(kernel.delay("backup.restore"), "backup.settle", `${backup.id} restoring available`);
+    kernel.timers.after(kernel.delay("backup.restore"), "volume.restored", `${target.id} ${backup.id}`);
     const restore = { backup_id: backup.id, volume_id: target.id, volume_name: target.name ?? "" };
     return c.json({ restore }, 202);
   });
 }
 
 function settleBackups({ kernel, tables }: StorageParts): void {
-  kernel.agenda.handler("backup.settle", (argument) => {
+  kernel.timers.handler("backup.settle", (argument) => {
     const [id = "", from, to = ""] = argument.split(" ");
     if (tables.backups.get(id)?.status !== from) return;
     if (to === "gone") tables.backups.remove(id);

@@ -27,10 +27,10 @@ type Tables = GroupTables & { readonly volumes: Volumes };
 export function mountGroupSnapshots(app: StorageApp, parts: StorageParts, tables: Tables): void {
   const { kernel } = parts;
   const table: Table<GroupSnapshot> = kernel.table("volume_group_snapshot", ["project_id", "group_id"]);
-  kernel.agenda.handler("group-snapshot.ready", (id) => {
+  kernel.timers.handler("group-snapshot.ready", (id) => {
     if (table.get(id)?.status === "creating") table.update(id, { status: "available" });
   });
-  kernel.agenda.handler("group-snapshot.gone", (id) => table.remove(id));
+  kernel.timers.handler("group-snapshot.gone", (id) => table.remove(id));
   const base = "/v3/:project/group_snapshots";
   const found = (c: StorageContext, id = c.req.param("id") ?? ""): GroupSnapshot => {
     const missing = () => computeError(404, `GroupSnapshot ${id} could not be found.`);
@@ -71,7 +71,7 @@ export function mountGroupSnapshots(app: StorageApp, parts: StorageParts, tables
         status: "creating",
         created_at: instantOf(kernel),
       });
-      kernel.agenda.after(kernel.delay("snapshot.create"), "group-snapshot.ready", snapshot.id);
+      kernel.timers.after(kernel.delay("snapshot.create"), "group-snapshot.ready", snapshot.id);
       for (const volume of membersOf(parts, group)) {
         const asked = { name: snapshot.name, description: null, metadata: {} };
         const { id } = tables.volumes.createSnapshot(c.get("caller"), volume, asked);
@@ -91,7 +91,7 @@ export function mountGroupSnapshots(app: StorageApp, parts: StorageParts, tables
         }
       }
       table.update(id, { status: "deleting" });
-      kernel.agenda.after(kernel.delay("snapshot.delete"), "group-snapshot.gone", id);
+      kernel.timers.after(kernel.delay("snapshot.delete"), "group-snapshot.gone", id);
     },
   });
   app.post(`${base}/:id/action`, async (c) => {

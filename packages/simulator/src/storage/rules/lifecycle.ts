@@ -35,19 +35,19 @@ export class Volumes implements VolumeLinks {
 
   constructor(parts: StorageParts) {
     this.#parts = parts;
-    const { agenda } = parts.kernel;
-    agenda.handler("volume.settle", (argument) => this.#settleVolume(argument));
-    agenda.handler("volume.attached", (argument) => this.#finishAttach(argument));
-    agenda.handler("volume.detached", (argument) => {
+    const { timers } = parts.kernel;
+    timers.handler("volume.settle", (argument) => this.#settleVolume(argument));
+    timers.handler("volume.attached", (argument) => this.#finishAttach(argument));
+    timers.handler("volume.detached", (argument) => {
       const [id = "", serverId = ""] = argument.split(" ");
       this.#finishDetach(id, serverId);
     });
-    agenda.handler("volume.restored", (argument) => this.#finishRestore(argument));
-    agenda.handler("volume.gone", (id) => {
+    timers.handler("volume.restored", (argument) => this.#finishRestore(argument));
+    timers.handler("volume.gone", (id) => {
       if (parts.tables.volumes.get(id)?.status === "deleting") parts.tables.volumes.remove(id);
     });
-    agenda.handler("snapshot.ready", (id) => this.#finishSnapshot(id));
-    agenda.handler("snapshot.gone", (id) => parts.tables.snapshots.remove(id));
+    timers.handler("snapshot.ready", (id) => this.#finishSnapshot(id));
+    timers.handler("snapshot.gone", (id) => parts.tables.snapshots.remove(id));
   }
 
   volume(projectId: string, id: string) {
@@ -91,9 +91,9 @@ export class Volumes implements VolumeLinks {
     if (!isPlaceable) noBackendFor(this.#parts, volume);
     const status = outcome === "error" || !isPlaceable ? "error" : "available";
     if (request.backup_id !== undefined && status === "available") {
-      kernel.agenda.after(kernel.delay("volume.create"), "volume.restored", `${volume.id} ${request.backup_id}`);
+      kernel.timers.after(kernel.delay("volume.create"), "volume.restored", `${volume.id} ${request.backup_id}`);
     }
-    kernel.agenda.after(kernel.delay("volume.create"), "volume.settle", `${volume.id} creating ${status}`);
+    kernel.timers.after(kernel.delay("volume.create"), "volume.settle", `${volume.id} creating ${status}`);
     return { ...volume, bootable: volume.bootable ?? volume.image_id !== null };
   }
 
@@ -121,8 +121,8 @@ export class Volumes implements VolumeLinks {
       attached_at: instantOf(kernel),
     };
     this.#touch(id, { status: "reserved", arriving: [...(volume.arriving ?? []), attachment] });
-    kernel.agenda.after(milliseconds / 2, "volume.settle", `${id} reserved attaching`);
-    kernel.agenda.after(milliseconds, "volume.attached", `${id} ${attachment_id}`);
+    kernel.timers.after(milliseconds / 2, "volume.settle", `${id} reserved attaching`);
+    kernel.timers.after(milliseconds, "volume.attached", `${id} ${attachment_id}`);
     return attachment_id;
   }
 
@@ -134,7 +134,7 @@ export class Volumes implements VolumeLinks {
     const isLast = volume.attachments.every((a) => a.server_id === serverId);
     if (milliseconds <= 0 || !isLast) return this.#finishDetach(id, serverId);
     this.#touch(id, { status: "detaching" });
-    kernel.agenda.after(milliseconds, "volume.detached", `${id} ${serverId}`);
+    kernel.timers.after(milliseconds, "volume.detached", `${id} ${serverId}`);
   }
 
   #finishAttach(argument: string): void {
@@ -166,21 +166,21 @@ export class Volumes implements VolumeLinks {
     if (!volume || volume.status === "deleting") return;
     this.#touch(id, { status: "deleting" });
     if (kernel.outcome("volume.delete", volume.name ?? "") === "stuck") return;
-    kernel.agenda.after(kernel.delay("volume.delete"), "volume.gone", id);
+    kernel.timers.after(kernel.delay("volume.delete"), "volume.gone", id);
   }
 
   extend(volume: Volume, size: number): void {
     const { kernel } = this.#parts;
     checkQuota(this.#parts, volume.project_id, { volumes: 0, gigabytes: size - volume.size });
     this.#touch(volume.id, { status: "extending", size });
-    kernel.agenda.after(kernel.delay("volume.extend"), "volume.settle", `${volume.id} extending ${volume.status}`);
+    kernel.timers.after(kernel.delay("volume.extend"), "volume.settle", `${volume.id} extending ${volume.status}`);
   }
 
   /** The volume gets another image's content, and is for a while what is being written. */
   reimage(volume: Volume, image_id: string): void {
     const { kernel } = this.#parts;
     this.#touch(volume.id, { status: "downloading", image_id });
-    kernel.agenda.after(kernel.delay("volume.create"), "volume.settle", `${volume.id} downloading ${volume.status}`);
+    kernel.timers.after(kernel.delay("volume.create"), "volume.settle", `${volume.id} downloading ${volume.status}`);
   }
 
   createSnapshot(caller: Caller, volume: Volume, asked: Pick<Snapshot, "name" | "description" | "metadata">): Snapshot {
@@ -198,14 +198,14 @@ export class Volumes implements VolumeLinks {
       created_at: instantOf(kernel),
       updated_at: null,
     });
-    kernel.agenda.after(kernel.delay("snapshot.create"), "snapshot.ready", snapshot.id);
+    kernel.timers.after(kernel.delay("snapshot.create"), "snapshot.ready", snapshot.id);
     return snapshot;
   }
 
   deleteSnapshot(snapshot: Snapshot): void {
     const { kernel, tables } = this.#parts;
     tables.snapshots.update(snapshot.id, { status: "deleting", updated_at: instantOf(kernel) });
-    kernel.agenda.after(kernel.delay("snapshot.delete"), "snapshot.gone", snapshot.id);
+    kernel.timers.after(kernel.delay("snapshot.delete"), "snapshot.gone", snapshot.id);
   }
 
   #finishSnapshot(id: string): void {

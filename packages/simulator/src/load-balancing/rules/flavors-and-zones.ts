@@ -13,7 +13,7 @@ export interface Profile {
 }
 
 /** A flavor, or an availability zone (whose id is its name). */
-export interface Offer {
+export interface FlavorOrZone {
   readonly id: string;
   readonly name: string;
   readonly description: string | null;
@@ -24,7 +24,7 @@ export interface Offer {
 /**
  * Flavors and availability zones differ by their words. https://docs.openstack.org/api-ref/load-balancer/v2/#flavors
  */
-export interface OfferWords {
+export interface FlavorOrZoneWords {
   readonly offer: string;
   readonly offers: string;
   readonly offersPath: string;
@@ -45,14 +45,14 @@ export interface OfferWords {
 }
 
 /** Flavors with their profiles, or availability zones with theirs: the tables and the words. */
-export interface Offers {
-  readonly words: OfferWords;
+export interface FlavorsAndZones {
+  readonly words: FlavorOrZoneWords;
   readonly profiles: Table<Profile>;
-  readonly offers: Table<Offer>;
+  readonly offers: Table<FlavorOrZone>;
 }
 
 /** The words of flavors, which are found by id. */
-export const flavorWords: OfferWords = {
+export const flavorWords: FlavorOrZoneWords = {
   offer: "flavor",
   offers: "flavors",
   offersPath: "flavors",
@@ -75,7 +75,7 @@ export const flavorWords: OfferWords = {
 };
 
 /** The words of availability zones, which are found by name. */
-export const zoneWords: OfferWords = {
+export const zoneWords: FlavorOrZoneWords = {
   offer: "availability_zone",
   offers: "availability_zones",
   offersPath: "availabilityzones",
@@ -98,7 +98,7 @@ export const zoneWords: OfferWords = {
 };
 
 /** The kernel's tables of flavors, or of availability zones. */
-export function offersOf(kernel: Kernel, words: OfferWords): Offers {
+export function flavorsAndZonesOf(kernel: Kernel, words: FlavorOrZoneWords): FlavorsAndZones {
   return {
     words,
     profiles: kernel.table(`_lb_${words.profile}`, ["name"]),
@@ -107,7 +107,7 @@ export function offersOf(kernel: Kernel, words: OfferWords): Offers {
 }
 
 /** Data of a profile, as the provider takes it. Throws 400 and 501. */
-export function checkProfileData(words: OfferWords, provider: string, data: string): void {
+export function checkProfileData(words: FlavorOrZoneWords, provider: string, data: string): void {
   let parsed: unknown;
   try {
     parsed = JSON.parse(data);
@@ -125,10 +125,10 @@ export function checkProfileData(words: OfferWords, provider: string, data: stri
 }
 
 /** The flavor or zone that a load balancer requests, with its provider. Throws Octavia's 400. */
-export function chosenOffer(
-  { words, offers, profiles }: Offers,
+export function chosenFlavorOrZone(
+  { words, offers, profiles }: FlavorsAndZones,
   asked: string,
-): { readonly offer: Offer; readonly provider: string } {
+): { readonly offer: FlavorOrZone; readonly provider: string } {
   const offer = offers.get(asked);
   const provider = offer && profiles.get(offer.profile_id)?.provider_name;
   if (!offer || provider === undefined)

@@ -1,9 +1,9 @@
 import type { Clock } from "@causeway/foundation";
 import { messageOf } from "@causeway/foundation";
-import type { Agenda, Table } from "./interface.ts";
+import type { Timers, Table } from "./interface.ts";
 
 /** One thing to do later. */
-export interface AgendaEntry {
+export interface TimerEntry {
   readonly id: string;
   readonly at: number;
   readonly sequence: number;
@@ -11,10 +11,10 @@ export interface AgendaEntry {
   readonly argument: string;
 }
 
-/** What the agenda runs on. Entries are rows of `table`, so that they outlast a restart. */
-export interface AgendaOptions {
+/** What the timers run on. Entries are rows of `table`, so that they outlast a restart. */
+export interface TimerOptions {
   readonly clock: Clock;
-  readonly table: Table<AgendaEntry>;
+  readonly table: Table<TimerEntry>;
   /** Called after handlers ran, so that what they did is kept. */
   readonly flush: () => void;
 }
@@ -23,17 +23,17 @@ export interface AgendaOptions {
  * Runs entries at their instants, in order, from one sleep on the clock. Nothing runs before `start`, so that every
  * handler of a restored state is known; entries that came due while the cloud was down run then.
  */
-export class StoredAgenda implements Agenda {
+export class StoredTimers implements Timers {
   /** Why handlers failed: defects of a service, kept for people to see. */
   readonly failures: string[] = [];
-  readonly #options: AgendaOptions;
+  readonly #options: TimerOptions;
   readonly #handlers = new Map<string, (argument: string) => void>();
   #sequence: number;
   #running = false;
   #sleep: { readonly at: number; readonly abort: AbortController } | undefined;
   #turn: NodeJS.Immediate | undefined;
 
-  constructor(options: AgendaOptions) {
+  constructor(options: TimerOptions) {
     this.#options = options;
     this.#sequence = Math.max(0, ...options.table.all().map((entry) => entry.sequence));
   }
@@ -103,7 +103,7 @@ export class StoredAgenda implements Agenda {
     this.#next();
   }
 
-  #run(entry: AgendaEntry): void {
+  #run(entry: TimerEntry): void {
     // A clearing in an earlier handler of the same turn may have taken this entry away.
     if (!this.#options.table.get(entry.id)) return;
     this.#options.table.remove(entry.id);

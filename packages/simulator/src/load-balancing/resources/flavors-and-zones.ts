@@ -5,7 +5,7 @@ import { mountResource } from "../../kernel/rest/resource.ts";
 import { ordered } from "../listing.ts";
 import { fault, noAction, notFound } from "../errors.ts";
 import { bool, text, uuid, type Fields } from "../kit/fields.ts";
-import { checkProfileData, type Offer, type Offers, type Profile } from "../rules/offers.ts";
+import { checkProfileData, type FlavorOrZone, type FlavorsAndZones, type Profile } from "../rules/flavors-and-zones.ts";
 import { checkProvider } from "../rules/providers.ts";
 import { driverOf } from "../rules/drivers.ts";
 import type { BalancerState } from "../model.ts";
@@ -24,7 +24,7 @@ import {
  * Routes of flavors or availability zones, of their profiles and of what providers take. Administrators write; members
  * choose.
  */
-export function mountOffers(app: BalancerApp, state: BalancerState, of: Offers): void {
+export function mountFlavorsAndZones(app: BalancerApp, state: BalancerState, of: FlavorsAndZones): void {
   mountProfiles(app, state, of);
   mountChoices(app, state, of);
   const { words } = of;
@@ -75,7 +75,11 @@ export function listed(
   return c.json({ [plural]: ordered(found, query).map((row) => picked(row.view, fields)), [links]: [] });
 }
 
-function mountProfiles(app: BalancerApp, { kernel }: BalancerState, { words, profiles, offers }: Offers): void {
+function mountProfiles(
+  app: BalancerApp,
+  { kernel }: BalancerState,
+  { words, profiles, offers }: FlavorsAndZones,
+): void {
   const fields: Fields = {
     name: { read: text, required: true },
     provider_name: { read: text, required: true },
@@ -118,14 +122,14 @@ function mountProfiles(app: BalancerApp, { kernel }: BalancerState, { words, pro
   });
 }
 
-function mountChoices(app: BalancerApp, state: BalancerState, { words, profiles, offers }: Offers): void {
+function mountChoices(app: BalancerApp, state: BalancerState, { words, profiles, offers }: FlavorsAndZones): void {
   const fields: Fields = {
     name: { read: text, required: true, ...(words.byName ? { put: false as const } : {}) },
     description: { read: text },
     enabled: { read: bool },
     [words.profileId]: { read: uuid, required: true, put: false },
   };
-  mountResource<BalancerEnv, Offer>(app, state.kernel, {
+  mountResource<BalancerEnv, FlavorOrZone>(app, state.kernel, {
     ...octavia({ singular: words.offer, plural: words.offers, argument: `${words.offer}_`, fields }),
     path: `${ROOT}/${words.offersPath}`,
     permit(c, verb) {
@@ -178,6 +182,6 @@ function mountChoices(app: BalancerApp, state: BalancerState, { words, profiles,
   });
 }
 
-function refuseTaken(offers: Table<Offer>, name: string, called: string): void {
+function refuseTaken(offers: Table<FlavorOrZone>, name: string, called: string): void {
   if (offers.by("name", name).length > 0) throw fault(409, `A ${called} of ${name} already exists.`);
 }
