@@ -7,8 +7,16 @@ export interface ListedCluster {
   readonly controlPlane: HostedControlPlane | undefined;
 }
 
-/** Clusters as a table for people. */
-export function clusterTable(listed: readonly ListedCluster[], now: number): string {
+/** Names as kubectl takes them. */
+export function clusterNames(clusters: readonly Cluster[]): string {
+  return clusters.map(({ metadata }) => `cluster/${metadata.name}\n`).join("");
+}
+
+/** Clusters as a table for people; wide: with what their control plane and infrastructure are. */
+export function clusterTable(
+  listed: readonly ListedCluster[],
+  { now, wide }: { readonly now: number; readonly wide: boolean },
+): string {
   if (listed.length === 0) return "There is no cluster.\n";
   const rows = listed.map(({ cluster, controlPlane }) => {
     const { metadata, spec, status } = cluster;
@@ -22,9 +30,15 @@ export function clusterTable(listed: readonly ListedCluster[], now: number): str
       `${workers?.readyReplicas ?? 0}/${workers?.desiredReplicas ?? 0}`,
       host ? `${host}:${port ?? 6443}` : "<none>",
       age(metadata.creationTimestamp, now),
+      ...(wide ? [referenceOf(spec.controlPlaneRef), referenceOf(spec.infrastructureRef)] : []),
     ];
   });
-  return columns(["NAMESPACE", "NAME", "PHASE", "VERSION", "WORKERS READY", "ENDPOINT", "AGE"], rows);
+  const header = ["NAMESPACE", "NAME", "PHASE", "VERSION", "WORKERS READY", "ENDPOINT", "AGE"];
+  return columns([...header, ...(wide ? ["CONTROL PLANE", "INFRASTRUCTURE"] : [])], rows);
+}
+
+function referenceOf(reference: { readonly kind: string; readonly name: string } | undefined): string {
+  return reference === undefined ? "<none>" : `${reference.kind}/${reference.name}`;
 }
 
 function versionOf({ spec, status }: Cluster, controlPlane: HostedControlPlane | undefined): string {

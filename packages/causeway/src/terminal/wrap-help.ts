@@ -25,7 +25,8 @@ function isLaidOut(lines: readonly string[], width: number): boolean {
   return !isProse(lines[0] ?? "") || lines.every((line) => line.length <= width);
 }
 
-function wrapped(paragraph: string, width: number): string[] {
+/** Breaks a paragraph at blanks; a word that is longer than a line keeps its own. */
+export function wrapped(paragraph: string, width: number): string[] {
   const lines: string[] = [];
   let line = "";
   for (const word of paragraph.split(" ")) {

@@ -46,7 +46,7 @@ export async function apiserver(
     controllersAfter: FIRST_ANSWERS,
     host: flags.bindAddress,
     log,
-    ...(port === undefined ? {} : { port }),
+    ...(port ? { port } : {}),
     ...servingOf(flags),
     ...(firstObjects ? { firstObjects } : {}),
     ...(workloads ? { controllers: workloads, management: { controllers: true, podCidr: POD_NETWORK } } : {}),

@@ -25,7 +25,7 @@ function options() {
     .description("Run the embedded Kubernetes API server alone, until it is stopped.")
     .option("--state <dir>", "folder that keeps everything over restarts", ".causeway/kubernetes")
     .option("--bind-address <address>", "address to listen on", "127.0.0.1")
-    .option("--port <port>", "port (default: any free one, kept in the state folder)", whole(1, 65535))
+    .option("--port <port>", "port (default, or 0: any free one, kept in the state folder)", whole(0, 65535))
     .option("--tls-cert-file <file>", "serving certificate, PEM (default: the cluster's authority issues one)")
     .option("--tls-private-key-file <file>", "the key of --tls-cert-file")
     .option("--tls-authority-file <file>", "whom clients trust for it (default: the certificates of --tls-cert-file)")

@@ -31,7 +31,7 @@ export async function cloud(options: CloudOptions, signal: AbortSignal): Promise
     dataPath: options.dataPath,
     host: options.bindAddress,
     insecure: options.insecure,
-    ...(options.port === undefined ? {} : { port: options.port }),
+    ...(options.port ? { port: options.port } : {}),
   });
   try {
     const running: RunningCloud = {

@@ -37,7 +37,7 @@ function options() {
       "listen beyond loopback, as in a container: all who reach it have all rights, and nothing is encrypted",
       false,
     )
-    .option("--port <port>", "port (default: any free one, kept in the state folder)", whole(1, 65535))
+    .option("--port <port>", "port (default, or 0: any free one, kept in the state folder)", whole(0, 65535))
     .addOption(
       new Option("--delays <kind>", "provisioning delays")
         .choices(["instant", "real"] as const)

@@ -26,7 +26,10 @@ export async function doctor(options: DoctorOptions, signal: AbortSignal): Promi
       volumes: client && (await asked(() => volumeFacts(client, cloud, { signal, now: systemClock.now() }), signal)),
     };
     const findings = findingsOf(facts);
-    process.stdout.write(renderReport({ cloud: cloud.name, region: facts.cloud.region, findings }, options.output));
+    const { isTTY, columns } = process.stdout;
+    const style = { quiet: options.quiet, width: isTTY ? columns : undefined, stream: process.stdout };
+    const report = { cloud: cloud.name, region: facts.cloud.region, findings };
+    process.stdout.write(renderReport(report, options.output, style));
     if (findings.some((finding) => finding.state === "broken")) process.exitCode = exitStatus.findings;
   } finally {
     await Promise.all([cloud.close(), client?.close()]);

@@ -18,6 +18,7 @@ cloud cannot be asked.
 Examples:
   causeway doctor --cloud devcloud
   causeway doctor --cloud prod --kubeconfig admin.conf
+  causeway doctor --cloud prod --quiet
   causeway doctor --cloud prod -o json | jq '.findings[] | select(.state != "works")'`,
     )
     .action(async (given) => (await import("./action.ts")).doctor(given, signal));
@@ -33,6 +34,7 @@ function options() {
     .addOption(cloudOptions.cacert())
     .addOption(clusterOptions.kubeconfig("also read this cluster"))
     .addOption(clusterOptions.context())
+    .option("-q, --quiet", "leave out of the table what works", false)
     .addOption(outputOption())
     .addOption(logLevelOption());
 }

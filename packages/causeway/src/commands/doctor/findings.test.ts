@@ -169,4 +169,44 @@ describe("the doctor", () => {
       await simulator.close();
     }
   });
+
+  const report = {
+    cloud: "prod",
+    region: "R",
+    findings: [
+      { feature: "identity", state: "works", because: "v3.14" },
+      { feature: "block-storage", state: "missing", because: "the catalog has none in this region" },
+      {
+        feature: "clocks",
+        state: "broken",
+        because: "compute is 90 s ahead of this host",
+        todo: "Let both follow NTP.",
+      },
+    ],
+  } as const;
+
+  test("the table begins with what is broken, then what is missing, and ends with what works", () => {
+    expect(renderReport(report, "table")).toBe(`cloud prod, region R
+
+broken    clocks         compute is 90 s ahead of this host
+                         → Let both follow NTP.
+missing   block-storage  the catalog has none in this region
+works     identity       v3.14
+
+1 work, 0 with limits, 1 missing, 1 broken
+`);
+  });
+
+  test("a quiet table leaves out what works, and its summary counts it", () => {
+    const page = renderReport(report, "table", { quiet: true, width: undefined, stream: undefined });
+    expect(page).not.toContain("identity");
+    expect(page).toContain("1 work,");
+  });
+
+  test("a table on a narrow terminal is wrapped below its own column", () => {
+    const page = renderReport(report, "table", { quiet: false, width: 56, stream: undefined });
+    expect(page).toContain(`compute is 90 s ahead of this\n${" ".repeat(25)}host\n${" ".repeat(25)}→ Let both follow NTP.`);
+    expect(page).toContain(`the catalog has none in this\n${" ".repeat(25)}region\n`);
+    for (const line of page.split("\n")) expect(line.length).toBeLessThanOrEqual(56);
+  });
 });

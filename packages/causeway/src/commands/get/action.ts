@@ -2,7 +2,7 @@ import { Cluster, HostedControlPlane } from "@causeway/api";
 import { stringify } from "yaml";
 import { findCluster } from "../../clusters/find.ts";
 import { withManagement } from "../../clusters/place.ts";
-import { clusterTable } from "../../clusters/table.ts";
+import { clusterNames, clusterTable } from "../../clusters/table.ts";
 import type { GetClustersOptions } from "./command.ts";
 
 /**
@@ -23,6 +23,7 @@ export async function getClusters(
     const result = name === undefined ? clusters : clusters[0];
     if (options.output === "json") return void process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
     if (options.output === "yaml") return void process.stdout.write(stringify(result));
+    if (options.output === "name") return void process.stdout.write(clusterNames(clusters));
     const planes = (await client.list(HostedControlPlane, scope)).items;
     const listed = clusters.map((cluster) => {
       const { namespace: place } = cluster.metadata;
@@ -30,6 +31,6 @@ export async function getClusters(
       const controlPlane = planes.find(({ metadata }) => metadata.namespace === place && metadata.name === plane);
       return { cluster, controlPlane };
     });
-    process.stdout.write(clusterTable(listed, Date.now()));
+    process.stdout.write(clusterTable(listed, { now: Date.now(), wide: options.output === "wide" }));
   });
 }

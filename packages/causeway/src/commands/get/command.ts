@@ -1,6 +1,5 @@
-import { Command } from "@commander-js/extra-typings";
+import { Command, Option } from "@commander-js/extra-typings";
 import { managementOptions } from "../../clusters/options.ts";
-import { outputOption } from "../../options/output.ts";
 
 /** What `causeway get clusters` is given. */
 export type GetClustersOptions = ReturnType<ReturnType<typeof clustersOptions>["opts"]>;
@@ -23,7 +22,8 @@ Examples:
           `
 Examples:
   causeway get clusters
-  causeway get clusters -A
+  causeway get clusters -A -o wide
+  causeway get clusters -o name | xargs -n 1 kubectl annotate reviewed=yes
   causeway get cluster demo -n tenants -o json`,
         )
         .action(async (name, given) => (await import("./action.ts")).getClusters(name, given, signal)),
@@ -39,5 +39,12 @@ function clustersOptions() {
     .option("-A, --all-namespaces", "clusters of every namespace", false)
     .addOption(managementOptions.kubeconfig())
     .addOption(managementOptions.context())
-    .addOption(outputOption());
+    .addOption(
+      new Option(
+        "-o, --output <format>",
+        "how the result is written on standard output: name prints cluster/NAME, wide adds what control plane and infrastructure are",
+      )
+        .choices(["table", "wide", "name", "json", "yaml"] as const)
+        .default("table" as const),
+    );
 }

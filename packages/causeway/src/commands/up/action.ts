@@ -32,7 +32,7 @@ export async function up(options: UpOptions, signal: AbortSignal): Promise<void>
       runtime,
       csiImage: options.csiImage,
       withVolumes: options.volumes,
-      ...(options.port === undefined ? {} : { port: options.port }),
+      ...(options.port ? { port: options.port } : {}),
       nodes: {
         networks: options.nodeNetworks ?? [],
         ...(options.tunnelSockets === undefined ? {} : { tunnels: options.tunnelSockets }),

@@ -40,8 +40,8 @@ function options() {
     .option("--timeout <seconds>", "with --exit-when-ready: end with an error after so long", whole(1, 86_400), 900)
     .option(
       "--port <port>",
-      "port of the management API (default: any free one, kept in the state folder)",
-      whole(1, 65535),
+      "port of the management API (default, or 0: any free one, kept in the state folder)",
+      whole(0, 65535),
     )
     .option(
       "--advertise-address <address>",
