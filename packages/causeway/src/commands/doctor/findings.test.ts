@@ -205,7 +205,9 @@ works     identity       v3.14
 
   test("a table on a narrow terminal is wrapped below its own column", () => {
     const page = renderReport(report, "table", { quiet: false, width: 56, stream: undefined });
-    expect(page).toContain(`compute is 90 s ahead of this\n${" ".repeat(25)}host\n${" ".repeat(25)}→ Let both follow NTP.`);
+    expect(page).toContain(
+      `compute is 90 s ahead of this\n${" ".repeat(25)}host\n${" ".repeat(25)}→ Let both follow NTP.`,
+    );
     expect(page).toContain(`the catalog has none in this\n${" ".repeat(25)}region\n`);
     for (const line of page.split("\n")) expect(line.length).toBeLessThanOrEqual(56);
   });

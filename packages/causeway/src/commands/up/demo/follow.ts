@@ -44,6 +44,7 @@ export function followDemo(options: FollowOptions): DemoFollower {
   const world = (): DemoWorld => {
     const remote = remoteClusters.get(demo)?.informers;
     return {
+      now: clock.now(),
       cluster: clusters.get(demo),
       infrastructure: infrastructures.get(demo),
       controlPlane: controlPlanes.get(demo),
@@ -55,17 +56,17 @@ export function followDemo(options: FollowOptions): DemoFollower {
       application: remote?.for(Deployment).get({ namespace: "default", name: demo.service }),
     };
   };
-  const show = () => {
+  const notify = () => {
     const view = viewOf(world());
     for (const handler of handlers) handler(view);
   };
   for (const informer of [clusters, infrastructures, controlPlanes, deployments, machines, servers])
-    informer.onChange(show);
+    informer.onChange(notify);
   remoteClusters.onConnect((remote) => {
     if (remote.key.namespace !== demo.namespace || remote.key.name !== demo.name) return;
-    remote.informers.for(Node).onChange(show);
-    remote.informers.for(Service).onChange(show);
-    remote.informers.for(Deployment).onChange(show);
+    remote.informers.for(Node).onChange(notify);
+    remote.informers.for(Service).onChange(notify);
+    remote.informers.for(Deployment).onChange(notify);
   });
 
   const onChange = (handler: (view: DemoView) => void) => {
@@ -78,13 +79,15 @@ export function followDemo(options: FollowOptions): DemoFollower {
     },
     onChange,
     until: (test, signal, problemTimeout) =>
-      until({ view: () => viewOf(world()), onChange, clock }, { test, signal, problemTimeout }),
+      until({ view: () => viewOf(world()), onChange, notify, clock }, { test, signal, problemTimeout }),
   };
 }
 
 interface ViewSource {
   view(): DemoView;
   onChange(handler: (view: DemoView) => void): () => void;
+  /** Gives the view to all handlers: what it says of time changes without an event. */
+  notify(): void;
   readonly clock: Clock;
 }
 
@@ -123,7 +126,8 @@ async function changeOrPause(watching: ViewSource, signal: AbortSignal): Promise
   const waking = new AbortController();
   const stop = watching.onChange(() => waking.abort());
   try {
-    await watching.clock.sleep(1000, AbortSignal.any([signal, waking.signal])).catch(() => {});
+    const paused = watching.clock.sleep(1000, AbortSignal.any([signal, waking.signal])).then(() => true);
+    if (await paused.catch(() => false)) watching.notify();
   } finally {
     stop();
   }

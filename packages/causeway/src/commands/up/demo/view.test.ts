@@ -32,6 +32,7 @@ const node = (name: string, taints: object[] = []) =>
   }) as unknown as Node;
 
 const empty: DemoWorld = {
+  now: Date.parse("2026-01-01T00:01:00Z"),
   cluster: undefined,
   infrastructure: undefined,
   controlPlane: undefined,
@@ -43,6 +44,7 @@ const empty: DemoWorld = {
   application: undefined,
 };
 const whole: DemoWorld = {
+  now: empty.now,
   cluster: { ...named("demo"), spec: { controlPlaneEndpoint: { host: "10.0.0.1", port: 6443 } } } as unknown as Cluster,
   infrastructure: {
     ...named("demo"),
@@ -119,7 +121,25 @@ describe("a machine in the demo's view is shown as", () => {
     expect(viewOf({ ...whole, ...changes }).machines[0]?.detail).toBe(expected);
   });
 
-  test("a problem where only a user can fix it", () => {
+  test("a machine that has not joined for some minutes says where to look, and again only after many more", () => {
+    const servers = [
+      server("a", {
+        ...withConditions(condition("InstanceReady", "True")).status,
+        initialization: { provisioned: true },
+      }),
+    ];
+    const after = (minutes: number): string | undefined =>
+      viewOf({ ...whole, nodes: [], servers, now: Date.parse("2026-01-01T00:00:00Z") + minutes * 60_000 }).machines[0]
+        ?.detail;
+    expect(after(2)).toBe("booting, joining");
+    expect(after(3)).toBe(
+      "booting, joining for over 3 min: read `openstack console log show a`, and see that machines reach https://10.0.0.1:6443",
+    );
+    expect(after(9)).toBe(after(3));
+    expect(after(11)).toContain("over 10 min");
+  });
+
+  test("a problem that only a user can fix is shown as a problem", () => {
     const servers = [server("a", waiting("QuotaExceeded", "no cores left"))];
     expect(viewOf({ ...whole, nodes: [], servers }).machines[0]).toMatchObject({
       done: false,

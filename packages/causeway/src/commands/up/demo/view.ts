@@ -13,6 +13,8 @@ const UNINITIALIZED = "node.cloudprovider.kubernetes.io/uninitialized";
 
 /** What the caches hold of the demo. */
 export interface DemoWorld {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
   readonly cluster: Cluster | undefined;
   readonly infrastructure: OpenStackCluster | undefined;
   readonly controlPlane: HostedControlPlane | undefined;
@@ -158,15 +160,32 @@ function machineItem(machine: Machine, world: DemoWorld): Item {
     };
   if (node) return { title, done: false, detail: ready ? "joined, being initialised" : "joined" };
   const problem = problemOf(conditionsOf(server));
-  return { title, done: false, detail: stage(machine, server), ...(problem === undefined ? {} : { problem }) };
+  return { title, done: false, detail: stage(machine, server, world), ...(problem === undefined ? {} : { problem }) };
 }
 
-function stage(machine: Machine, server: OpenStackMachine | undefined): string {
-  if (server?.status?.initialization?.provisioned === true) return "booting, joining";
+function stage(machine: Machine, server: OpenStackMachine | undefined, world: DemoWorld): string {
+  if (server?.status?.initialization?.provisioned === true) return booting(server, world);
   const condition = getCondition(conditionsOf(server), "InstanceReady") ?? getCondition(conditionsOf(server), "Ready");
   const text = tidy(condition?.message);
   // The server has the machine's name, which the line already begins with.
   return text.replace(`server ${machine.metadata.name} `, "the server ");
+}
+
+/** Minutes after which a machine that has not joined is worth another line; the first is longer than a slow boot. */
+const LATE = [3, 10, 30, 60, 180];
+
+/** Says after some minutes where the reason is found: only the machine's own console has it. */
+function booting(server: OpenStackMachine, { cluster, now }: DemoWorld): string {
+  const active = getCondition(conditionsOf(server), "InstanceReady") ?? getCondition(conditionsOf(server), "Ready");
+  const minutes = active === undefined ? 0 : (now - Date.parse(active.lastTransitionTime)) / 60_000;
+  const late = LATE.findLast((limit) => minutes >= limit);
+  if (late === undefined) return "booting, joining";
+  const { host, port } = cluster?.spec.controlPlaneEndpoint ?? {};
+  const endpoint = host === undefined ? "the API endpoint" : `https://${host}:${port}`;
+  return (
+    `booting, joining for over ${late} min: read \`openstack console log show ${server.metadata.name}\`, ` +
+    `and see that machines reach ${endpoint}`
+  );
 }
 
 /** A condition's message as part of a line: no UUIDs, and small where it begins. */
