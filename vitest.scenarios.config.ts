@@ -18,8 +18,8 @@ export default defineConfig({
     // time.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     maxWorkers: 2,
-    // A green run never waits so long: how fast the machine is must not decide.
-    testTimeout: 600_000,
+    // As in `npm test`. Files that run processes, wait in real time or play many schedules set a limit of their own.
+    testTimeout: 60_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
     reporters: ["default", "./scripts/closing-line-reporter.ts"],

@@ -9,13 +9,16 @@ import { phases, readRecord, runPhase, type RunnablePhase, type Tools } from "@c
 import { makeHeatCluster, makeSwitched, type HeatCluster } from "@causeway/magnum-migration/testing";
 import { connectCloud, loadCloudsYaml, renderCloudsYaml, type Cloud } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { UUID, VERSION } from "../programs/magnum-migration/names.ts";
 import { startSystem, type System } from "../programs/magnum-migration/system.ts";
 import { openOldMagnum } from "../programs/magnum-migration/old-magnum.ts";
 import { playWorkers, type PlayedWorkers } from "../programs/magnum-migration/workers.ts";
 import { openTerraform, terraformTools, type Terraform } from "../support/terraform.ts";
 import { playEtcd } from "./played-etcd.ts";
+
+// It runs processes.
+vi.setConfig({ testTimeout: 300_000 });
 
 const terraformPrograms = await terraformTools();
 

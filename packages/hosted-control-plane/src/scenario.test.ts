@@ -19,9 +19,12 @@ import {
   type Condition,
   type KubernetesClient,
 } from "@causeway/kubernetes";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { createHostedControlPlane } from "./controlplane/controller.ts";
 import { createEmbeddedRuntime } from "./embedded.ts";
+
+// It runs processes.
+vi.setConfig({ testTimeout: 300_000 });
 
 interface World {
   readonly server: ApiServer;

@@ -2,7 +2,7 @@
  * Crash safety, chained: one demo in one project, whose process is killed at every third write call of each of its
  * lives, until none is left. The full matrix, each call of the demo in turn, is test/faults/crash.test.ts.
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { killAt, loseAnswers } from "../../support/cut.ts";
 import { demoInventory } from "../../support/reference.ts";
 import {
@@ -15,6 +15,9 @@ import {
   settled,
   type Stage,
 } from "../../support/stage.ts";
+
+// It runs processes.
+vi.setConfig({ testTimeout: 300_000 });
 
 /** Lives are short enough to be many, and long enough that this suite stays one of seconds. */
 const stride = 3;

@@ -33,7 +33,10 @@ import {
 import { connectCloud, loadCloudsYaml, watchCloud, type Cloud } from "@causeway/openstack";
 import { startSimulator } from "@causeway/simulator";
 import { createWorkloadControllers } from "@causeway/workload-controllers";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+
+// It runs processes.
+vi.setConfig({ testTimeout: 300_000 });
 
 const DRIVER = "cinder.csi.openstack.org";
 const ZONE = "topology.cinder.csi.openstack.org/zone";

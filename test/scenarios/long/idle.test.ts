@@ -2,10 +2,13 @@
  * A demo at rest: a look at every type once a minute, whatever the number of machines. The whole minute is measured in
  * test/faults/idle.test.ts; here a quarter of it, with three workers and with thirty side by side.
  */
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { PATIENCE } from "../../support/processes.ts";
 import { idleCost, restingDemo } from "../../support/idle.ts";
 import { describeCall } from "../../support/stage.ts";
+
+// It runs processes.
+vi.setConfig({ testTimeout: 300_000 });
 
 const seconds = 1000;
 

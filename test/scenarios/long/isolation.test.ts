@@ -11,10 +11,13 @@ import { restoreApiServer } from "@causeway/apiserver";
 import { messageOf, systemClock, type Clock } from "@causeway/foundation";
 import { createEmbeddedRuntime } from "@causeway/hosted-control-plane";
 import { ConfigMap } from "@causeway/kubernetes";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { ISOLATED_SERVER, type Said, type Wanted } from "../../support/isolated-server.ts";
 import { ANSWER, object, pidOf, read, readAgain, setIsolationStage } from "../../support/isolation-stage.ts";
 import { OBEDIENT_WORKER } from "../../support/obedient-worker.ts";
+
+// It runs processes.
+vi.setConfig({ testTimeout: 300_000 });
 
 /** Of processor time: starts and ordinary requests take less in one turn. */
 const stuckAfter = 3000;

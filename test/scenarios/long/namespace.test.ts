@@ -1,7 +1,7 @@
 /**
  * A team's namespace is deleted with all that is in it, credentials included, while its cluster serves a load balancer.
  */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import {
   Cluster,
   HostedControlPlane,
@@ -22,6 +22,9 @@ import {
 } from "@causeway/kubernetes";
 import { PATIENCE, eventually } from "../../support/processes.ts";
 import { openStage, type Stage } from "../../support/stage.ts";
+
+// It runs processes.
+vi.setConfig({ testTimeout: 300_000 });
 
 const namespace = "team";
 const infrastructure = "infrastructure.cluster.x-k8s.io";

@@ -2,12 +2,15 @@
  * A second cluster on the demo's router whose subnet overlaps the demo's: said in a condition, and nothing is made for
  * it.
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { Cluster, OpenStackCluster } from "@causeway/api";
 import { getCondition, type Condition } from "@causeway/kubernetes";
 import { PATIENCE, eventually } from "../../support/processes.ts";
 import { demoInventory } from "../../support/reference.ts";
 import { demo, openStage, settled, type Stage } from "../../support/stage.ts";
+
+// It runs processes.
+vi.setConfig({ testTimeout: 300_000 });
 
 const key = { namespace: demo.namespace, name: "second" };
 

@@ -1,7 +1,10 @@
 /** `causeway run cloud-controller-manager` among other processes that may do its work. */
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { Lease } from "@causeway/kubernetes";
 import { stageFolder, stageManager, type ManagerStage } from "../../support/manager-stage.ts";
+
+// It runs processes.
+vi.setConfig({ testTimeout: 300_000 });
 
 let stage: ManagerStage | undefined;
 afterEach(async () => {

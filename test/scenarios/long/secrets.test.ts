@@ -4,9 +4,12 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createClient, loadKubeconfig, Secret, type KubeObject, type KubernetesClient } from "@causeway/kubernetes";
 import { deleteDemo, demoGone, openStage, type Stage } from "../../support/stage.ts";
+
+// It runs processes.
+vi.setConfig({ testTimeout: 300_000 });
 
 describe("a demo at log level debug, from its start to its deletion", () => {
   let stage: Stage;

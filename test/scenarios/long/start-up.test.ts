@@ -5,10 +5,13 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { causeway } from "../../support/processes.ts";
 import { demoInventory } from "../../support/reference.ts";
 import { isWrite, openStage, settled } from "../../support/stage.ts";
+
+// It runs processes.
+vi.setConfig({ testTimeout: 300_000 });
 
 const seconds = 1000;
 

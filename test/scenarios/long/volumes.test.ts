@@ -47,6 +47,9 @@ import { startSimulator, type Simulator } from "@causeway/simulator";
 import { createWorkloadControllers } from "@causeway/workload-controllers";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
+// It runs processes.
+vi.setConfig({ testTimeout: 300_000 });
+
 const DRIVER = "cinder.csi.openstack.org";
 const ZONE = "topology.cinder.csi.openstack.org/zone";
 const namespace = "default";

@@ -4,8 +4,11 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { startApiServer } from "@causeway/apiserver";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { expectPlain, onCloud, setWrongInput } from "../../support/wrong-input.ts";
+
+// It runs processes.
+vi.setConfig({ testTimeout: 300_000 });
 
 const stage = setWrongInput();
 

@@ -1,8 +1,11 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { startApiServer } from "@causeway/apiserver";
 import { loadCloudsYaml } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { World } from "../testing/world.ts";
+
+// It waits in real time.
+vi.setConfig({ testTimeout: 300_000 });
 
 let clouds: Simulator[] = [];
 let worlds: World[] = [];

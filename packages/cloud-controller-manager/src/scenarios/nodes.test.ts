@@ -1,9 +1,12 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { Event, Node } from "@causeway/kubernetes";
 import { fastClock, type World } from "../testing/world.ts";
 import { shutdownTaint, uninitializedTaint } from "../node/taints.ts";
 import { ownWorlds } from "./own-world.ts";
 import { pause } from "./stage.ts";
+
+// It waits in real time.
+vi.setConfig({ testTimeout: 300_000 });
 
 const start = ownWorlds();
 const started = (servers: number) => start({ prefix: "n", servers, timeout: 30_000 });

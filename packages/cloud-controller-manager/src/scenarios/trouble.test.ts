@@ -1,7 +1,10 @@
 import { systemClock } from "@causeway/foundation";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { fastClock } from "../testing/world.ts";
 import { internal, os, ownerOf, pause, refuse, setStage, tcp, udp } from "./stage.ts";
+
+// It waits in real time.
+vi.setConfig({ testTimeout: 300_000 });
 
 const stage = setStage(3);
 const exclude = "node.kubernetes.io/exclude-from-external-load-balancers";

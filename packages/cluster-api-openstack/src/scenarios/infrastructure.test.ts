@@ -1,9 +1,12 @@
 import { OpenStackCluster, OpenStackMachine } from "@causeway/api";
 import { Event, Secret } from "@causeway/kubernetes";
 import { startSimulator, type Simulator } from "@causeway/simulator";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { base64, condition, namespace, openInfrastructure } from "./world.ts";
 import { demoSpec } from "../testing/objects.ts";
+
+// It runs processes.
+vi.setConfig({ testTimeout: 300_000 });
 
 const world = openInfrastructure();
 

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Machine } from "@causeway/api";
 import type { Condition } from "@causeway/kubernetes";
 import type { EtcdMember } from "../objects/access.ts";
@@ -10,6 +10,9 @@ import { cleanupHook, configSpec } from "../kubeadmcontrolplane/machine.ts";
 import { plan as planControlPlane } from "../kubeadmcontrolplane/plan.ts";
 import { hasQuorum } from "../kubeadmcontrolplane/quorum.ts";
 import type { ControlPlaneStep } from "../kubeadmcontrolplane/steps.ts";
+
+// Two thousand schedules, where that many are asked for, take minutes.
+vi.setConfig({ testTimeout: 600_000 });
 
 /** What goes wrong, or just takes its time, between two reconciles. */
 const fault = fc.oneof(

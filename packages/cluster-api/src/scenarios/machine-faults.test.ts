@@ -1,11 +1,14 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { finalizers, KubeadmConfig, OpenStackMachine, type Machine } from "@causeway/api";
 import type { Node, Pod } from "@causeway/kubernetes";
 import type { Observed as MachineObserved } from "../machine/observed.ts";
 import { plan as planMachine } from "../machine/plan.ts";
 import type { MachineStep } from "../machine/steps.ts";
 import { cluster, machine, node, now, podOn, referred } from "../testing/objects.ts";
+
+// Two thousand schedules, where that many are asked for, take minutes.
+vi.setConfig({ testTimeout: 600_000 });
 
 const preDrain = "pre-drain.delete.hook.machine.cluster.x-k8s.io/a";
 const preTerminate = "pre-terminate.delete.hook.machine.cluster.x-k8s.io/a";

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { MachineSet, type Machine } from "@causeway/api";
 import { isControlledBy } from "@causeway/kubernetes";
 import type { Observed as DeploymentObserved } from "../machinedeployment/observed.ts";
@@ -7,6 +7,9 @@ import { plan as planMachineDeployment } from "../machinedeployment/plan.ts";
 import { sameMachines } from "../objects/template.ts";
 import type { ObjectStep } from "../objects/steps.ts";
 import { cluster, deployment, machine, now, servingMachine, template } from "../testing/objects.ts";
+
+// Two thousand schedules, where that many are asked for, take minutes.
+vi.setConfig({ testTimeout: 600_000 });
 
 /** What goes wrong, or just takes its time, between two reconciles. */
 const fault = fc.oneof(

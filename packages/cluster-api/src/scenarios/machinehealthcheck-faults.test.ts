@@ -1,9 +1,12 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Machine, MachineHealthCheck } from "@causeway/api";
 import { getCondition, type Node } from "@causeway/kubernetes";
 import { plan as planHealthCheck } from "../machinehealthcheck/plan.ts";
 import { cluster, condition, node, now, servingMachine } from "../testing/objects.ts";
+
+// Two thousand schedules, where that many are asked for, take minutes.
+vi.setConfig({ testTimeout: 600_000 });
 
 const names = ["a", "b", "c", "d", "e"];
 

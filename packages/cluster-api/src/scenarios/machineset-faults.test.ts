@@ -1,10 +1,13 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { KubeadmConfig, OpenStackMachine, type Machine } from "@causeway/api";
 import { plan as planMachineSet } from "../machineset/plan.ts";
 import type { Observed as MachineSetObserved } from "../machineset/observed.ts";
 import type { MachineSetStep } from "../machineset/steps.ts";
 import { cluster, deployment, machineSet, now, referred, servingMachine } from "../testing/objects.ts";
+
+// Two thousand schedules, where that many are asked for, take minutes.
+vi.setConfig({ testTimeout: 600_000 });
 
 /** What goes wrong, or just takes its time, between two reconciles. */
 const fault = fc.oneof(

@@ -8,10 +8,13 @@ import { startApiServer } from "@causeway/apiserver";
 import { systemClock } from "@causeway/foundation";
 import { createClient, Lease, loadKubeconfig, Namespace, Secret, type KubernetesClient } from "@causeway/kubernetes";
 import { startSimulator } from "@causeway/simulator";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { runClusterApiOpenStack } from "./action.ts";
 import { clusterApiOpenStackCommand } from "./command.ts";
 import { readFlags } from "./flags.ts";
+
+// It runs processes.
+vi.setConfig({ testTimeout: 300_000 });
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
