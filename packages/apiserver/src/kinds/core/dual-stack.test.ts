@@ -117,9 +117,9 @@ describe("a new Service of a cluster with two families", () => {
 
 describe("the service networks of an API server", () => {
   test.each([
-    ["may be as small as 10.0.0.0/29", 6, "10.0.0.1", "10.0.0.6", "10.0.0.7"],
-    ["may be as small as fd00::/126", 3, "fd00::1", "fd00::3", "fd00::4"],
-  ])("%s", (cidr, size, first, last, outside) => {
+    ["10.0.0.0/29", 6, "10.0.0.1", "10.0.0.6", "10.0.0.7"],
+    ["fd00::/126", 3, "fd00::1", "fd00::3", "fd00::4"],
+  ])("may be as small as %s", (cidr, size, first, last, outside) => {
     const network = serviceNetwork(cidr);
     expect([network.size, network.address(1), network.has(last), network.has(outside)]).toEqual([
       size,
