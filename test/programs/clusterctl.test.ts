@@ -124,7 +124,7 @@ function scenario(clusterctl: string): void {
     await k.feed(list, "create", "--dry-run=server", "-f", "-");
   });
 
-  test("describes a Cluster that its ClusterClass made", async () => {
+  test("clusterctl describes a Cluster that its ClusterClass made", async () => {
     const text = await generate("topology");
     for (const object of parseAllDocuments(text).map((one) => one.toJS() as Json))
       await k.feed(object, "create", "-f", "-");
