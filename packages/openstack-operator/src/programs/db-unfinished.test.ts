@@ -1,5 +1,5 @@
 /** What precedes the first migration of a schema, on a real MariaDB, where it is installed. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +8,11 @@ import { hasMariaDb, startMariaDb, type MariaDb } from "../testing/mariadb.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 const program = join(import.meta.dirname, "../../programs/db-unfinished.sh");
+
+const hasNova = spawnSync("sh", ["-c", "command -v nova-manage"]).status === 0;
+/** So many tables are no whole schema of Nova's API, and no empty one. */
+const SOME = 3;
+const TRIES = 10;
 
 describe.skipIf(!hasMariaDb)("a database whose schema is to be made", () => {
   let dir = "";
@@ -74,4 +79,41 @@ describe.skipIf(!hasMariaDb)("a database whose schema is to be made", () => {
     expect(run()).toBe("");
     expect(tables("nova_cell0")).toBe(before);
   });
+
+  test.skipIf(!hasNova)("lets Nova's own first migration begin again after it was cut off", async () => {
+    const file = join(dir, "nova.conf");
+    const url = `mysql+pymysql://nova_1:p1@127.0.0.1:${server?.port}/nova?charset=utf8`;
+    writeFileSync(file, `[api_database]\nconnection = ${url}\n`);
+    const sync = ["--config-file", file, "api_db", "sync"];
+    const steps = () => sql("SELECT COUNT(*) FROM nova.alembic_version");
+    const isHalf = () => tables("nova").split("\n").length > SOME && steps() === "0";
+    const cutOff = async (): Promise<boolean> => {
+      fill("nova", "");
+      const migrating = spawn("nova-manage", sync, { stdio: "ignore" });
+      const ended = new Promise((done) => migrating.once("close", done));
+      while (migrating.exitCode === null && !isHalfOf(isHalf)) await new Promise((done) => setTimeout(done, 5));
+      // It may have come to its end meanwhile: only what is left when it stands still counts.
+      migrating.kill("SIGSTOP");
+      const isLeft = migrating.exitCode === null && isHalf();
+      migrating.kill("SIGKILL");
+      await ended;
+      return isLeft;
+    };
+    let isCut = false;
+    for (let tries = 0; tries < TRIES && !isCut; tries++) isCut = await cutOff();
+    expect(isCut).toBe(true);
+    expect(spawnSync("nova-manage", sync).status).not.toBe(0);
+    expect(run()).toContain("nova was cut off");
+    expect(spawnSync("nova-manage", sync).status).toBe(0);
+    expect(steps()).toBe("1");
+  });
 });
+
+/** Before the first statement there is no table to ask. */
+function isHalfOf(ask: () => boolean): boolean {
+  try {
+    return ask();
+  } catch {
+    return false;
+  }
+}
