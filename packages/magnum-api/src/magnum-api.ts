@@ -22,7 +22,7 @@ import { createTrustees, type TrusteeOptions } from "./access/trustees.ts";
 import { createMagnumController } from "./cluster/controller.ts";
 import { createHealthProber, type ProbePace } from "./probe/prober.ts";
 import { ClusterTexts } from "./resources/cluster-texts.ts";
-import type { Api } from "./server/call.ts";
+import type { Api } from "./call/call.ts";
 import type { CertificateFiles } from "./server/certificate.ts";
 import { serve } from "./server/server.ts";
 import { UnderWay } from "./server/under-way.ts";

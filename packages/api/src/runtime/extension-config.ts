@@ -16,7 +16,7 @@ import {
   optional,
   text,
 } from "../schema/fields.ts";
-import { within } from "../versions/lens.ts";
+import { within } from "../lenses/lens.ts";
 import { deprecatedStatus, oldConditions } from "../versions/shapes.ts";
 import { conditionsLens } from "../versions/status.ts";
 

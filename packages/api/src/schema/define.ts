@@ -1,8 +1,8 @@
 import Type, { type Static, type TSchema } from "typebox";
 import type { KubeObject, ObjectMeta } from "@causeway/kubernetes";
 import type { Kind, KindVersion, PrinterColumn } from "../kind.ts";
-import type { Lens } from "../versions/lens.ts";
-import { lossless } from "../versions/lossless.ts";
+import type { Lens } from "../lenses/lens.ts";
+import { lossless } from "../lenses/lossless.ts";
 
 /** What `defineKind` needs. A spec that may be left out carries `default: {}`. */
 export interface KindDefinition<Spec extends TSchema, Status extends TSchema | undefined> {

@@ -1,5 +1,5 @@
-import { isJson, type Json } from "./json.ts";
-import { converted, type Context, type Lens } from "./lens.ts";
+import { isJson, type Json } from "../lenses/json.ts";
+import { converted, type Context, type Lens } from "../lenses/lens.ts";
 
 /**
  * Kinds that are known to be served at another version than v1beta1, which every provider of either contract serves.

@@ -1,7 +1,7 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import type { Kind } from "../kind.ts";
 import { convertObject } from "./conversion.ts";
-import { isJson, valueAt, type Json } from "./json.ts";
+import { isJson, valueAt, type Json } from "../lenses/json.ts";
 
 /**
  * The response to a ConversionReview (apiextensions.k8s.io/v1): every object in the desired version, or a failure with

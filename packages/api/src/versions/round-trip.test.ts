@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest";
 import { allKinds, convertObject, toCustomResourceDefinition } from "../index.ts";
 import { unknownFields } from "../schema/conformity.ts";
 import type { JsonSchema } from "../schema/crd.ts";
-import { equal, isJson, type Json } from "./json.ts";
-import { says } from "./says.ts";
+import { equal, isJson, type Json } from "../lenses/json.ts";
+import { says } from "../lenses/says.ts";
 import { arbitrary } from "./testing/arbitrary.ts";
 
 /** Rounds of each property; the full form is 1,000. */

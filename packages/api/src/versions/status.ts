@@ -1,5 +1,5 @@
-import { all, converted, moved, type Lens } from "./lens.ts";
-import { isJson } from "./json.ts";
+import { all, converted, moved, type Lens } from "../lenses/lens.ts";
+import { isJson } from "../lenses/json.ts";
 
 /** Conditions: those of v1beta1 are kept as deprecated ones; v1beta1 shows the current ones under status.v1beta2. */
 export const conditionsLens: Lens = all(

@@ -22,7 +22,7 @@ import { createControllers, type Controllers } from "./controllers.ts";
 import { deploymentRules } from "./deployment-rules.ts";
 import { authenticators } from "../workloads/authenticators.ts";
 import { workerProgram } from "../workloads/program.ts";
-import { magnumOfSystem } from "../magnum/of-system.ts";
+import { magnumOfSystem } from "./magnum.ts";
 import { launchHere, simulatedMachines } from "./machines.ts";
 import type { State } from "./state.ts";
 

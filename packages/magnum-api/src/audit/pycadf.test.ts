@@ -5,7 +5,8 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { MagnumCluster } from "@causeway/api";
-import { notificationOf, type Audited } from "./cadf.ts";
+import type { Audited } from "../audit-event.ts";
+import { notificationOf } from "./cadf.ts";
 
 const PYTHON = "/usr/bin/python3";
 const hasPycadf = spawnSync(PYTHON, ["-c", "import pycadf"]).status === 0;

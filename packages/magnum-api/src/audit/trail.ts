@@ -1,17 +1,11 @@
 import { messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
-import { notificationOf, type Audited } from "./cadf.ts";
+import type { AuditTrail } from "../audit-event.ts";
+import { notificationOf } from "./cadf.ts";
 
 /** Where notifications go. */
 export interface AuditTarget {
   /** Writes these lines of JSON; those of a call that throws are written again. */
   write(lines: readonly string[], signal: AbortSignal): Promise<void>;
-}
-
-/** Takes what happened, at once and whatever becomes of the target. */
-export interface AuditTrail {
-  record(audited: Audited): void;
-  /** Writes until the signal aborts, and once more then. */
-  run(signal: AbortSignal): Promise<void>;
 }
 
 /** Where audit events go, what counts them, and how many wait while the target does not accept them. */

@@ -15,8 +15,7 @@ import {
 } from "@causeway/kubernetes";
 import type { ApplicationCredentialClient } from "@causeway/openstack";
 import type { Trustees } from "../access/trustees.ts";
-import type { AuditAction } from "../audit/cadf.ts";
-import type { AuditTrail } from "../audit/trail.ts";
+import type { AuditAction, AuditTrail } from "../audit-event.ts";
 import type { Installation } from "./desired.ts";
 import { gather, openSources, type ClusterProbe, type Observed } from "./gather.ts";
 import { readMigrating } from "./migrating.ts";

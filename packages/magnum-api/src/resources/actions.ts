@@ -3,7 +3,7 @@ import { keyOf, timestamp } from "@causeway/kubernetes";
 import { runtimeOf } from "../cluster/desired.ts";
 import { machinesOf } from "../cluster/gather.ts";
 import { keyOfCluster, magnumLabels } from "../cluster/names.ts";
-import { enforce, isAdmin, type Answer, type Api, type Call } from "../server/call.ts";
+import { enforce, isAdmin, type Answer, type Api, type Call } from "../call/call.ts";
 import { conflict, invalid, MagnumError, notFound, unrouted } from "../wire/error.ts";
 import { readFields, type Fields } from "../wire/fields.ts";
 import { requireTls, versionOf } from "./cluster-body.ts";

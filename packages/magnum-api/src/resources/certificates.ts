@@ -8,7 +8,7 @@ import {
 } from "@causeway/foundation";
 import { keyOf, Secret, secretText, timestamp } from "@causeway/kubernetes";
 import { MagnumCluster } from "@causeway/api";
-import { enforce, linksOf, type Answer, type Api, type Call } from "../server/call.ts";
+import { enforce, linksOf, type Answer, type Api, type Call } from "../call/call.ts";
 import { conflict, invalid, MagnumError } from "../wire/error.ts";
 import { readFields, type Fields } from "../wire/fields.ts";
 import { shownStatus } from "./cluster-view.ts";

@@ -3,7 +3,7 @@ import { RUN_KUBERNETES, SERVED_KUBERNETES } from "@causeway/api";
 import { timestamp } from "@causeway/kubernetes";
 import { labelSettings, refusedLabel } from "../cluster/labels.ts";
 import { magnumLabels, objectNameOf } from "../cluster/names.ts";
-import type { Api, Call } from "../server/call.ts";
+import type { Api, Call } from "../call/call.ts";
 import { invalid } from "../wire/error.ts";
 import type { Fields, Values } from "../wire/fields.ts";
 import { requireMasters } from "./master-count.ts";

@@ -1,5 +1,5 @@
 import type { MagnumCluster } from "@causeway/api";
-import { linksOf, type Call } from "../server/call.ts";
+import { linksOf, type Call } from "../call/call.ts";
 import { clusterDetail, clusterSummary } from "./cluster-view.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { MagnumCluster, MagnumClusterStatus } from "@causeway/api";
 import { labelDifferences } from "../wire/label-differences.ts";
-import { instant, linksOf, type Call } from "../server/call.ts";
+import { instant, linksOf, type Call } from "../call/call.ts";
 
 /**
  * The state that clients see: what was accepted and not yet looked at is in progress, whatever the status still says.

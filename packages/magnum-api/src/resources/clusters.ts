@@ -1,7 +1,7 @@
 import { MagnumCluster } from "@causeway/api";
 import { timestamp } from "@causeway/kubernetes";
-import { enforce, isAdmin, scopeOf, type Answer, type Api, type Call } from "../server/call.ts";
-import { nextLink, onlyParameters, pageOf, readPage, type Listed } from "../server/page.ts";
+import { enforce, isAdmin, scopeOf, type Answer, type Api, type Call } from "../call/call.ts";
+import { nextLink, onlyParameters, pageOf, readPage, type Listed } from "../call/page.ts";
 import { forbidden, invalid } from "../wire/error.ts";
 import { readBoolean, readFields, readValue, type Values } from "../wire/fields.ts";
 import { applyPatch, readPatch } from "../wire/patch.ts";

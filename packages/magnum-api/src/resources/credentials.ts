@@ -1,4 +1,4 @@
-import { enforce, type Answer, type Api, type Call } from "../server/call.ts";
+import { enforce, type Answer, type Api, type Call } from "../call/call.ts";
 import { accepted } from "./clusters.ts";
 import { findCluster, requireHere, targetOf } from "./find-cluster.ts";
 import { conflict } from "../wire/error.ts";

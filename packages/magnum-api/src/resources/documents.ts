@@ -1,4 +1,4 @@
-import { MAX_MINOR, MIN_MINOR } from "../server/version.ts";
+import { MAX_MINOR, MIN_MINOR } from "../call/version.ts";
 
 /** "/": the versions that are served. */
 export function rootDocument(origin: string): Readonly<Record<string, unknown>> {

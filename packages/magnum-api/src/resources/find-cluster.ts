@@ -1,7 +1,7 @@
 import type { MagnumCluster } from "@causeway/api";
 import { isHeats } from "../cluster/heat.ts";
 import { readMigrating } from "../cluster/migrating.ts";
-import { isAdmin, type Api, type Call } from "../server/call.ts";
+import { isAdmin, type Api, type Call } from "../call/call.ts";
 import { conflict, invalid, MagnumError, notFound } from "../wire/error.ts";
 import { readUuid } from "../wire/fields.ts";
 import { shownStatus } from "./cluster-view.ts";

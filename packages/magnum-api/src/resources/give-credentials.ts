@@ -4,7 +4,7 @@ import { keyOf } from "@causeway/kubernetes";
 import { isForbidden, isUnauthorized } from "@causeway/openstack";
 import { readCredential, trusteeOf, type ClusterCredential } from "../cluster/credentials.ts";
 import { isPending } from "../cluster/names.ts";
-import type { Api, Call } from "../server/call.ts";
+import type { Api, Call } from "../call/call.ts";
 import { forbidden } from "../wire/error.ts";
 import { isUnused, writeCredential, type CredentialWrite } from "./write-credential.ts";
 

@@ -1,6 +1,6 @@
 import { MagnumCluster } from "@causeway/api";
 import { keyOf, timestamp } from "@causeway/kubernetes";
-import type { Answer, Api, Call } from "../server/call.ts";
+import type { Answer, Api, Call } from "../call/call.ts";
 import { invalid } from "../wire/error.ts";
 import { accepted } from "./clusters.ts";
 import { requireIdle } from "./find-cluster.ts";

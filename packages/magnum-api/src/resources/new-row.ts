@@ -3,7 +3,7 @@ import { messageOf } from "@causeway/foundation";
 import { keyOf, type KubernetesClient } from "@causeway/kubernetes";
 import { trusteeOf } from "../cluster/credentials.ts";
 import { isPending, pendingAnnotation } from "../cluster/names.ts";
-import type { Api, Call } from "../server/call.ts";
+import type { Api, Call } from "../call/call.ts";
 import { giveCredentials } from "./give-credentials.ts";
 
 /** The row of a cluster that no client sees yet. */

@@ -1,6 +1,6 @@
 import { MagnumCluster, type MagnumNodeGroup } from "@causeway/api";
 import { keyOf } from "@causeway/kubernetes";
-import type { Api } from "../server/call.ts";
+import type { Api } from "../call/call.ts";
 import { forbidden } from "../wire/error.ts";
 import { isAutoscaled } from "./cluster-view.ts";
 

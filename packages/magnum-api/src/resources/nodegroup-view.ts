@@ -1,5 +1,5 @@
 import type { MagnumCluster, MagnumNodeGroup } from "@causeway/api";
-import { instant, linksOf, type Call } from "../server/call.ts";
+import { instant, linksOf, type Call } from "../call/call.ts";
 import { labelDifferences } from "../wire/label-differences.ts";
 import { shownStatus } from "./cluster-view.ts";
 

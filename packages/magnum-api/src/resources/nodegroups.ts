@@ -1,8 +1,8 @@
 import { MagnumCluster, type MagnumNodeGroup } from "@causeway/api";
 import { keyOf, timestamp } from "@causeway/kubernetes";
 import { refusedLabel } from "../cluster/labels.ts";
-import { enforce, isAdmin, type Answer, type Api, type Call } from "../server/call.ts";
-import { nextLink, pageOf, readPage } from "../server/page.ts";
+import { enforce, isAdmin, type Answer, type Api, type Call } from "../call/call.ts";
+import { nextLink, pageOf, readPage } from "../call/page.ts";
 import { conflict, invalid } from "../wire/error.ts";
 import { readFields, type Fields, type NodeTaint, type Values } from "../wire/fields.ts";
 import { applyPatch, readPatch } from "../wire/patch.ts";

@@ -1,6 +1,6 @@
 import { timestamp } from "@causeway/kubernetes";
-import { enforce, instant, isAdmin, type Answer, type Api, type Call } from "../server/call.ts";
-import { onlyParameters, readPage } from "../server/page.ts";
+import { enforce, instant, isAdmin, type Answer, type Api, type Call } from "../call/call.ts";
+import { onlyParameters, readPage } from "../call/page.ts";
 import { forbidden, invalid, notFound } from "../wire/error.ts";
 import { nodeCountOf } from "./cluster-view.ts";
 

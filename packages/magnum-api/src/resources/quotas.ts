@@ -1,7 +1,7 @@
 import { MagnumQuota } from "@causeway/api";
 import { isAlreadyExists, keyOf, timestamp } from "@causeway/kubernetes";
-import { enforce, instant, isAdmin, type Answer, type Api, type Call } from "../server/call.ts";
-import { nextLink, onlyParameters, pageOf, readPage } from "../server/page.ts";
+import { enforce, instant, isAdmin, type Answer, type Api, type Call } from "../call/call.ts";
+import { nextLink, onlyParameters, pageOf, readPage } from "../call/page.ts";
 import { conflict, forbidden, invalid, MagnumError } from "../wire/error.ts";
 import { readBoolean, readFields, type Fields } from "../wire/fields.ts";
 

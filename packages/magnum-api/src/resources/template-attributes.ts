@@ -1,6 +1,6 @@
 import type { MagnumClusterTemplate, MagnumTemplateAttributes } from "@causeway/api";
 import type { Fields, Values } from "../wire/fields.ts";
-import { instant, linksOf, type Call } from "../server/call.ts";
+import { instant, linksOf, type Call } from "../call/call.ts";
 
 const name = { type: "text", min: 1, max: 255 } as const;
 const flag = { type: "bool" } as const;

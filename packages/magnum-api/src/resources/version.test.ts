@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Api } from "../server/call.ts";
+import type { Api } from "../call/call.ts";
 import { versionOf } from "./cluster-body.ts";
 
 describe("the version of a new cluster", () => {

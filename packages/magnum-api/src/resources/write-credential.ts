@@ -3,7 +3,7 @@ import { isAlreadyExists, isConflict, ownerReference, Secret } from "@causeway/k
 import { renderCloudsYaml } from "@causeway/openstack";
 import { credentialData, readHeld, type ClusterCredential, type HeldCredential } from "../cluster/credentials.ts";
 import { CLOUD, magnumLabels } from "../cluster/names.ts";
-import type { Api } from "../server/call.ts";
+import type { Api } from "../call/call.ts";
 import { conflict } from "../wire/error.ts";
 
 /** A credential, and the one that the cluster had when it was made. */

@@ -1,8 +1,8 @@
 import type { MagnumCluster } from "@causeway/api";
-import type { AuditAction } from "../audit/cadf.ts";
+import type { AuditAction } from "../audit-event.ts";
 import { MagnumError } from "../wire/error.ts";
 import { readUuid } from "../wire/fields.ts";
-import { isAdmin, type Answer, type Api, type Call } from "./call.ts";
+import { isAdmin, type Answer, type Api, type Call } from "../call/call.ts";
 
 /** What a request would do to a cluster; undefined: nothing. */
 export function auditedAction(path: string, method: string): AuditAction | undefined {

@@ -6,10 +6,10 @@ import type { ProjectRates } from "../access/rate.ts";
 import { rootDocument, versionDocument } from "../resources/documents.ts";
 import { errorBody, invalid, MagnumError, unrouted } from "../wire/error.ts";
 import { audited, auditedAction } from "./audited.ts";
-import type { Answer, Api } from "./call.ts";
+import type { Answer, Api } from "../call/call.ts";
 import { routeOf } from "./routes.ts";
 import type { UnderWay } from "./under-way.ts";
-import { readVersion, versionHeaders } from "./version.ts";
+import { readVersion, versionHeaders } from "../call/version.ts";
 
 /** A request, as far as it is looked at before its body is. */
 export interface Request {

@@ -6,7 +6,7 @@ import { createGroup, deleteGroup, listGroups, patchGroup, showGroup } from "../
 import { createFederation, listFederations, listServices, showFederation, showStats } from "../resources/others.ts";
 import { createQuota, deleteQuota, listQuotas, patchQuota, showQuota } from "../resources/quotas.ts";
 import { createTemplate, deleteTemplate, listTemplates, patchTemplate, showTemplate } from "../resources/templates.ts";
-import type { Handler } from "./call.ts";
+import type { Handler } from "../call/call.ts";
 
 /** What a path serves. Segments that begin with a colon are names. */
 export interface Route {

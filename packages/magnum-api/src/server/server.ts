@@ -5,7 +5,7 @@ import { createServer as createSecure } from "node:https";
 import { followCertificate, InputError, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import { errorBody, MagnumError } from "../wire/error.ts";
 import { bodyOf } from "./body.ts";
-import type { Answer } from "./call.ts";
+import type { Answer } from "../call/call.ts";
 import { servingCertificate, type CertificateFiles } from "./certificate.ts";
 import { respond, type Request, type RespondOptions } from "./respond.ts";
 

@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Tokens } from "@causeway/openstack";
 import type { Caller } from "../access/caller.ts";
 import { ProjectRates } from "../access/rate.ts";
-import type { Api } from "./call.ts";
+import type { Api } from "../call/call.ts";
 import { serve, type MagnumServer } from "./server.ts";
 import { UnderWay } from "./under-way.ts";
 

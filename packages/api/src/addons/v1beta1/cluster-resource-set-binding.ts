@@ -1,6 +1,6 @@
 import { age } from "../../columns.ts";
 import type { VersionDefinition } from "../../schema/define.ts";
-import { all } from "../../versions/lens.ts";
+import { all } from "../../lenses/lens.ts";
 import { flag, instant, list, object, oneOf, optional, text } from "../../schema/fields.ts";
 
 const spec = object({

@@ -1,6 +1,6 @@
 import { age } from "../../columns.ts";
 import type { VersionDefinition } from "../../schema/define.ts";
-import { within } from "../../versions/lens.ts";
+import { within } from "../../lenses/lens.ts";
 import { conditionsLens } from "../../versions/status.ts";
 import { conditions, int64, labelSelector, list, object, oneOf, optional, text } from "../../schema/fields.ts";
 import { oldConditions } from "../../versions/shapes.ts";

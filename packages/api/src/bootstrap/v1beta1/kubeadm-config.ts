@@ -1,6 +1,6 @@
 import { age, column } from "../../columns.ts";
 import type { VersionDefinition } from "../../schema/define.ts";
-import { all, moved, within } from "../../versions/lens.ts";
+import { all, moved, within } from "../../lenses/lens.ts";
 import { conditionsLens, failureLens } from "../../versions/status.ts";
 import { kubeadmLens } from "./lenses.ts";
 import {

@@ -1,6 +1,6 @@
-import { durationOf, seconds, secondsOf } from "../../versions/duration.ts";
-import { isJson, put, take, valueAt } from "../../versions/json.ts";
-import { all, converted, each, onlyNewer, onlyOlder, type Lens } from "../../versions/lens.ts";
+import { durationOf, seconds, secondsOf } from "../../lenses/duration.ts";
+import { isJson, put, take, valueAt } from "../../lenses/json.ts";
+import { all, converted, each, onlyNewer, onlyOlder, type Lens } from "../../lenses/lens.ts";
 
 /** Flags: a map in v1beta1, a list with names in the stored version. */
 function flags(path: string): Lens {

@@ -1,6 +1,6 @@
 import { age } from "../../columns.ts";
 import type { VersionDefinition } from "../../schema/define.ts";
-import { all, each, moved, within } from "../../versions/lens.ts";
+import { all, each, moved, within } from "../../lenses/lens.ts";
 import { templateReference } from "../../versions/reference.ts";
 import { conditionsLens } from "../../versions/status.ts";
 import { deletionTimeouts, healthCheckLens, strategyLens } from "./lenses.ts";

@@ -1,7 +1,7 @@
 import { age, column } from "../../columns.ts";
 import type { VersionDefinition } from "../../schema/define.ts";
-import { isJson, type Json } from "../../versions/json.ts";
-import { all, converted, each, moved, onlyOlder, within, type Lens } from "../../versions/lens.ts";
+import { isJson, type Json } from "../../lenses/json.ts";
+import { all, converted, each, moved, onlyOlder, within, type Lens } from "../../lenses/lens.ts";
 import { reference } from "../../versions/reference.ts";
 import { conditionsLens, failureLens } from "../../versions/status.ts";
 import { deletionTimeouts, healthCheckLens, strategyLens } from "./lenses.ts";

@@ -1,5 +1,5 @@
-import { seconds } from "../../versions/duration.ts";
-import { all, each, moved, onlyNewer, within, type Lens } from "../../versions/lens.ts";
+import { seconds } from "../../lenses/duration.ts";
+import { all, each, moved, onlyNewer, within, type Lens } from "../../lenses/lens.ts";
 import { reference, templateReference } from "../../versions/reference.ts";
 
 /** Differences that several kinds of cluster.x-k8s.io have in common. */

@@ -1,6 +1,6 @@
 import { age, column } from "../../columns.ts";
 import type { VersionDefinition } from "../../schema/define.ts";
-import { all, moved, onlyOlder, within } from "../../versions/lens.ts";
+import { all, moved, onlyOlder, within } from "../../lenses/lens.ts";
 import { conditionsLens, counter, oldCounter } from "../../versions/status.ts";
 import { machineTemplateLens, strategyLens } from "./lenses.ts";
 import {

@@ -1,6 +1,6 @@
 import { age, column } from "../../columns.ts";
 import type { VersionDefinition } from "../../schema/define.ts";
-import { all } from "../../versions/lens.ts";
+import { all } from "../../lenses/lens.ts";
 import { int32, labelSelector, list, object, oneOf, optional } from "../../schema/fields.ts";
 
 const spec = object({

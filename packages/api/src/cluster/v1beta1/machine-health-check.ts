@@ -1,6 +1,6 @@
 import { age, column } from "../../columns.ts";
 import type { VersionDefinition } from "../../schema/define.ts";
-import { all, within } from "../../versions/lens.ts";
+import { all, within } from "../../lenses/lens.ts";
 import { conditionsLens } from "../../versions/status.ts";
 import { healthCheckLens } from "./lenses.ts";
 import {

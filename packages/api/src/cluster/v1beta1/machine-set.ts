@@ -1,6 +1,6 @@
 import { age, column } from "../../columns.ts";
 import type { VersionDefinition } from "../../schema/define.ts";
-import { all, moved, within } from "../../versions/lens.ts";
+import { all, moved, within } from "../../lenses/lens.ts";
 import { conditionsLens, counter, failureLens, oldCounter } from "../../versions/status.ts";
 import { machineTemplateLens } from "./lenses.ts";
 import { anyText, int32, int64, labelSelector, object, oneOf, optional, text, immutable } from "../../schema/fields.ts";

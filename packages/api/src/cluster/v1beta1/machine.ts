@@ -1,6 +1,6 @@
 import { age, column } from "../../columns.ts";
 import type { VersionDefinition } from "../../schema/define.ts";
-import { all, converted, moved, onlyNewer, within } from "../../versions/lens.ts";
+import { all, converted, moved, onlyNewer, within } from "../../lenses/lens.ts";
 import { conditionsLens, failureLens, nodeReference } from "../../versions/status.ts";
 import { singleMachineLens } from "./lenses.ts";
 import { anyText, conditions, flag, instant, int64, object, oneOf, optional, text } from "../../schema/fields.ts";

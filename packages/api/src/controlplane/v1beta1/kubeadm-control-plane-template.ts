@@ -1,6 +1,6 @@
 import { age } from "../../columns.ts";
 import type { VersionDefinition } from "../../schema/define.ts";
-import { within } from "../../versions/lens.ts";
+import { within } from "../../lenses/lens.ts";
 import { controlPlaneLens } from "./lenses.ts";
 import {
   anyText,

@@ -1,6 +1,6 @@
 import { age, column } from "../../columns.ts";
 import type { VersionDefinition } from "../../schema/define.ts";
-import { all, moved, within, type Lens } from "../../versions/lens.ts";
+import { all, moved, within, type Lens } from "../../lenses/lens.ts";
 import { conditionsLens, counter, failureLens, oldCounter } from "../../versions/status.ts";
 import { controlPlaneLens } from "./lenses.ts";
 import {

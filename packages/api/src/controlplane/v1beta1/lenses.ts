@@ -1,6 +1,6 @@
 import { kubeadmLens } from "../../bootstrap/v1beta1/lenses.ts";
-import { seconds } from "../../versions/duration.ts";
-import { all, moved, within, type Lens } from "../../versions/lens.ts";
+import { seconds } from "../../lenses/duration.ts";
+import { all, moved, within, type Lens } from "../../lenses/lens.ts";
 import { reference } from "../../versions/reference.ts";
 
 /** The spec of a KubeadmControlPlane, and of what one is made from. */

@@ -1,7 +1,7 @@
 import { age, column } from "../../columns.ts";
 import type { VersionDefinition } from "../../schema/define.ts";
 import { flag, int32, mapOf, object, optional, anyText, templateMetadata } from "../../schema/fields.ts";
-import { all, moved, within } from "../../versions/lens.ts";
+import { all, moved, within } from "../../lenses/lens.ts";
 import { oldConditions, oldFailure } from "../../versions/shapes.ts";
 import { clusterSpec } from "../cluster-spec.ts";
 import { clusterStatus } from "../status.ts";

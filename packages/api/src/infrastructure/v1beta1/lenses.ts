@@ -1,5 +1,5 @@
-import { isJson, put, take, valueAt, type Json } from "../../versions/json.ts";
-import { all, converted, each, moved, onlyOlder, within, type Lens } from "../../versions/lens.ts";
+import { isJson, put, take, valueAt, type Json } from "../../lenses/json.ts";
+import { all, converted, each, moved, onlyOlder, within, type Lens } from "../../lenses/lens.ts";
 
 /** A flag that the stored version has with the opposite meaning. */
 export function inverted(older: string, newer: string): Lens {

@@ -3,7 +3,7 @@ import { age, column } from "../../columns.ts";
 import type { VersionDefinition } from "../../schema/define.ts";
 import { anyText, flag, intOrString, list, mapOf, object, optional } from "../../schema/fields.ts";
 import { oldConditions, oldFailure } from "../../versions/shapes.ts";
-import { all, within } from "../../versions/lens.ts";
+import { all, within } from "../../lenses/lens.ts";
 import { machineSpec } from "../parameters.ts";
 import { machineStatus, resolved } from "../status.ts";
 import { conditionsLens, machineLens, readyLens, resolvedLens } from "./lenses.ts";

@@ -1,6 +1,6 @@
 import { age, column } from "../../columns.ts";
 import type { VersionDefinition } from "../../schema/define.ts";
-import { within } from "../../versions/lens.ts";
+import { within } from "../../lenses/lens.ts";
 import { conditionsLens } from "../../versions/status.ts";
 import { anyText, conditions, object, optional, text } from "../../schema/fields.ts";
 import { contractReference } from "../../cluster/shapes.ts";

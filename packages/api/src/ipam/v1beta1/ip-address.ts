@@ -1,6 +1,6 @@
 import { age, column } from "../../columns.ts";
 import type { VersionDefinition } from "../../schema/define.ts";
-import { all } from "../../versions/lens.ts";
+import { all } from "../../lenses/lens.ts";
 import { anyText, int32, object, optional, text } from "../../schema/fields.ts";
 import { contractReference } from "../../cluster/shapes.ts";
 

@@ -1,6 +1,6 @@
 import type { ServiceDescription } from "@causeway/openstack";
 import { services, type CloudAnswer, type AskedService, type CloudFacts } from "./facts.ts";
-import type { Finding } from "./findings.ts";
+import type { Finding } from "./finding.ts";
 import { loadBalancerFindings } from "./load-balancer-findings.ts";
 
 /** Services, clocks, networks and load balancers, in the order in which they matter. */

@@ -1,5 +1,5 @@
 import type { ClusterFacts, Facts } from "./facts.ts";
-import type { Finding } from "./findings.ts";
+import type { Finding } from "./finding.ts";
 
 /** None without a cluster. */
 export function clusterFindings(cluster: Facts["cluster"]): Finding[] {

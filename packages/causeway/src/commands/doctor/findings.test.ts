@@ -9,7 +9,8 @@ import {
   type CloudFacts,
   type ClusterFacts,
 } from "./facts.ts";
-import { findingsOf, type Finding } from "./findings.ts";
+import type { Finding } from "./finding.ts";
+import { findingsOf } from "./findings.ts";
 import { renderReport } from "./render.ts";
 
 function described(id: string, skew = 0): CloudAnswer<ServiceDescription> {

@@ -1,5 +1,5 @@
 import type { CloudFacts } from "./facts.ts";
-import type { Finding } from "./findings.ts";
+import type { Finding } from "./finding.ts";
 
 /** The minor version of Octavia's API from which on something is there, and the release that brought it. */
 const since = {

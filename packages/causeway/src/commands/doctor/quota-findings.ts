@@ -1,5 +1,5 @@
 import type { CloudFacts, Quota } from "./facts.ts";
-import type { Finding } from "./findings.ts";
+import type { Finding } from "./finding.ts";
 
 const words: Readonly<Record<string, string>> = {
   server: "servers",

@@ -2,7 +2,7 @@ import { styleText } from "node:util";
 import { stringify } from "yaml";
 import type { OutputFormat } from "../../options/output.ts";
 import { wrapped } from "../../terminal/wrap-help.ts";
-import type { Finding, State } from "./findings.ts";
+import type { Finding, State } from "./finding.ts";
 
 /** What the doctor says. */
 export interface Report {

@@ -1,5 +1,5 @@
 import type { CloudAnswer } from "./facts.ts";
-import type { Finding } from "./findings.ts";
+import type { Finding } from "./finding.ts";
 import type { VolumeFacts } from "./volume-facts.ts";
 
 /** Objects that one finding names. */

@@ -6,7 +6,7 @@ import { stringify } from "yaml";
 import { chosenCloud, chosenCluster } from "../../composition/chosen.ts";
 import type { OutputFormat } from "../../options/output.ts";
 import { exitStatus } from "../../terminal/report-error.ts";
-import type { PlanServiceOptions } from "./command.ts";
+import type { PlanServiceOptions } from "./options.ts";
 import { hasSteps, renderPlan, type PlannedService } from "./render.ts";
 import { commandLog } from "../../terminal/text-log.ts";
 

@@ -13,7 +13,7 @@ import { withManagement } from "../../clusters/place.ts";
 import { exitStatus } from "../../terminal/report-error.ts";
 import { commandLog } from "../../terminal/text-log.ts";
 import { changedOf, nothingChanged, readChanged } from "./changed.ts";
-import type { PlanClusterOptions } from "./command.ts";
+import type { PlanClusterOptions } from "./options.ts";
 import { hasSteps, renderPlan } from "./render.ts";
 
 /**

@@ -11,7 +11,7 @@ import { connectCloud, parseCloudConf, watchCloud } from "@causeway/openstack";
 import { stringify } from "yaml";
 import { exitStatus } from "../../terminal/report-error.ts";
 import { commandLog } from "../../terminal/text-log.ts";
-import type { PlanIngressOptions } from "./command.ts";
+import type { PlanIngressOptions } from "./options.ts";
 import { hasSteps, renderPlan } from "./render.ts";
 
 /**

@@ -7,7 +7,7 @@ import { withManagement } from "../../clusters/place.ts";
 import type { OutputFormat } from "../../options/output.ts";
 import { exitStatus } from "../../terminal/report-error.ts";
 import { findDeployment } from "../explain/action.ts";
-import type { PlanOpenStackOptions } from "./command.ts";
+import type { PlanOpenStackOptions } from "./options.ts";
 
 /**
  * Prints what a change of an OpenStackDeployment would restart, run again and write.

@@ -5,7 +5,7 @@ import { servingCertificate } from "../serving/certificate.ts";
 import { runManager, type Run } from "./manager.ts";
 import { readConfiguration } from "./configuration.ts";
 import { serveEndpoint } from "../serving/endpoint.ts";
-import type { RawFlags } from "./command.ts";
+import type { RawFlags } from "./options.ts";
 import { readFlags } from "./flags.ts";
 import { clusterGuard } from "../serving/guard.ts";
 import { lead } from "./lead.ts";

@@ -1,30 +1,5 @@
-import { Command, Option } from "@commander-js/extra-typings";
-import { LOG_LEVELS } from "../../../options/logging.ts";
-
-/** The flags as they are on the command line. */
-export type RawFlags = ReturnType<ReturnType<typeof options>["opts"]>;
-
-/** What the Kubernetes flag library takes for true and false: "--leader-elect" and "--leader-elect=false". */
-function switchOption<N extends string>(name: N, text: string, otherwise: "true" | "false") {
-  const flags = `--${name} [boolean]` as const;
-  return new Option(flags, text)
-    .choices(["true", "false"] as const)
-    .preset("true")
-    .default(otherwise);
-}
-
-/** The last that is given counts as a whole. */
-function commaList(value: string): string[] {
-  return many(value, undefined);
-}
-
-/**
- * Values of a flag that is given several times or with commas between them, as the Kubernetes flag library has them.
- */
-function many(value: string, before: readonly string[] | undefined): string[] {
-  const words = value.split(",").map((word) => word.trim());
-  return [...(before ?? []), ...words.filter((word) => word !== "")];
-}
+import { Option } from "@commander-js/extra-typings";
+import { managerOptions } from "./options.ts";
 
 /** Flags of cloud controller managers that say nothing here: taken, so that a manifest of theirs runs unchanged. */
 const withoutEffect = `allocate-node-cidrs use-service-account-credentials profiling contention-profiling
@@ -47,7 +22,7 @@ function hidden(name: string): Option {
 
 /** `causeway run cloud-controller-manager`. */
 export function cloudControllerManagerCommand(signal: AbortSignal) {
-  const command = options();
+  const command = managerOptions();
   for (const name of withoutEffect) command.addOption(hidden(name));
   return command
     .addHelpText(
@@ -61,64 +36,4 @@ Examples:
   causeway run cloud-controller-manager --cloud-config cloud.conf --controllers '*,-route' --secure-port 0`,
     )
     .action(async (flags) => (await import("./action.ts")).runCloudController(flags, signal));
-}
-
-function options() {
-  return new Command("cloud-controller-manager")
-    .description(
-      "Nodes, routes and load balancers of one cluster, in place of openstack-cloud-controller-manager and with its flags.",
-    )
-    .requiredOption(
-      "--cloud-config <file>",
-      "cloud.conf, as cloud-provider-openstack has it; read again when it changes",
-    )
-    .option("--cloud-provider <name>", "only openstack is supported", "openstack")
-    .option("--kubeconfig <file>", "how to reach the cluster (default: as a pod of it)")
-    .option("--master <url>", "address of the API server, in place of the kubeconfig's")
-    .option(
-      "--cluster-name <name>",
-      "prefix of names in the cloud; unique among the clusters of a project",
-      "kubernetes",
-    )
-    .option(
-      "--controllers <names>",
-      "which to run: *, cloud-node, cloud-node-lifecycle, service, route; -NAME leaves one out",
-      many,
-    )
-    .option("--cluster-cidr <cidrs>", "addresses of pods: routes inside them are ours", many)
-    .addOption(switchOption("configure-cloud-routes", "keep routes to pods on the router of [Route] router-id", "true"))
-    .option("--concurrent-service-syncs <count>", "Services worked on at once", "8")
-    .addOption(switchOption("leader-elect", "stand for election, and work only as the leader", "true"))
-    .option("--leader-elect-lease-duration <duration>", "others may take over after this", "15s")
-    .option("--leader-elect-renew-deadline <duration>", "the leader gives up after this", "10s")
-    .option("--leader-elect-retry-period <duration>", "time between attempts", "2s")
-    .option("--leader-elect-resource-name <name>", "the Lease", "cloud-controller-manager")
-    .option("--leader-elect-resource-namespace <namespace>", "where it is", "kube-system")
-    .addOption(
-      switchOption(
-        "enable-leader-migration",
-        "share the Lease of controllers that come from kube-controller-manager",
-        "false",
-      ),
-    )
-    .option("--leader-migration-config <file>", "kube-controller-manager's LeaderMigrationConfiguration")
-    .option("--bind-address <address>", "where health and metrics are served", "0.0.0.0")
-    .option("--secure-port <port>", "their port, with TLS; 0 serves none", "10258")
-    .option("--tls-cert-file <file>", "certificate of that port (default: a self-signed one)")
-    .option("--tls-private-key-file <file>", "its key")
-    .addOption(
-      new Option("--tls-min-version <version>", "the oldest version of TLS that it accepts")
-        .choices(["VersionTLS12", "VersionTLS13"] as const)
-        .default("VersionTLS12" as const),
-    )
-    .option("--cert-dir <dir>", "folder with cloud-controller-manager.crt and .key, where there is one")
-    .option(
-      "--authorization-always-allow-paths <paths>",
-      "paths that are served without authorization; others need the cluster's",
-      commaList,
-      ["/healthz", "/readyz", "/livez"],
-    )
-    .option("--user-agent <text>", "added to how the cloud sees us; may be repeated", many)
-    .option("-v, --v <level>", "0 warnings, 1 to 3 what is done, 4 and more every call", "1")
-    .addOption(new Option("--log-level <level>", "in place of -v").choices(LOG_LEVELS));
 }

@@ -1,6 +1,6 @@
 import { InputError, parseCidr, suggestion, type Cidr } from "@causeway/foundation";
 import { controllerNames, parseDuration, type ControllerName } from "@causeway/cloud-controller-manager";
-import type { RawFlags } from "./command.ts";
+import type { RawFlags } from "./options.ts";
 import { controllerNamed } from "./controller-names.ts";
 import { readMigration, type Migration } from "./migration.ts";
 

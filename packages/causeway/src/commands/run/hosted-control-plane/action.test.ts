@@ -21,7 +21,8 @@ import {
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { hostedControlPlane } from "./action.ts";
-import { hostedControlPlaneCommand, type HostedControlPlaneFlags } from "./command.ts";
+import { hostedControlPlaneCommand } from "./command.ts";
+import type { HostedControlPlaneFlags } from "./options.ts";
 import { settingsOf } from "./settings.ts";
 
 vi.setConfig({ testTimeout: 120_000 });

@@ -25,7 +25,7 @@ import { stringify } from "yaml";
 import { commandLog } from "../../../terminal/text-log.ts";
 import { serveMetrics } from "../serving/plain-metrics.ts";
 import { readShards, shareWork } from "../serving/shared-work.ts";
-import type { HostedControlPlaneFlags } from "./command.ts";
+import type { HostedControlPlaneFlags } from "./options.ts";
 import { openBackups } from "./backup-store.ts";
 import { followServiceCluster } from "./service-cluster.ts";
 import { settingsOf } from "./settings.ts";

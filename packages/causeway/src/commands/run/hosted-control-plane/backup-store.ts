@@ -2,7 +2,7 @@ import { InputError, messageOf, readTextFile, type Clock, type Log, type Metrics
 import { createBackups, type Backups, type ObjectStore } from "@causeway/hosted-control-plane";
 import type { KubernetesClient } from "@causeway/kubernetes";
 import { connectCloud, loadCloudsYaml, type Cloud } from "@causeway/openstack";
-import type { HostedControlPlaneFlags } from "./command.ts";
+import type { HostedControlPlaneFlags } from "./options.ts";
 import { openS3 } from "./s3-store.ts";
 
 const PAGE = 1_000;

@@ -1,13 +1,8 @@
-import { Command, Option } from "@commander-js/extra-typings";
-import { SHARDS_HELP } from "../serving/shared-work-help.ts";
-import { LOG_LEVELS } from "../../../options/logging.ts";
-
-/** The flags of `causeway run hosted-control-plane`. */
-export type HostedControlPlaneFlags = ReturnType<ReturnType<typeof options>["opts"]>;
+import { hostedControlPlaneOptions } from "./options.ts";
 
 /** `causeway run hosted-control-plane`: control planes as pods of a service cluster. */
 export function hostedControlPlaneCommand(signal: AbortSignal) {
-  return options()
+  return hostedControlPlaneOptions()
     .addHelpText(
       "after",
       `
@@ -19,86 +14,4 @@ Examples:
   causeway run hosted-control-plane --print-crds | kubectl apply --server-side -f -`,
     )
     .action(async (given) => (await import("./action.ts")).hostedControlPlane(given, signal));
-}
-
-function options() {
-  return new Command("hosted-control-plane")
-    .description("Control planes of workload clusters as pods of a service cluster, from HostedControlPlane objects.")
-    .option("--kubeconfig <file>", "the management cluster (default: as a pod of it)")
-    .option(
-      "--service-kubeconfig <namespace/name>",
-      "Secret of the management cluster with the service cluster's kubeconfig in key value",
-    )
-    .option(
-      "--owner <name>",
-      "which management cluster this is; part of the names of namespaces, and never changed (default: the uid of its namespace kube-system)",
-    )
-    .option("--registry <prefix>", "where the images of Kubernetes are", "registry.k8s.io")
-    .option("--causeway-image <image>", "image of cloud controller managers; without it a cloud is refused")
-    .option("--versions <list>", 'more minor versions, or other tags of etcd, with commas: "v1.35=3.6.6-0"')
-    .option("--cluster-domain <domain>", "of the service cluster's DNS", "cluster.local")
-    .addOption(
-      new Option("--pool-members <number>", "members of the etcd that control planes share, kept as at the beginning")
-        .choices(["1", "3"] as const)
-        .default("3" as const),
-    )
-    .option("--pool-storage <size>", "size of each member's volume", "8Gi")
-    .option("--pool-storage-class <name>", "StorageClass of the volumes (default: the service cluster's default)")
-    .addOption(
-      new Option("--max-size <size>", "largest spec.pods.size that is accepted").choices([
-        "Small",
-        "Medium",
-        "Large",
-      ] as const),
-    )
-    .option("--max-replicas <number>", "API servers that a control plane may have")
-    .option("--max-storage <size>", "size that each volume of an etcd of its own may have")
-    .option("--storage-classes <names>", "StorageClasses that a control plane may name, with commas")
-    .option("--max-control-planes <number>", "control planes that a namespace of the management cluster may have")
-    .option("--max-namespace-storage <size>", "sum of the volumes of a namespace's control planes")
-    .option("--node-networks <cidrs>", "networks of nodes that API servers connect to without a tunnel")
-    .option("--cloud-networks <cidrs>", "networks of the cloud's APIs, for cloud controller managers (default: any)")
-    .option("--tunnel-url <url>", "https URL of causeway run tunnel-server's port for API servers")
-    .option("--tunnel-ca-file <file>", "authority of its certificate")
-    .option("--tunnel-namespace <namespace>", "where its pods are", "causeway-system")
-    .option(
-      "--gateway-domain <domain>",
-      "names below it lead to causeway run api-gateway; with it control planes may have spec.pods.exposure Gateway",
-    )
-    .option("--gateway-port <port>", "the gateway's port, never changed", "6443")
-    .option(
-      "--gateway-address <address>",
-      "the gateway's address in kubeconfigs, for users whose DNS does not know the domain (default: the control plane's name)",
-    )
-    .option("--gateway-namespace <namespace>", "where the gateway's pods are", "causeway-system")
-    .option("--gateway-node-address <address>", "at which nodes of tenants have causeway run api-proxy", "198.18.0.1")
-    .option("--backup-cloud <name>", "entry of clouds.yaml whose Swift has the backups of control planes")
-    .option(
-      "--backup-s3-endpoint <url>",
-      "in place of --backup-cloud: object storage with the API of S3, such as https://s3.example.org",
-    )
-    .option("--backup-s3-region <name>", "its region", "us-east-1")
-    .option(
-      "--backup-s3-secret <namespace/name>",
-      "Secret of the management cluster with the keys access-key and secret-key (and session-token, ca.crt)",
-    )
-    .option("--backup-container <name>", "the container or bucket, created if need be", "causeway-backups")
-    .option("--backup-key-file <file>", "32 bytes in base64 that every backup is encrypted with: keep a copy elsewhere")
-    .addOption(
-      new Option("--leader-elect [boolean]", "stand for election, and work only as the leader")
-        .choices(["true", "false"] as const)
-        .preset("true")
-        .default("true"),
-    )
-    .option(
-      "--leader-elect-namespace <namespace>",
-      "where the Lease is, and this program's pods in the service cluster",
-      "causeway-system",
-    )
-    .option("--shards <number>", SHARDS_HELP)
-    .option("--metrics-address <address:port>", "serve /healthz and /metrics over HTTP there; none by default")
-    .option("--print-crds", "print the CRD and end", false)
-    .addOption(
-      new Option("--log-level <level>", "least level of log lines").choices(LOG_LEVELS).default("info" as const),
-    );
 }

@@ -1,7 +1,7 @@
 import { CausewayError, InputError, type Clock } from "@causeway/foundation";
 import { createS3Store, type S3Credentials, type S3Store } from "@causeway/hosted-control-plane";
 import { Secret, secretText, type KubernetesClient } from "@causeway/kubernetes";
-import type { HostedControlPlaneFlags } from "./command.ts";
+import type { HostedControlPlaneFlags } from "./options.ts";
 
 type S3Flags = Pick<
   HostedControlPlaneFlags,

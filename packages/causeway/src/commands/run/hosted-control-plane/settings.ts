@@ -1,6 +1,6 @@
 import { dialRefusal, InputError, messageOf, parseCidr, parseIp, readTextFile } from "@causeway/foundation";
 import type { PodsSettings, VersionImages } from "@causeway/hosted-control-plane";
-import type { HostedControlPlaneFlags } from "./command.ts";
+import type { HostedControlPlaneFlags } from "./options.ts";
 
 /**
  * The operator's settings from the flags.

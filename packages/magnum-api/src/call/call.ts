@@ -2,7 +2,7 @@ import type { HostedControlPlaneSpec, MagnumCluster } from "@causeway/api";
 import type { Clock, Log } from "@causeway/foundation";
 import type { ApplicationCredentialClient } from "@causeway/openstack";
 import { allows, type Rules, type Target } from "../access/policy.ts";
-import type { AuditTrail } from "../audit/trail.ts";
+import type { AuditTrail } from "../audit-event.ts";
 import type { Caller } from "../access/caller.ts";
 import type { CloudChecker } from "../access/cloud-checks.ts";
 import type { KeystoneAddress } from "../cluster/desired.ts";

@@ -4,10 +4,10 @@ import { readTextFile, type Clock, type Log, type Metrics } from "@causeway/foun
 import type { Informers } from "@causeway/kubernetes";
 import type { Magnum } from "@causeway/magnum-api";
 import { loadCloudsYaml } from "@causeway/openstack";
-import type { ChosenCloud } from "../composition/cloud.ts";
-import { newestVersion, type RuntimeChoice } from "../composition/runtime.ts";
-import type { State } from "../composition/state.ts";
-import { registerMagnum } from "./register.ts";
+import type { ChosenCloud } from "./cloud.ts";
+import { newestVersion, type RuntimeChoice } from "./runtime.ts";
+import type { State } from "./state.ts";
+import { registerMagnum } from "../magnum/register.ts";
 
 interface MagnumContext {
   readonly state: State;
