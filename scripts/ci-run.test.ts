@@ -26,7 +26,7 @@ function ci(answers: Readonly<Record<string, string>>): { code: number | null; l
 const closing = (line: string, code = 0) => `echo "${line}"; exit ${code}`;
 const finding = (state: string, file: string) => `printf '${state}\\t${file}\\ta test\\tboom\\n' >>"$findings"`;
 
-test("what passes is summed up: tests where a suite counts them, a step as one elsewhere", () => {
+test("the sum of what passed counts tests where a suite counts them, and a step as one elsewhere", () => {
   const { code, lines } = ci({ test: closing("10 passed, 0 failed, 2 skipped") });
   expect(lines.at(-1)).toBe("24 passed, 0 failed, 2 skipped");
   expect(code).toBe(0);

@@ -29,7 +29,8 @@ test.each([
 test.each([
   ["no subject", 'test("refuses a port without address", run);', "begins with its verb"],
   ["a pronoun", 'test("it refuses a port without address", run);', "refers to something else"],
-  ["a conjunction", 'describe("and then", () => test("a port is refused", run));', "refers to something else"],
+  ["a conjunction", 'describe("a pool", () => test("then loses its members", run));', "begins with a conjunction"],
+  ["a subject without a name", 'test("what is no port is refused", run);', "refers to something else"],
   ["three words", 'test("ports are refused", run);', "has fewer than 4 words"],
   ["no verb", 'test.each([[1]])("an %s port of a pool", run);', "has no verb"],
   ["no verb after a describe", 'describe("a pool", () => it(`of two ${kind} there`, run));', "has no verb"],

@@ -11,8 +11,10 @@ import { parseSync } from "oxc-parser";
 const FOLDERS = ["packages", "scripts", "test"];
 const LEAST_WORDS = 4;
 
-/** Words that refer to something before them: no title begins so. */
-const REFERRING = /^(?:and|also|or|but|then|it|its|they|their|this|that|these|those|works)\b/i;
+/** Words that refer to something before them, or leave the subject without a name: no title begins so. */
+const REFERRING = /^(?:it|its|they|their|this|that|these|those|works|what|whatever|who|whom|which|where|how)\b/i;
+/** Conjunctions: not even a title below a `describe` begins so, since each test can fail alone. */
+const JOINING = /^(?:and|also|or|but|then|so)\b/i;
 /** Verbs that a title without a `describe` begins with when it lacks its subject. */
 const SUBJECTLESS = new RegExp(
   `^(?:${[
@@ -51,6 +53,7 @@ const FORMS = ["concurrent", "each", "fails", "for", "only", "runIf", "sequentia
 interface Title {
   /** With the titles around it. */
   readonly full: string;
+  readonly own: string;
   readonly isTop: boolean;
   readonly line: number;
 }
@@ -69,18 +72,19 @@ function ofFile(file: string): string[] {
   const source = readFileSync(file, "utf8");
   const titles = titlesOf(file, source);
   const seen = new Set<string>();
-  return titles.flatMap(({ full, isTop, line }) => {
+  return titles.flatMap(({ full, own, isTop, line }) => {
     // Two tables of one subject may have the same words before their rows.
     const isTwice = seen.has(full) && !ROWS.test(full);
     seen.add(full);
-    const why = isTwice ? "is the title of another test of this file" : weakness(full, isTop);
+    const why = isTwice ? "is the title of another test of this file" : weakness({ full, own, isTop });
     return why === undefined ? [] : [`${line}: "${full}" ${why}`];
   });
 }
 
 /** What a title lacks. */
-function weakness(full: string, isTop: boolean): string | undefined {
+function weakness({ full, own, isTop }: Omit<Title, "line">): string | undefined {
   const words = full.split(/\s+/).filter((word) => word !== "");
+  if (JOINING.test(own)) return "begins with a conjunction; say what it would go on from";
   if (REFERRING.test(full)) return "begins with a word that refers to something else; begin with the subject";
   if (isTop && SUBJECTLESS.test(full)) return "begins with its verb; begin with the subject, or put it into a describe";
   if (ROWS.test(full)) return undefined;
@@ -106,6 +110,7 @@ function titlesOf(file: string, source: string): Title[] {
     if (call !== undefined && !call.isSkipped)
       found.push({
         full: [...around, call.title].join(" "),
+        own: call.title,
         isTop: around.length === 0,
         line: source.slice(0, value.start).split("\n").length,
       });

@@ -3,7 +3,7 @@ import { judged } from "./run.ts";
 
 const judge = (output: string) => judged("v2.TestOne", output, 60);
 
-test("a test that passed, with what it logged", () => {
+test("a test that passed has no reason, whatever it logged", () => {
   const output = "=== RUN   TestOne\n    one.go:3: Created\n--- PASS: TestOne (0.04s)\nPASS\n";
   expect(judge(output)).toEqual({ id: "v2.TestOne", status: "success", reason: "" });
 });
@@ -32,6 +32,6 @@ test("a test that takes too long has failed", () => {
   expect(judge(output)).toMatchObject({ status: "fail", reason: "not done within 60 s; Waiting" });
 });
 
-test("what printed nothing has failed", () => {
+test("a test that printed nothing has failed", () => {
   expect(judge("")).toMatchObject({ status: "fail" });
 });

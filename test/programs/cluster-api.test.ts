@@ -95,7 +95,7 @@ function scenario(name: Server["name"], dir: string): void {
     });
   });
 
-  test("what its webhooks and rules refuse is refused", async () => {
+  test("objects that Cluster API's webhooks and rules refuse are refused", async () => {
     const bad = cluster("bad", { host: "127.0.0.1", port: 6443 });
     const network = { clusterNetwork: { pods: { cidrBlocks: ["10.244.0.0"] } } };
     const said = await k.failsFed({ ...bad, spec: { ...(bad["spec"] as Json), ...network } }, "create", "-f", "-");

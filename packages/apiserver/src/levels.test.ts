@@ -88,7 +88,7 @@ describe("objects of as many levels as bodies may have", () => {
     expect(made.code, JSON.stringify(made.body).slice(0, 300)).toBe(201);
   });
 
-  it("and unknown fields of built-in kinds are reported", async () => {
+  it("have their unknown fields reported in built-in kinds", async () => {
     const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" }, x: nested(LEVELS, 1) };
     const path = "/api/v1/namespaces/default/configmaps";
     expect((await raw.call("POST", `${path}?fieldValidation=Strict`, body)).code).toBe(400);

@@ -30,7 +30,7 @@ test("a pool's members are read once, and again when its entry is another", asyn
   expect(world.reads).toBe(2);
 });
 
-test("what was written is not read: neither before the list shows it nor when it does", async () => {
+test("a pool that was written is not read, neither before the list shows it nor when it does", async () => {
   const { world, details } = setUp(["1", "2"]);
   const before = await details.of(aPool(["1", "2"]), settled, signal);
   const wanted = ["2", "4", "5"].map((id) => ({ address: `10.0.0.${id}`, protocol_port: 30_000 }));

@@ -23,7 +23,7 @@ afterEach(async () => {
   await world?.close();
 });
 
-test("what controllers and the scheduler compute is charged, each stretch by itself", async () => {
+test("the work of controllers and the scheduler is charged, each stretch by itself", async () => {
   const w = (world = await World.start((clock) => startApiServer({ clock })));
   const { clock, client } = w;
   let depth = 0;

@@ -97,7 +97,7 @@ const uuidIn = (body: Json): string => String(body["uuid"]);
 const shown = () => does("cluster: show", [200]);
 const becomes = (status: string) => eventually(4 * MINUTE, async () => (await shown())["status"] === status);
 
-describe("what Horizon's panels send is understood", () => {
+describe("the Magnum API understands Horizon's panels:", () => {
   it("templates: create, list, show and update", async () => {
     ids.set("template", uuidIn(await does("template: create with what has to be filled in", [201])));
     const other = await does("template: create with all switches", [201]);

@@ -29,7 +29,7 @@ test("a client whose tenant is full comes in at the cost of the address with the
   expect(ledger.total).toBe(4);
 });
 
-test("where all addresses have as few, the next is refused, and nothing is ended", () => {
+test("the next connection is refused, and none is ended, where all addresses have as few", () => {
   const { ended, connect } = world({ total: 100, perTenant: 2 });
   expect([connect("x", "one"), connect("y", "two"), connect("z", "three")]).toEqual(["admitted", "admitted", "tenant"]);
   expect(ended).toEqual([]);

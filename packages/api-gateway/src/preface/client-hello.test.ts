@@ -93,32 +93,32 @@ describe("a built ClientHello", () => {
   });
 });
 
-describe("what is no ClientHello is refused with an alert at once", () => {
+describe("the reader of ClientHellos", () => {
   test.each<[string, Buffer, number]>([
-    ["HTTP", Buffer.from("GET / HTTP/1.1\r\n"), alerts.unexpectedMessage],
-    ["SSH", Buffer.from("SSH-2.0-x\r\n"), alerts.unexpectedMessage],
-    ["a record of SSL 2", Buffer.from([0x80, 0x2e, 1, 3, 1]), alerts.unexpectedMessage],
-    ["a record of another version", Buffer.from([22, 4]), alerts.protocolVersion],
-    ["an empty record", Buffer.from([22, 3, 1, 0, 0]), alerts.decodeError],
-    ["a record larger than 16 KiB", Buffer.from([22, 3, 1, 0x40, 1]), alerts.recordOverflow],
-    ["another handshake message", Buffer.from([22, 3, 1, 0, 4, 2]), alerts.unexpectedMessage],
-    ["a message that says 16 MB", Buffer.from([22, 3, 1, 0, 4, 1, 255, 255, 255]), alerts.decodeError],
+    ["refuses HTTP at once", Buffer.from("GET / HTTP/1.1\r\n"), alerts.unexpectedMessage],
+    ["refuses SSH at once", Buffer.from("SSH-2.0-x\r\n"), alerts.unexpectedMessage],
+    ["refuses a record of SSL 2 at once", Buffer.from([0x80, 0x2e, 1, 3, 1]), alerts.unexpectedMessage],
+    ["refuses a record of another version at once", Buffer.from([22, 4]), alerts.protocolVersion],
+    ["refuses an empty record at once", Buffer.from([22, 3, 1, 0, 0]), alerts.decodeError],
+    ["refuses a record larger than 16 KiB at once", Buffer.from([22, 3, 1, 0x40, 1]), alerts.recordOverflow],
+    ["refuses another handshake message at once", Buffer.from([22, 3, 1, 0, 4, 2]), alerts.unexpectedMessage],
+    ["refuses a message that says 16 MB at once", Buffer.from([22, 3, 1, 0, 4, 1, 255, 255, 255]), alerts.decodeError],
   ])("%s", (_, bytes, alert) => {
     expect(read(bytes)).toMatchObject({ type: "invalid", alert });
   });
 
-  test("a ClientHello of 64 kB, before its bytes have come", () => {
+  test("refuses a ClientHello of 64 kB before its bytes have come", () => {
     const large = clientHello({ names: [{ type: 0, bytes: Buffer.from("a.b") }], padding: 65_000 });
     expect(large.length).toBeGreaterThan(65_000);
     expect(read(large.subarray(0, 9))).toMatchObject({ type: "invalid", alert: alerts.decodeError });
   });
 
-  test("records of one byte that exceed the limit together", () => {
+  test("refuses records of one byte that exceed the limit together", () => {
     const bytes = records(clientHello({ names: [], padding: 9_000 }).subarray(5), [1]);
     expect(read(bytes)).toMatchObject({ type: "invalid", alert: alerts.decodeError });
   });
 
-  test("no bytes make it throw", () => {
+  test("throws for no bytes", () => {
     const start = fc.constantFrom(Buffer.alloc(0), recordedHello("node").subarray(0, 60), Buffer.from([22, 3, 1]));
     fc.assert(
       fc.property(start, fc.uint8Array({ maxLength: 600 }), (head, tail) => {
@@ -129,7 +129,7 @@ describe("what is no ClientHello is refused with an alert at once", () => {
     );
   });
 
-  test("no changed byte of a ClientHello makes it throw or find a name that is not one", () => {
+  test("neither throws nor finds a wrong name for any changed byte of a ClientHello", () => {
     const bytes = recordedHello("openssl");
     fc.assert(
       fc.property(fc.nat(bytes.length - 1), fc.integer({ min: 0, max: 255 }), (at, value) => {

@@ -38,7 +38,7 @@ async function opened() {
 const userOf = (name: string) => ({ name, groups: [] });
 const ROBOT = userOf("system:serviceaccount:ns:robot");
 
-test("what is open for a service account ends when the account is deleted, or the server closes", async () => {
+test("a connection of a service account ends when the account is deleted, or the server closes", async () => {
   const { ends, change } = await opened();
   const closing = new AbortController();
   const [one, two] = [ends.signalFor(ROBOT, closing.signal), ends.signalFor(ROBOT, closing.signal)];
@@ -49,7 +49,7 @@ test("what is open for a service account ends when the account is deleted, or th
   expect(other.aborted).toBe(true);
 });
 
-test("what is opened after an account was deleted and created again does not end with the first", async () => {
+test("a connection that is opened after an account was deleted and created again does not end with the first", async () => {
   const { ends, change } = await opened();
   const never = new AbortController().signal;
   ends.signalFor(ROBOT, never);

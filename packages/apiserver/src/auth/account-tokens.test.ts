@@ -316,7 +316,7 @@ test.each<[string, Json, string]>([
   expect(await reason(cluster, token)).toBe(expected);
 });
 
-test("what is no token, and what another key signed, is not believed", async () => {
+test("a text that is no token, and a token of another key, are not believed", async () => {
   const cluster = await world();
   expect(await reason(cluster, "nonsense")).toBe("foreign");
   const stranger = await world(accountKeys(pemOf("P-256"), []));

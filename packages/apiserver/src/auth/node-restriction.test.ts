@@ -324,7 +324,7 @@ test.each(ROWS)("NodeRestriction allows or refuses %s (%s) to a kubelet", async 
   expect(await refusalOf(what, row)).toBe(message);
 });
 
-test("who is no kubelet is not restricted, and a kubelet of no node writes nothing", async () => {
+test("NodeRestriction restricts kubelets alone, and a kubelet of no node writes nothing", async () => {
   const row: Row = { operation: "CREATE", object: { metadata: { name: "n2" } } };
   expect(await refusalOf("nodes", { ...row, user: { name: "jane", groups: ["system:nodes"] } })).toBeUndefined();
   const why = 'could not determine node from user "system:node:"';

@@ -170,7 +170,7 @@ describe("a token webhook that fails", () => {
     });
   });
 
-  test("and then answers is believed", async () => {
+  test("is believed once it answers", async () => {
     let left = 2;
     const good = JSON.stringify({ status: { authenticated: true, user: JANE } });
     listener.answer = () => (left-- > 0 ? [500, ""] : [200, good]);

@@ -55,7 +55,7 @@ async function warnings(api: Raw, count: number): Promise<string[]> {
   });
 }
 
-test("what was lost or given twice while the server was down is repaired, or reported in an Event", async () => {
+test("an address that was lost or given twice while the server was down is repaired, or reported in an Event", async () => {
   const first = await start();
   const made = [];
   for (const name of ["a", "b", "c"]) made.push((await first.api.call("POST", SERVICES, body(name))).body);

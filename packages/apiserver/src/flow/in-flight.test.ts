@@ -20,7 +20,7 @@ test("tenants leave a quarter of all bytes to the management cluster", () => {
   expect(bytes.take("", 1)).toBeUndefined();
 });
 
-test("what cannot be refused counts too", () => {
+test("requests that cannot be refused count as in flight, too", () => {
   const bytes = new BytesInFlight({ perCluster: 10, total: 100 });
   const written = bytes.hold("a", 20);
   expect(bytes.take("a", 1)).toBeUndefined();
@@ -28,7 +28,7 @@ test("what cannot be refused counts too", () => {
   expect(bytes.take("a", 1)).toBeDefined();
 });
 
-test("what one cluster holds beyond its share is not charged to others", () => {
+test("requests that one cluster has beyond its share are not charged to others", () => {
   const bytes = new BytesInFlight({ perCluster: 10, total: 40 });
   const written = Array.from({ length: 20 }, () => bytes.hold("a", 10));
   expect([bytes.isFull("a"), bytes.isFull("b")]).toEqual([true, false]);

@@ -3,7 +3,7 @@ import { Diagnostician } from "./diagnosis.ts";
 
 const killed = { code: null, signal: "SIGKILL", lastWords: "" };
 
-test("who held the thread in most of the last reports is at fault", () => {
+test("the cluster that held the thread in most of the last reports is at fault", () => {
   const diagnostician = new Diagnostician();
   diagnostician.note({ memory: 700, holder: "a\nGET /old" }, 0);
   diagnostician.note({ memory: 700, holder: "a\nGET /old" }, 1);
@@ -19,7 +19,7 @@ test("who held the thread in most of the last reports is at fault", () => {
   });
 });
 
-test("what the supervisor ended a process for is the reason of its end", () => {
+test("the end of a process has the reason for which the supervisor ended it", () => {
   const diagnostician = new Diagnostician();
   diagnostician.note({ stuck: 10, holder: "a\nGET /x" }, 0);
   diagnostician.end("APISERVER_WORKER_STUCK", "it made no progress for 10 s");

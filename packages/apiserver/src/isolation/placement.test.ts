@@ -44,7 +44,7 @@ test("a removed cluster leaves its shared worker, and takes its own worker with 
   expect(unplaced(placement, "other")).toEqual(placement);
 });
 
-test("whatever comes and goes, shared workers differ by one cluster at most while none is removed, and are no more than wanted", () => {
+test("shared workers differ by one cluster at most while none is removed, and are no more than wanted, whatever comes and goes", () => {
   const names = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,5}$/), { maxLength: 40 });
   fc.assert(
     fc.property(names, fc.integer({ min: 1, max: 5 }), (all, most) => {
@@ -83,7 +83,7 @@ test("a cluster that its worker cannot remove is remembered for it, and takes al
   expect(abandoned(place(["c"], 2, "own"), "c")).toEqual({ workers: {}, clusters: {}, next: 2, removed: {} });
 });
 
-test("what is written is what is read", () => {
+test("the record of a placement is read as it was written", () => {
   const files = stateFiles(undefined);
   expect(readPlacement(files)).toBeUndefined();
   const placement = abandoned(place(["c", "d", "e"], 2, "own", place(["a", "b", "f"])), "a");

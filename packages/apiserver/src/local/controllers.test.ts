@@ -4,7 +4,7 @@ import { ThreadTime, type Holder } from "../contract/thread-time.ts";
 import type { ControlledCluster } from "../interface.ts";
 import { startOwners } from "./controllers.ts";
 
-test("what the owner's controllers compute is on the account of their cluster, under its name", () => {
+test("the thread time of the owner's controllers is on the account of their cluster, under its name", () => {
   let now = 0;
   const thread = new ThreadTime(() => now);
   const holders: (Holder | undefined)[] = [];

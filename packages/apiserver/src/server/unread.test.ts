@@ -110,7 +110,7 @@ describe("clients that never read cost a bounded amount", () => {
     60_000,
   );
 
-  test("and beyond it, new long lists are refused with 429", async () => {
+  test("get 429 for new long lists beyond that amount", async () => {
     const sockets: TLSSocket[] = [];
     for (let i = 0; i < 7; i += 1) sockets.push(...(await silent(MAPS, "application/json")));
     const refused = await eventually(async () => {

@@ -13,4 +13,4 @@ test("a line of the log is text with its time, level, message and fields", () =>
   );
 });
 
-test("what is no JSON is written as it is", () => expect(textOf("plain\n")).toBe("plain\n"));
+test("a line of the log that is no JSON is written as it is", () => expect(textOf("plain\n")).toBe("plain\n"));

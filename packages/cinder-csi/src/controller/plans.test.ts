@@ -283,7 +283,7 @@ describe("the plan of CreateSnapshot", () => {
     ],
     ["fails for two snapshots of the name", "snapshot", [snapshot(), snapshot({ id: "s2" })], [], "CSI_INTERNAL"],
     ["makes a snapshot for a backup first", "backup", [], [], "create-snapshot"],
-    ["then makes the backup", "backup", [snapshot()], [], "create-backup"],
+    ["makes the backup after the snapshot", "backup", [snapshot()], [], "create-backup"],
     [
       "returns a backup that is not ready",
       "backup",

@@ -48,7 +48,7 @@ async function writesUntil(count: number): Promise<string[]> {
   return [...done, ...writes()];
 }
 
-test("what is not ours, or not there, has no plan", async () => {
+test("a Service that is not ours, or not there, has no plan", async () => {
   const { w } = stage();
   expect(await explained()).toBeUndefined();
   await w.createService("web", { loadBalancerClass: "example.org/other" });

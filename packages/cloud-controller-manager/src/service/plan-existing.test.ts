@@ -209,7 +209,7 @@ describe("a load balancer that another Service owns", () => {
     expect(plan(inside.observe(), 0).events?.[0]?.message).toMatch(/internal Service cannot share/);
   });
 
-  test("and that a person made is not deleted with the Service", () => {
+  test("is not deleted with the Service where a person made it", () => {
     const w = new ModelWorld(aService(), nodes, { provider: "ovn" });
     w.converge();
     w.balancers = w.balancers.map((l) => ({ ...l, name: "mine", tags: [w.observe().lbName, "k8s-sharer=c1/0b0c-1"] }));

@@ -20,7 +20,7 @@ const OrcImage: ResourceType<KubeObject> = {
   namespaced: true,
 };
 
-describe("what machines and clusters may ask for, in the simulated cloud", { timeout: 120_000 }, () => {
+describe("the OpenStack provider on the simulated cloud", { timeout: 120_000 }, () => {
   let cloud: Cloud;
   let process: ReturnType<typeof world.start>;
   beforeAll(() => {

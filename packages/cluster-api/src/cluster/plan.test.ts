@@ -144,15 +144,15 @@ describe("a Cluster that is deleted", () => {
       "WaitingForWorkersDeletion",
       ["MachineSet set"],
     ],
-    ["then the control plane", going, "WaitingForControlPlaneDeletion", ["HostedControlPlane demo"]],
+    ["deletes the control plane next", going, "WaitingForControlPlaneDeletion", ["HostedControlPlane demo"]],
     [
-      "then the infrastructure",
+      "deletes the infrastructure after the control plane",
       { ...going, controlPlane: gone(HostedControlPlane) },
       "WaitingForInfrastructureDeletion",
       ["OpenStackCluster demo"],
     ],
     [
-      "then the finalizer",
+      "loses its finalizer last",
       { ...going, controlPlane: gone(HostedControlPlane), infrastructure: gone(OpenStackCluster) },
       "DeletionCompleted",
       ["finalizer"],

@@ -37,7 +37,7 @@ function checkObject(object: KubeObject, namespace: string): void {
   }
 }
 
-test("whatever is asked for: each object is labelled, restricted and in the namespace, and no secret is outside of Secrets", () => {
+test("each object of a control plane as pods is labelled, restricted and in the namespace, and no secret is outside of Secrets", () => {
   fc.assert(
     fc.property(anySpec, ({ pooled, members, size, exposure, hasCloud, hasTunnel, podCidr, ...rest }) => {
       const tunnel = { url: "https://tunnel:8090", certificateAuthority: "CERTIFICATE", namespace: "tunnels" };

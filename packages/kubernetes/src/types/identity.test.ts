@@ -21,7 +21,7 @@ test("a controller reference names its one controller", () => {
   expect(controllerOf({ ...owner, metadata: { name: "a", ownerReferences: [plain] } })).toBeUndefined();
 });
 
-test("what has not been created yet cannot own", () => {
+test("an object that has not been created yet cannot own another", () => {
   expect(() => ownerReference({ ...owner, metadata: { name: "s" } })).toThrow(/no uid/);
 });
 

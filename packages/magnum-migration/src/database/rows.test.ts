@@ -16,7 +16,7 @@ test("a row is read after a heading, and without one", async () => {
   expect(await readRow(printing(), UUID, signal)).toBeUndefined();
 });
 
-test("what is no UUID never becomes part of a statement", async () => {
+test("a text that is no UUID never becomes part of a statement", async () => {
   await expect(readRow(printing(), "x' OR '1'='1", signal)).rejects.toMatchObject({ code: "MIGRATE_DATABASE_FAILED" });
   expect(() => deletionSql("x", { certificates: [] })).toThrow("is no UUID");
 });

@@ -87,13 +87,13 @@ test.each([
   expect(await play(phaseOf(failing))).toEqual(["all"]);
 });
 
-test("what does not pass ends the phase at once", async () => {
+test("a failure that does not pass ends the phase at once", async () => {
   const refused = new CausewayError("MIGRATE_ABANDON_REFUSED", "Heat did not abandon stack web");
   expect(await play(phaseOf((what) => (what === "two" ? refused : undefined)))).toBe(refused);
   expect(lines).toEqual(["one", "two"]);
 });
 
-test("what does not pass in five minutes ends the phase, with its own error", async () => {
+test("a failure that does not pass in five minutes ends the phase, with its own error", async () => {
   const begun = clock.now();
   expect(await play(phaseOf((what) => (what === "two" ? unavailable : undefined)))).toBe(unavailable);
   expect(clock.now() - begun).toBeGreaterThan(5 * 60_000);

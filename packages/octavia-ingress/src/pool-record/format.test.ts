@@ -21,7 +21,7 @@ function made(entry: string, members: readonly MemberCreate[]): RecordedPool {
 const inOrder = (members: readonly MemberCreate[] | undefined): string[] =>
   (members ?? []).map((m) => JSON.stringify([m.address, m.protocol_port, m.name, m.weight])).sort();
 
-test("what is written is what is read: digests and members of every pool", () => {
+test("the record of pools is read as it was written: digests and members of every pool", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.uuid(), fc.tuple(fc.string(), membersArbitrary), { maxKeys: 6 }), (pools) => {
       const entries = Object.entries(pools);

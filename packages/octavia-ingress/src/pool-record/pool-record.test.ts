@@ -47,7 +47,7 @@ function setUp(text?: string, refusal?: string) {
   return { state, pass, gone, start, stopping, signal: stopping.signal };
 }
 
-test("what a process keeps is recalled by the next one, for the same entry alone", async () => {
+test("the record of a process is recalled by the next one, for the same entry alone", async () => {
   const { pass, start, stopping, signal } = setUp();
   const first = start();
   await first.ready(signal);

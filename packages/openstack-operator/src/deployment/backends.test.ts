@@ -110,7 +110,7 @@ describe("databases and brokers are run by", () => {
       { operators: auto, external: ["mariadb"], served: BOTH.slice(1) },
       /not installed.*what runs is not changed/,
     ],
-  ])("and refuse in words %s", (_what, situation, expected) => {
+  ])("none, with the reason, for %s", (_what, situation, expected) => {
     expect(choice(situation)).toMatch(expected);
   });
 });

@@ -13,7 +13,7 @@ const pod = (name: string, container: Record<string, unknown>, status: NonNullab
 const probed = { readinessProbe: { httpGet: { path: "/healthcheck", port: 9292 } } };
 const notReady = { phase: "Running", conditions: [{ type: "Ready", status: "False" }] } as NonNullable<Pod["status"]>;
 
-describe("what keeps a pod from being ready", () => {
+describe("the reason why a pod is not ready", () => {
   test("is its probe where it has one and runs", () => {
     expect(podProblem([pod("api", probed, notReady)], "glance-api")).toBe("pod api: its probe fails");
   });

@@ -60,7 +60,7 @@ describe("a compute node that is cordoned", () => {
   test.each([
     ["first takes no more servers", service("a"), [server("1")], ["disable a"], ["Moving"]],
     [
-      "then moves as many servers as the limit says",
+      "has as many servers moved at a time as the limit says",
       service("a", ours),
       ["1", "2", "3"].map((id) => server(id)),
       ["live-migrate 1", "live-migrate 2"],

@@ -301,7 +301,7 @@ describe("a database that hangs", () => {
     expect(patient("Deployment")).toEqual([]);
   });
 
-  test("and what else the administrator gives for connections, such as TLS, is the Jobs', too", () => {
+  test("has what else the administrator gives for connections, such as TLS, in the Jobs, too", () => {
     const services = spec.services?.map((each) => (each.name === "glance" ? { ...each, configuration: [mine] } : each));
     const files = filesOf(desire({ services: services ?? [] }).all, "glance");
     expect(files["service.conf"]).toContain("connection_parameters = ssl_ca=/etc/ca.pem&read_timeout=7\n");

@@ -41,7 +41,7 @@ describe("a transition of which nothing is known", () => {
     ["half a second", 500, [500, 600, 720]],
     ["two seconds: not before one, and at two", 2_000, [1_000, 1_200, 1_440, 1_728, 2_000, 2_400]],
     ["an hour: not before one second", 3_600_000, [1_000, 1_200, 1_440]],
-  ])("but the others of its family is polled when they have finished: %s", (_name, hint, expected) => {
+  ])("of a family is polled when the others have finished: %s", (_name, hint, expected) => {
     const looks: number[] = [];
     for (const _each of expected) looks.push(closeLook({ since: 0, polledAt: looks.at(-1) ?? 0, took: 5, hint }));
     expect(looks).toEqual(expected);

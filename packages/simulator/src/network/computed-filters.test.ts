@@ -19,7 +19,7 @@ test("lists of Neutron filter by fields that only the view has", async () => {
   expect(ordered.length).toBeGreaterThan(1);
 });
 
-test("who may not see a field may filter by it, as on the real service", async () => {
+test("a user who may not see a field may filter by it, as on the real service", async () => {
   const demo = neutron(networkCloud(), "demo");
   const flat = (await demo("GET", "/networks?provider:network_type=flat")).list;
   expect(flat.map((row) => [row["name"], row["provider:network_type"]])).toEqual([["public", undefined]]);

@@ -128,7 +128,7 @@ describe("the tolerations that a pod is given", () => {
   });
 });
 
-describe("what a pod asks for", () => {
+describe("the request of a pod", () => {
   const container = (cpu: string, more: Json = {}): Json => ({
     resources: { requests: { cpu }, limits: { cpu: "9" } },
     ...more,
@@ -137,7 +137,7 @@ describe("what a pod asks for", () => {
   test.each<[string, Json, Json]>([
     ["is the sum of its containers", { containers: [container("1"), container("500m")] }, { cpu: "1500m" }],
     [
-      "is no less than the greediest init container asks for",
+      "is no less than that of the largest init container",
       { containers: [container("1")], initContainers: [container("3"), container("2")] },
       { cpu: "3" },
     ],

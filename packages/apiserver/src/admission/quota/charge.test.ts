@@ -61,19 +61,19 @@ describe("a write is charged", () => {
       { pods: "1" },
     ],
     [
-      "but not before its usage is known",
+      "only once its usage is known",
       quota(HARD, { pods: "1" }),
       attempt(pod("2")),
       'pods "o" is forbidden: status unknown for quota: q, resources: requests.cpu',
     ],
     [
-      "but not before any usage is known",
+      "only once any usage is known",
       quota(HARD, {}),
       attempt(pod("2")),
       'pods "o" is forbidden: status unknown for quota: q, resources: pods,requests.cpu',
     ],
     [
-      "but must say what it asks for",
+      "only if it says what it asks for",
       quota(HARD, USED),
       attempt(object({ containers: [container({})] })),
       'pods "o" is forbidden: failed quota: q: must specify requests.cpu for: c',

@@ -43,7 +43,7 @@ describe("a quota with scopes", () => {
     ["is about what is in all of them", scoped(["BestEffort", "Terminating"]), deadline, true],
     ["is not about what is in one of them", scoped(["BestEffort", "Terminating"]), {}, false],
     [
-      "and selectors is about what is in both",
+      "with selectors is about what is in both",
       scoped(["BestEffort"], [{ scopeName: "PriorityClass", operator: "Exists" }]),
       {},
       false,
