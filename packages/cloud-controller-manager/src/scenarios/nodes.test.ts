@@ -32,7 +32,10 @@ describe("Nodes of the cloud controller", () => {
     w.run();
     await w.joinAll();
     expect(work()).toEqual([]);
-    expect(cloud.calls.slice(before).filter((c) => c.path.includes("/servers")).length).toBeLessThan(20);
+    const reads = cloud.calls.slice(before).filter((c) => c.path.includes("/servers"));
+    expect(reads).not.toEqual([]);
+    // How many lists there are depends on how long the nodes take to join.
+    expect(reads.map((c) => c.path).filter((path) => !path.endsWith("/servers/detail"))).toEqual([]);
     const [server] = w.infrastructure.servers;
     const node = await w.client.get(Node, key("n-node-0"));
     expect(node.spec).toMatchObject({ providerID: `openstack:///${server?.id}` });
