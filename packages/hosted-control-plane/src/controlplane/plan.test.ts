@@ -96,17 +96,9 @@ describe("the plan of a hosted control plane", () => {
     ["never recreates roots after the control plane was initialised", { roots: { proxy: pair } }, []],
     ["runs it once it has roots", { ...nothing, roots }, ["run"]],
     ["does not run it while the host is unknown", { ...nothing, roots, defaults: { host: undefined } }, []],
-    [
-      "does not search for a host that is named",
-      { ...nothing, roots, object: object({ spec: { endpoint } }) },
-      ["run"],
-    ],
+    ["takes the host that is named", { ...nothing, roots, object: object({ spec: { endpoint } }) }, ["run"]],
     ["writes the kubeconfig once it runs", { kubeconfig: undefined }, ["write-kubeconfig"]],
-    [
-      "writes no kubeconfig while it does not run",
-      { kubeconfig: undefined, state: { ...running, ready: false } },
-      ["run"],
-    ],
+    ["writes no kubeconfig before it runs", { kubeconfig: undefined, state: { ...running, ready: false } }, ["run"]],
     ["rewrites a kubeconfig at half its life", { kubeconfig: { ...kubeconfig, renewAt: now } }, ["write-kubeconfig"]],
     [
       "rewrites a kubeconfig that points elsewhere",
@@ -155,7 +147,7 @@ describe("the plan of a hosted control plane", () => {
     ],
     ["removes at a deletion first what runs", { object: object({ metadata: deleting }) }, ["remove"]],
     [
-      "removes at a deletion the finalizer last",
+      "ends a deletion with its finalizer",
       { ...nothing, object: object({ metadata: deleting }) },
       ["remove-finalizer"],
     ],
