@@ -20,20 +20,40 @@ const put = (key: string, value: string) => etcd.put(key, value);
 const valuesOf = (prefix: string) => etcd.values(prefix);
 const keyspaceOf = (prefix: string) => etcd.keyspace(prefix);
 
-/** In memory; `fail` makes calls fail from then on. */
-function memory(): ObjectStore & { failAfter: number; reads: number } {
+interface Memory extends ObjectStore {
+  /** Reads after these fail. */
+  failAfter: number;
+  reads: number;
+  /** Writes and deletions after these fail, as when the program was killed. */
+  killAfter: number;
+  writes: number;
+  /** Milliseconds that a write of a MiB takes. */
+  pace: number;
+}
+
+function memory(): Memory {
   const objects = new Map<string, Uint8Array>();
   return {
     failAfter: Infinity,
     reads: 0,
+    killAfter: Infinity,
+    writes: 0,
+    pace: 0,
     description: "memory",
-    put: async (name, data) => void objects.set(name, data),
+    async put(name, data) {
+      if (this.writes++ >= this.killAfter) throw new Error("killed");
+      if (this.pace > 0) await systemClock.sleep((this.pace * data.length) / 2 ** 20);
+      objects.set(name, data);
+    },
     async get(name) {
       if (this.reads++ >= this.failAfter) throw new Error("the object store is away");
       return objects.get(name);
     },
     list: async (prefix) => [...objects.keys()].filter((name) => name.startsWith(prefix)).toSorted(),
-    delete: async (name) => void objects.delete(name),
+    async delete(name) {
+      if (this.writes++ >= this.killAfter) throw new Error("killed");
+      objects.delete(name);
+    },
   };
 }
 
@@ -121,5 +141,118 @@ describe.skipIf(!existsSync(program))("a backup of keys of a real etcd", () => {
       "causeway.dev/restored",
       ...[0, 1, 2].map((i) => `registry/configmaps/${i}`),
     ]);
+  });
+
+  test("of all data ends while all of it is rewritten and compacted, and is one moment of it", async () => {
+    const [keys, size] = [60, 400_000];
+    const store = memory();
+    const backups = createBackups({ store, key: randomBytes(32), clock: systemClock });
+    const [folder, keyspace] = ["a/b/f", keyspaceOf("/eight/")];
+    /** Of each key, the revisions that wrote it, and what they wrote begins with. */
+    const history = new Map<string, { readonly revision: number; readonly turn: string }[]>();
+    const filler = randomBytes((size * 3) / 4).toString("base64");
+    const write = async (index: number, turn: string): Promise<void> => {
+      const name = `registry/configmaps/${index}`;
+      const answer = (await put(`/eight/${name}`, `${turn}:${filler}`)) as { header: { revision: string } };
+      history.set(name, [...(history.get(name) ?? []), { revision: Number(answer.header.revision), turn }]);
+    };
+    for (let index = 0; index < keys; index++) await write(index, "first");
+    // Slower than what is written: without the changes it would never end.
+    store.pace = 150;
+    let [running, written] = [true, 0];
+    const began = Date.now();
+    const rewriting = (async () => {
+      for (let turn = 0; running; turn++) {
+        await write(turn % keys, `turn ${turn}`);
+        written += size;
+        // Nothing older than now can be read any more.
+        if (turn % 10 === 0) {
+          const { header } = (await call("kv/range", { key: base64("/") })) as { header: { revision: string } };
+          await call("kv/compaction", { revision: header.revision, physical: true });
+        }
+      }
+    })();
+    const first = await backups.take({ folder, keyspace, secrets: {} }, signal);
+    const second = await backups.take({ folder, keyspace, secrets: {}, parent: first }, signal);
+    running = false;
+    await rewriting;
+    const seconds = (Date.now() - began) / 1000;
+    console.log({ seconds, rewritten: written / keys / size, mibPerSecond: written / 2 ** 20 / seconds });
+    expect(written).toBeGreaterThan(2 * keys * size);
+    for (const [at, to] of [
+      [first.time, "/nine/"],
+      [second.time, "/ten/"],
+    ] as const) {
+      await backups.restore({ folder, at }, keyspaceOf(to), signal);
+      const { "causeway.dev/restored": _mark, ...restored } = await valuesOf(to);
+      expect(Object.keys(restored)).toHaveLength(keys);
+      const versions = Object.entries(restored).map(([name, value]) => {
+        const all = history.get(name) ?? [];
+        const index = all.findIndex(({ turn }) => value === `${turn}:${filler}`);
+        return { revision: all[index]?.revision ?? NaN, next: all[index + 1]?.revision ?? Infinity };
+      });
+      // No key was written again before the newest version that is in the backup.
+      const moment = Math.max(...versions.map(({ revision }) => revision));
+      expect(Number.isNaN(moment)).toBe(false);
+      expect(versions.filter(({ next }) => next <= moment)).toEqual([]);
+      await call("kv/deleterange", { key: base64(to), range_end: base64(`${to.slice(0, -1)}0`) });
+    }
+  });
+
+  test("that is killed at any step leaves those before it whole, and none that is half", async () => {
+    const store = memory();
+    const backups = createBackups({ store, key: randomBytes(32), clock: systemClock });
+    const [folder, keyspace] = ["a/b/g", keyspaceOf("/eleven/")];
+    for (let i = 0; i < 20; i++) await put(`/eleven/registry/${i}`, `${i}`.padEnd(900_000, "z"));
+    const whole = await valuesOf("/eleven/");
+    const parent = await backups.take({ folder, keyspace, secrets: {} }, signal);
+    let attempts = 0;
+    for (const kind of ["changes", "full"] as const) {
+      for (let i = 0; i < 12; i++) await put(`/eleven/registry/${i}`, `${kind} ${i}`.padEnd(900_000, "y"));
+      for (let step = 0; ; step++) {
+        attempts++;
+        store.killAfter = store.writes + step;
+        const from = { folder, keyspace, secrets: {}, ...(kind === "full" ? {} : { parent }) };
+        const taken = await backups.take(from, signal).catch(() => undefined);
+        store.killAfter = Infinity;
+        if (taken !== undefined) break;
+        expect(await backups.points(folder, signal)).toHaveLength(kind === "full" ? 2 : 1);
+        if (kind === "full") continue;
+        const to = `/twelve-${step}/`;
+        await backups.restore({ folder }, keyspaceOf(to), signal);
+        const { "causeway.dev/restored": _mark, ...restored } = await valuesOf(to);
+        expect(restored).toEqual(whole);
+        await call("kv/deleterange", { key: base64(to), range_end: base64(`${to.slice(0, -1)}0`) });
+      }
+    }
+    expect(attempts).toBeGreaterThan(6);
+    await backups.restore({ folder }, keyspaceOf("/thirteen/"), signal);
+    const { "causeway.dev/restored": _mark, ...restored } = await valuesOf("/thirteen/");
+    expect(restored).toEqual(await valuesOf("/eleven/"));
+  });
+
+  test("whose restore is killed at any read is restored whole by the next attempt", async () => {
+    const store = memory();
+    const backups = createBackups({ store, key: randomBytes(32), clock: systemClock });
+    const folder = "a/b/h";
+    for (let i = 0; i < 10; i++) await put(`/fourteen/registry/${i}`, `${i}`.padEnd(1_000_000, "z"));
+    const parent = await backups.take({ folder, keyspace: keyspaceOf("/fourteen/"), secrets: {} }, signal);
+    await put("/fourteen/registry/3", "changed");
+    await backups.take({ folder, keyspace: keyspaceOf("/fourteen/"), secrets: {}, parent }, signal);
+    const whole = await valuesOf("/fourteen/");
+    const to = keyspaceOf("/fifteen/");
+    let attempts = 0;
+    for (; ; attempts++) {
+      store.failAfter = store.reads + attempts;
+      const done = await backups.restore({ folder }, to, signal).then(
+        () => true,
+        () => false,
+      );
+      if (done) break;
+      expect(Object.keys(await valuesOf("/fifteen/"))).not.toContain("causeway.dev/restored");
+    }
+    expect(attempts).toBeGreaterThan(3);
+    const { "causeway.dev/restored": _mark, ...restored } = await valuesOf("/fifteen/");
+    expect(restored).toEqual(whole);
   });
 });

@@ -39,10 +39,7 @@ import { programs } from "./programs.ts";
 const workloads = resolve(import.meta.dirname, "../../packages/causeway/src/workloads/start.ts");
 const worker = resolve(import.meta.dirname, "../../packages/causeway/src/workloads/worker-main.ts");
 /** Gives the command its object store. */
-const backupStore = resolve(
-  import.meta.dirname,
-  "../../packages/causeway/src/commands/run/hosted-control-plane/backup-store.ts",
-);
+const backupStore = resolve(import.meta.dirname, "../../packages/causeway/src/backups/store.ts");
 interface BackupStore {
   readonly openBackups: (
     flags: { backupCloud: string; backupContainer: string; backupKeyFile: string },

@@ -40,6 +40,14 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
         throw new CausewayError("RUNTIME_HAS_NO_FLAGS", "the embedded runtime has no programs with spec.flags", {
           hint: "Remove spec.flags. Control planes with spec.runtime Process or Pods have them.",
         });
+      if (spec.backup !== undefined || spec.restore !== undefined)
+        throw new CausewayError(
+          "RUNTIME_HAS_NO_BACKUPS",
+          "the embedded runtime does not back up or restore single control planes with spec.backup and spec.restore",
+          {
+            hint: "Remove the field: `causeway backup FILE` has all control planes of this runtime. Those with spec.runtime Process or Pods have backups of their own.",
+          },
+        );
       const cluster = await options.apiServer.ensureCluster(spec.id, {
         authority: spec.authority,
         serviceAccountKey: spec.serviceAccountKey,

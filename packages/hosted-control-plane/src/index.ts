@@ -15,6 +15,8 @@ export {
 } from "./pods/pool/rotation-request.ts";
 export type { PodsSettings, TunnelSettings, VersionImages } from "./pods/options.ts";
 export { createBackups, type Backups } from "./backup/backups.ts";
+export { isFull, pointsByFolder, type Point } from "./backup/points.ts";
+export { backupRequestAnnotation } from "./controlplane/backup-spec.ts";
 export type { ObjectStore } from "./backup/store.ts";
 export { createS3Store, type S3Store, type S3StoreOptions } from "./backup/s3/store.ts";
 export type { S3Credentials } from "./backup/s3/sign.ts";

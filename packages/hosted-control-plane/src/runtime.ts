@@ -47,9 +47,9 @@ export interface ControlPlaneSpec {
   readonly flags?: ControlPlaneFlags;
   /** Settings of runtime Pods. */
   readonly pods?: HostedControlPlane["spec"]["pods"];
-  /** How it is backed up. Runtime Pods only. */
+  /** How it is backed up. Not in the embedded runtime. */
   readonly backup?: BackupSpec;
-  /** It is created from a backup. Runtime Pods only. */
+  /** It is created from a backup. Not in the embedded runtime. */
   readonly restore?: RestoreSpec;
   /** It served before: its data exists, and is never replaced by nothing. */
   readonly initialized?: true;
@@ -163,6 +163,8 @@ export interface ControlPlaneState {
   readonly authentication: ControlPlaneAuthentication;
   /** The flags in force, where the runtime does not remember the request. */
   readonly flags?: ControlPlaneFlags;
+  /** The schedule of backups in force, where the runtime does not remember the request. */
+  readonly schedule?: BackupSpec;
   readonly join?: JoinState;
   /** Why it is not ready, for people. */
   readonly message?: string;

@@ -85,9 +85,13 @@ const specRules = [
     message: "spec.flags needs runtime Process or Pods: the embedded API server is no program with flags",
   },
   {
-    rule: `(${isPods}) || !(has(self.backup) || has(self.restore))`,
+    rule: "!has(self.runtime) || self.runtime != 'Embedded' || !(has(self.backup) || has(self.restore))",
     message:
-      "spec.backup and spec.restore need runtime Pods; `causeway backup` has all control planes of other runtimes",
+      "spec.backup and spec.restore need runtime Pods or Process; `causeway backup` has all embedded control planes",
+  },
+  {
+    rule: "!has(self.datastore) || !(has(self.backup) || has(self.restore))",
+    message: "spec.backup and spec.restore need an etcd of the control plane's own, without spec.datastore",
   },
   {
     rule: "has(self.restore) || !has(oldSelf.restore)",
@@ -250,7 +254,7 @@ const hostedControlPlaneSpec = object({
           int32({ minimum: 1, maximum: 3650, description: "How many days back one can restore. Default: 7." }),
         ),
       },
-      { description: "Backs its data and keys up to the operator's object store. Only with runtime Pods." },
+      { description: "Backs its data and keys up to the operator's object store. Only with runtime Pods or Process." },
     ),
   ),
   restore: optional(
@@ -266,7 +270,10 @@ const hostedControlPlaneSpec = object({
             instant({ description: "The newest backup from then or before is restored. Default: the newest." }),
           ),
         },
-        { description: "Created from a backup, with its keys. Only with runtime Pods, and only when it is created." },
+        {
+          description:
+            "Created from a backup, with its keys. Only with runtime Pods or Process, and only when it is created.",
+        },
       ),
     ),
   ),

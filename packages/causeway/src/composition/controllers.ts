@@ -3,7 +3,7 @@ import { createAddons, type Dial } from "@causeway/addons";
 import { allKinds } from "@causeway/api";
 import { createClusterApi } from "@causeway/cluster-api";
 import { createOpenStackInfrastructure } from "@causeway/cluster-api-openstack";
-import { createHostedControlPlane, type ControlPlaneRuntime } from "@causeway/hosted-control-plane";
+import { createHostedControlPlane, type Backups, type ControlPlaneRuntime } from "@causeway/hosted-control-plane";
 import {
   createEventRecorder,
   createInformers,
@@ -21,6 +21,8 @@ export interface ControllersOptions {
   readonly client: KubernetesClient;
   readonly clouds: CloudPool;
   readonly runtime: ControlPlaneRuntime;
+  /** Where control planes are restored from; undefined: none is. */
+  readonly backups?: Backups | undefined;
   /** The host that hosted control planes are reached at; undefined: found for each from its cluster's router. */
   readonly advertise: string | undefined;
   /** The load balancer provider of workload clusters' Services; undefined: the cloud's default. */
@@ -73,6 +75,7 @@ export function createControllers(options: ControllersOptions): Controllers {
       informers,
       metrics,
       runtime: options.runtime,
+      ...(options.backups ? { backups: options.backups } : {}),
       advertise: options.advertise === undefined ? advertiseTowardsRouter(informers) : async () => options.advertise,
       clock,
       log: log.with({ component: "hosted-control-plane" }),

@@ -1,10 +1,11 @@
-import { InputError, type Clock, type Log } from "@causeway/foundation";
+import { InputError, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import type { ApiServer } from "@causeway/apiserver";
 import {
   createEmbeddedRuntime,
   createProcessRuntime,
   createRuntimes,
   installedVersions,
+  type Backups,
   type ControlPlaneRuntime,
 } from "@causeway/hosted-control-plane";
 import { authenticators } from "../workloads/authenticators.ts";
@@ -55,18 +56,22 @@ export interface RuntimeOptions {
   /** Folder of the state of control planes as processes. */
   readonly dir: string;
   readonly nodes: { readonly networks: readonly string[]; readonly tunnels?: string } | undefined;
+  /** Where control planes as processes are backed up and restored from; undefined: none is. */
+  readonly backups: Backups | undefined;
+  readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** The runtimes that are offered, as one. */
 export function openRuntime(options: RuntimeOptions): { runtime: ControlPlaneRuntime; stop(): Promise<void> } {
-  const { choice, apiServer, dir, nodes, clock, log } = options;
+  const { choice, apiServer, dir, nodes, backups, metrics, clock, log } = options;
   const embedded = createEmbeddedRuntime({ apiServer, ...(nodes ? { nodes } : {}) });
   if (choice.programs === undefined)
     return { runtime: createRuntimes({ runtimes: { Embedded: embedded }, default: "Embedded" }), stop: async () => {} };
   const tunnels = nodes?.tunnels === undefined ? {} : { tunnels: nodes.tunnels };
-  const processes = createProcessRuntime({ dir, programs: choice.programs, ...tunnels, authenticators, clock, log });
+  const tools = { authenticators, backups, metrics, clock, log };
+  const processes = createProcessRuntime({ dir, programs: choice.programs, ...tunnels, ...tools });
   const runtimes = { Embedded: embedded, Process: processes };
   return { runtime: createRuntimes({ runtimes, default: choice.default }), stop: () => processes.stop() };
 }

@@ -10,6 +10,7 @@ import {
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
 import { clusterApiRules } from "@causeway/cluster-api";
 import { openStackRules } from "@causeway/cluster-api-openstack";
+import type { Backups } from "@causeway/hosted-control-plane";
 import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
 import { folderDisks, runMachineAgent } from "@causeway/machine-agent";
 import { createCloudPool, type CloudPool } from "@causeway/openstack";
@@ -36,6 +37,8 @@ export interface SystemOptions {
   readonly nodes?: { readonly networks: readonly string[]; readonly tunnels?: string };
   /** What runs hosted control planes. Default: the embedded API server. */
   readonly runtime?: RuntimeChoice;
+  /** Where control planes as processes are backed up and restored from. Default: none is. */
+  readonly backups?: Backups;
   /** The image of the Cinder CSI node plugin of workload clusters; undefined: it is not installed. */
   readonly csiImage?: string | undefined;
   /** Whether the controllers of volumes of each cluster run here. Default true. */
@@ -89,6 +92,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     apiServer,
     dir: state.path("control-planes"),
     nodes: options.nodes,
+    backups: options.backups,
+    metrics: apiServer.metrics,
     clock,
     log: log.with({ component: "hosted-control-plane" }),
   });
@@ -96,6 +101,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     client,
     clouds,
     runtime: controlPlanes.runtime,
+    backups: options.backups,
     advertise: cloud.advertise,
     provider: cloud.provider,
     csiImage: options.csiImage,

@@ -23,6 +23,7 @@ describe("the next backup takes", () => {
     ["all data that is due before the changes", [full(0), change(95, 0)], schedule, 96, { at: 100 }],
     ["all data when it is requested", [full(0)], { ...schedule, requestedAt: 5 }, 6, { take: "full" }],
     ["no second time for one request", [full(6)], { ...schedule, requestedAt: 5 }, 7, { at: 16 }],
+    ["what is requested for a time to come, then", [full(0)], { ...schedule, requestedAt: 7 }, 5, { at: 7 }],
     ["nothing for a request of a time to come", [full(0)], { ...schedule, requestedAt: 50 }, 5, { at: 10 }],
   ])("%s", (_, points, given, now, expected) => {
     expect(nextPoint(points, given, now)).toEqual(expected);

@@ -34,6 +34,18 @@ export function parsePoint(name: string): Point | undefined {
   return Number.isNaN(time) ? undefined : { id, time, full };
 }
 
+/** The points among names of a store, by their folders: "NAMESPACE/NAME/UID". */
+export function pointsByFolder(names: readonly string[]): ReadonlyMap<string, readonly Point[]> {
+  const found = new Map<string, Point[]>();
+  for (const name of names) {
+    const point = parsePoint(name);
+    const folder = name.split("/").slice(0, -2).join("/");
+    if (point === undefined || folder.split("/").length !== 3) continue;
+    found.set(folder, [...(found.get(folder) ?? []), point]);
+  }
+  return found;
+}
+
 /** The point has all data itself. */
 export function isFull({ id, full }: Point): boolean {
   return id === full;
@@ -53,7 +65,8 @@ export function nextPoint(
   const fullAt = lastFull + schedule.fullEvery;
   if (isRequested || fullAt <= now) return { take: "full" };
   const changesAt = last + schedule.changesEvery;
-  return changesAt <= now ? { take: "changes" } : { at: Math.min(fullAt, changesAt) };
+  if (changesAt <= now) return { take: "changes" };
+  return { at: Math.min(fullAt, changesAt, ...(requestedAt > now ? [requestedAt] : [])) };
 }
 
 /**

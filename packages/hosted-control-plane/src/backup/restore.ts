@@ -6,7 +6,7 @@ import { policyKeys } from "../pods/storage/policy.ts";
 import { OWN_KEYS, type Keyspace, type Value } from "./datastore.ts";
 import { parsePoint, pointAt, pointName, type Point } from "./points.ts";
 import type { SealedStore } from "./store.ts";
-import { dataName, type BackupSecrets, type Manifest } from "./take.ts";
+import { dataName, keysOf, type BackupSecrets, type Manifest } from "./take.ts";
 
 /** The point to restore. */
 export interface RestoreFrom {
@@ -90,7 +90,10 @@ async function writeAll(
   signal: AbortSignal,
 ): Promise<Point> {
   const chosen = pointAt(await pointsOf(store, folder, signal), folder, at);
-  const wanted = new Set((await store.get(dataName(folder, chosen.id, "keys"), signal)) as readonly string[]);
+  const wanted = await keysOf(store, folder, chosen.id, signal);
+  // A point may have several versions of a key.
+  const isWanted = ({ key, modified }: Value): boolean =>
+    wanted.has(key) && (modified === undefined || (wanted.get(key) ?? modified) === modified);
   for (const key of CREATED_AGAIN) wanted.delete(key);
   let point: Point | undefined = chosen;
   while (point !== undefined && wanted.size > 0) {
@@ -98,12 +101,13 @@ async function writeAll(
     const manifest: Manifest = await manifestOf(store, folder, point, signal);
     for (let part = 0; part < manifest.parts; part++) {
       const values = (await store.get(dataName(folder, id, `${part}`), signal)) as readonly Value[];
-      for (const batch of batches(values.filter(({ key }) => wanted.delete(key)))) await write(batch);
+      for (const batch of batches(values.filter((each) => isWanted(each) && wanted.delete(each.key))))
+        await write(batch);
     }
     point = manifest.parent;
   }
   if (wanted.size === 0) return chosen;
-  const [missing = ""] = wanted;
+  const [missing = ""] = wanted.keys();
   throw new CausewayError("BACKUP_INCOMPLETE", `${wanted.size} keys of the backup have no value, such as ${missing}`, {
     hint: "Restore to another time.",
   });
@@ -111,7 +115,7 @@ async function writeAll(
 
 async function manifestOf(store: SealedStore, folder: string, point: Point, signal: AbortSignal): Promise<Manifest> {
   const manifest = (await store.get(pointName(folder, point), signal)) as Manifest;
-  if (manifest.format === 1) return manifest;
+  if (manifest.format === 1 || manifest.format === 2) return manifest;
   throw new CausewayError("BACKUP_TOO_NEW", `${folder} was written by a newer Causeway`, { hint: "Restore with it." });
 }
 

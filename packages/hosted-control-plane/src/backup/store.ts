@@ -92,6 +92,6 @@ function unreadable({ description }: ObjectStore, name: string, cause: unknown):
 /** No object store and key were configured. */
 export function notOffered(): CausewayError {
   return new CausewayError("BACKUPS_NOT_OFFERED", "control planes are not backed up or restored here", {
-    hint: "Start causeway run hosted-control-plane with --backup-key-file and --backup-cloud or --backup-s3-endpoint, or remove spec.backup and spec.restore.",
+    hint: "Start causeway up or causeway run hosted-control-plane with --backup-key-file and --backup-cloud or --backup-s3-endpoint, or remove spec.backup and spec.restore.",
   });
 }

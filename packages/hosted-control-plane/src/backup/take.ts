@@ -1,6 +1,14 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "@causeway/foundation";
-import { openReader, type DatastoreReader, type Keyspace, type KeyList, type Value } from "./datastore.ts";
+import { collect } from "./collect.ts";
+import {
+  openReader,
+  type DatastoreReader,
+  type Keyspace,
+  type KeyList,
+  type StoredKey,
+  type Value,
+} from "./datastore.ts";
 import { pointName, type Point } from "./points.ts";
 import type { SealedStore } from "./store.ts";
 
@@ -12,7 +20,8 @@ export type BackupSecrets = Readonly<Record<string, string>>;
 
 /** What is known of a point: written last, so that a point without it does not exist. */
 export interface Manifest {
-  readonly format: 1;
+  /** 1: values have no revisions, and there is one of each key in a point. */
+  readonly format: 1 | 2;
   /** Of the point that the changes are since; undefined: all data. */
   readonly parent?: Point;
   readonly revision: number;
@@ -40,31 +49,71 @@ const PART = 8 * 2 ** 20;
 /**
  * Takes a point: the data at one revision. Nothing of an earlier point is written over, so that a crash, or two
  * programs at once, leave at most parts without a manifest.
+ * @throws BACKUP_DATA_CHANGING, and what the etcd and the store throw
  */
 export async function takePoint(from: TakeFrom, signal: AbortSignal): Promise<Point> {
-  const { store, folder, keyspace, clock, secrets } = from;
+  const { keyspace, clock, store, folder } = from;
   const reader = await openReader(keyspace, { clock, signal });
-  const list = await reader.keys();
-  const time = clock.now();
   const id = randomBytes(8).toString("hex");
-  const since = await parentOf(from, list, signal);
-  const changed = since && changedKeys(list, since);
-  const values = changed === undefined ? reader.values(list.revision) : readEach(reader, changed, list.revision);
-  let parts = 0;
-  for await (const part of inParts(values)) await store.put(dataName(folder, id, `${parts++}`), part, signal);
+  try {
+    return await take(from, { reader, id }, signal);
+  } catch (error) {
+    // What a crash leaves in place of this is never read.
+    if (!signal.aborted)
+      await deletePart(store, folder, id, signal).catch(() => {
+        // The store may be what failed.
+      });
+    throw error;
+  } finally {
+    reader.close();
+  }
+}
+
+async function take(
+  from: TakeFrom,
+  { reader, id }: { reader: DatastoreReader; id: string },
+  signal: AbortSignal,
+): Promise<Point> {
+  const { store, folder, clock, secrets } = from;
+  const list = from.parent === undefined ? undefined : await reader.keys();
+  const parentData = list && (await parentOf(from, list, signal));
+  const changed = list && parentData && changedKeys(list, parentData);
+  // So many changed that all data is taken in place of them.
+  const since = changed === undefined || isMost(changed, list) ? undefined : parentData;
+  const parts = partWriter((part, values) => store.put(dataName(folder, id, `${part}`), values, signal));
+  let time = 0;
+  const found = await collect(
+    {
+      ...reader,
+      async keys() {
+        const keys = await reader.keys();
+        // No write after this is in the list.
+        time = clock.now();
+        return keys;
+      },
+    },
+    {
+      first: since === undefined ? reader.values() : readEach(reader, changed ?? []),
+      needed: (keys) => (since === undefined ? keys.keys : changedKeys(keys, since)),
+      write: (values) => parts.add(values),
+      clock,
+      signal,
+    },
+  );
+  await parts.end();
   await store.put(
     dataName(folder, id, "keys"),
-    list.keys.map(({ key }) => key),
+    found.keys.map(({ key, modified }) => [key, modified]),
     signal,
   );
-  const parent = changed === undefined ? undefined : from.parent;
+  const parent = since === undefined ? undefined : from.parent;
   const manifest: Manifest = {
-    format: 1,
+    format: 2,
     ...(parent === undefined ? {} : { parent }),
-    revision: list.revision,
-    cluster: list.cluster,
-    parts,
-    keys: list.keys.length,
+    revision: found.revision,
+    cluster: found.cluster,
+    parts: parts.count(),
+    keys: found.keys.length,
     secrets,
   };
   const point = { id, time, full: parent?.full ?? id };
@@ -80,7 +129,22 @@ export async function deletePoint(
   signal: AbortSignal,
 ): Promise<void> {
   await store.delete(pointName(folder, point), signal);
-  for (const name of await store.list(`${folder}/data/${point.id}/`, signal)) await store.delete(name, signal);
+  await deletePart(store, folder, point.id, signal);
+}
+
+async function deletePart(store: SealedStore, folder: string, id: string, signal: AbortSignal): Promise<void> {
+  for (const name of await store.list(`${folder}/data/${id}/`, signal)) await store.delete(name, signal);
+}
+
+/** The keys of a point with the revisions of their values, which points of format 1 do not have. */
+export async function keysOf(
+  store: SealedStore,
+  folder: string,
+  id: string,
+  signal: AbortSignal,
+): Promise<Map<string, number | undefined>> {
+  const keys = (await store.get(dataName(folder, id, "keys"), signal)) as readonly (string | [string, number])[];
+  return new Map(keys.map((each) => (typeof each === "string" ? [each, undefined] : each)));
 }
 
 /** The name in the store of the data of the point `id`; `part` is a number, or "keys". */
@@ -90,7 +154,7 @@ export function dataName(folder: string, id: string, part: string): string {
 
 interface Since {
   readonly revision: number;
-  readonly keys: ReadonlySet<string>;
+  readonly keys: ReadonlyMap<string, unknown>;
 }
 
 /** Undefined: all data is to be taken, since the parent's revisions say nothing of this etcd. */
@@ -102,36 +166,42 @@ async function parentOf(
   if (parent === undefined) return undefined;
   const manifest = (await store.get(pointName(folder, parent), signal)) as Manifest;
   if (manifest.cluster !== list.cluster || manifest.revision > list.revision) return undefined;
-  const keys = (await store.get(dataName(folder, parent.id, "keys"), signal)) as readonly string[];
-  return { revision: manifest.revision, keys: new Set(keys) };
+  return { revision: manifest.revision, keys: await keysOf(store, folder, parent.id, signal) };
 }
 
-/** Undefined: so many that all data is taken in place of them. */
-function changedKeys({ keys }: KeyList, since: Since): readonly string[] | undefined {
-  const changed = keys.filter(({ key, modified }) => modified > since.revision || !since.keys.has(key));
-  return changed.length > 2_000 && changed.length > keys.length / 2 ? undefined : changed.map(({ key }) => key);
+function changedKeys({ keys }: KeyList, since: Since): readonly StoredKey[] {
+  return keys.filter(({ key, modified }) => modified > since.revision || !since.keys.has(key));
 }
 
-async function* readEach(
-  reader: DatastoreReader,
-  keys: readonly string[],
-  revision: number,
-): AsyncIterable<readonly Value[]> {
-  for (const key of keys) {
-    const value = await reader.value(key, revision);
-    if (value !== undefined) yield [{ key, value }];
+function isMost(changed: readonly StoredKey[], list: KeyList | undefined): boolean {
+  return changed.length > 2_000 && changed.length > (list?.keys.length ?? 0) / 2;
+}
+
+async function* readEach(reader: DatastoreReader, keys: readonly StoredKey[]): AsyncIterable<readonly Value[]> {
+  for (const { key } of keys) {
+    const value = await reader.value(key);
+    if (value !== undefined) yield [value];
   }
 }
 
-async function* inParts(pages: AsyncIterable<readonly Value[]>): AsyncIterable<readonly Value[]> {
-  let [part, size]: [Value[], number] = [[], 0];
-  for await (const page of pages)
-    for (const each of page) {
-      part.push(each);
-      size += each.key.length + each.value.length;
-      if (size < PART) continue;
-      yield part;
-      [part, size] = [[], 0];
-    }
-  if (part.length > 0) yield part;
+/** Puts values together to parts of about one size. */
+function partWriter(put: (part: number, values: readonly Value[]) => Promise<void>) {
+  let [values, size, count]: [Value[], number, number] = [[], 0, 0];
+  const end = async (): Promise<void> => {
+    if (values.length === 0) return;
+    const part = values;
+    [values, size] = [[], 0];
+    await put(count++, part);
+  };
+  return {
+    async add(more: readonly Value[]): Promise<void> {
+      for (const each of more) {
+        values.push(each);
+        size += each.key.length + each.value.length;
+        if (size >= PART) await end();
+      }
+    },
+    end,
+    count: () => count,
+  };
 }

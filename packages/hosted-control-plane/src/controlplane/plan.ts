@@ -183,7 +183,8 @@ function isRunning(state: ControlPlaneState | undefined, spec: ControlPlaneSpec)
   if (state.roots !== undefined && state.roots !== rootsDigest(spec)) return false;
   if (state.join?.stage !== spec.join?.stage) return false;
   if (canonicalJson(state.authentication) !== canonicalJson(spec.authentication)) return false;
-  if (canonicalJson(state.flags ?? null) !== canonicalJson(spec.flags ?? null)) return false;
+  const settings = [spec.flags ?? null, spec.backup ?? null];
+  if (canonicalJson([state.flags ?? null, state.schedule ?? null]) !== canonicalJson(settings)) return false;
   const { objects, bytes } = spec.limits;
   return state.limits.objects === objects && state.limits.bytes === bytes && sameNames(state.names, spec.names);
 }

@@ -1,5 +1,6 @@
-import type { Secret } from "@causeway/kubernetes";
+import { secretText, type Secret } from "@causeway/kubernetes";
 import type { Keyspace } from "../backup/datastore.ts";
+import type { BackupTarget } from "../backup/loop.ts";
 import type { ControlPlaneProblem } from "../runtime.ts";
 import type { Observed } from "./gather.ts";
 import { ETCD_CLIENT_PORT } from "./objects/etcd.ts";
@@ -25,6 +26,14 @@ export function keyspaceOf({ spec, pool, live, pods, namespaceName }: KeyspaceFr
     access: { addresses, port: ETCD_CLIENT_PORT, serverName, authority: pairOf(root), password: "" },
     prefix: "/",
   };
+}
+
+/** What is backed up of it; before its first API server there is nothing. */
+export function backupTarget(observed: Observed): BackupTarget {
+  const { spec, live } = observed;
+  const encryption = secretText(live.get("Secret/encryption") as Secret | undefined, "config.yaml");
+  const keyspace = live.has("Deployment/kube-apiserver") ? keyspaceOf(observed) : undefined;
+  return { spec, encryption, keyspace };
 }
 
 /**

@@ -13,12 +13,13 @@ import {
 } from "@causeway/kubernetes";
 import type { HostedControlPlane } from "@causeway/api";
 import type { Backups } from "../backup/backups.ts";
+import { createBackupLoop } from "../backup/loop.ts";
 import { createJoinObjects } from "../process/join-objects.ts";
 import type { BackupState, ControlPlaneRuntime, ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
-import { createBackupLoop } from "./backup-loop.ts";
 import { gather, type Observed } from "./gather.ts";
 import { isPooled, type PodsSettings } from "./options.ts";
 import { perform, type PerformContext } from "./perform.ts";
+import { backupTarget } from "./keyspace.ts";
 import { plan } from "./plan.ts";
 import { createEtcdAdmin, type EtcdAdmin } from "./pool/etcd-admin.ts";
 import { createPool } from "./pool/pool.ts";
@@ -149,10 +150,11 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     epochOf: ({ spec }: Observed) => canonicalJson(spec),
   };
   const backupLoop = createBackupLoop({
+    name: "pods-backup",
     backups: options.backups,
     observe: async (id, signal) => {
       const tenant = known.get(id);
-      return tenant && look(tenant, signal);
+      return tenant && backupTarget(await look(tenant, signal));
     },
     ids: () => [...known.keys()],
     shards,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { planBackup, type BackupObserved } from "./backup-loop.ts";
+import { planBackup, type BackupObserved } from "../backup/loop.ts";
 import { restoredAnnotation } from "./tenant.ts";
 import { now, PlayedCluster, SECRET } from "./testing/played-cluster.ts";
 import { own, poolOf, specOf } from "./testing/spec.ts";

@@ -1,18 +1,28 @@
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ExternalAuthenticators } from "@causeway/apiserver";
 import { canonicalJson, messageOf, type Clock, type Log } from "@causeway/foundation";
 import { auditPolicy, encryptionConfig } from "../at-rest.ts";
-import { rootsDigest, type ControlPlaneSpec, type ControlPlaneState, type JoinState } from "../runtime.ts";
+import type { Backups } from "../backup/backups.ts";
+import type { BackupTarget } from "../backup/loop.ts";
+import {
+  rootsDigest,
+  type BackupState,
+  type ControlPlaneSpec,
+  type ControlPlaneState,
+  type JoinState,
+} from "../runtime.ts";
 import { Child, endLeftover, type ChildCommand } from "./child.ts";
 import { commandsOf, egressSelector, hostInUrl, type Commands } from "./commands.ts";
 import { etcdRotation } from "./etcd-authority.ts";
+import { writeOnce } from "./files.ts";
 import { createJoinObjects } from "./join-objects.ts";
 import { addressOf, renewAfter, writePki } from "./pki.ts";
 import { portsOf, type Ports } from "./ports.ts";
 import { probeApi } from "./probe.ts";
 import { programNames } from "./programs.ts";
+import { isRestoredIn, processKeyspace, restoreEncryption, restoreUntilDone } from "./restore.ts";
 import { startTokenWebhook, type TokenWebhook } from "./token-webhook.ts";
 
 /** Where the programs of a control plane keep their files, and how they are reached. */
@@ -25,6 +35,8 @@ export interface ControlPlaneWith {
   readonly tunnel: string | undefined;
   /** What verifies tokens in addition to the API server, by name. */
   readonly authenticators: ExternalAuthenticators;
+  /** Where it is restored from; undefined: it is not restored here. */
+  readonly backups: Backups | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly changed: () => void;
@@ -51,13 +63,16 @@ export class ProcessControlPlane {
   #webhook: { readonly settings: string; readonly server: TokenWebhook } | undefined;
   /** What machines that join need was created by this process, or existed. */
   #hasJoinObjects = false;
+  /** This process saw it serve: then there is something to back up. */
+  #served = false;
+  #backup: BackupState | undefined;
 
   constructor(using: ControlPlaneWith) {
     this.#using = using;
   }
 
   /** Has the programs run as `spec` and the folder of `programs` say. What did not change is left running. */
-  async apply(spec: ControlPlaneSpec, programs: string): Promise<void> {
+  async apply(spec: ControlPlaneSpec, programs: string, signal: AbortSignal): Promise<void> {
     const { dir, clock } = this.#using;
     mkdirSync(join(dir, "run"), { recursive: true, mode: 0o700 });
     if (this.#spec === undefined) await this.endLeftovers();
@@ -65,7 +80,7 @@ export class ProcessControlPlane {
     const wanted = spec.join === undefined ? spec.endpoint.port : 0;
     const ports = await portsOf(dir, { api: wanted, host: this.#listen(spec) });
     const egress = this.#writeEgress();
-    const encryption = spec.join === undefined ? writeEncryption(dir) : undefined;
+    const encryption = await this.#encryption(spec, signal);
     writeOnce(join(dir, "audit-policy.json"), () => auditPolicy);
     const tokenWebhook = await this.#serveTokens(spec, ports.tokens);
     const files = { egress, encryption, tokenWebhook };
@@ -91,14 +106,56 @@ export class ProcessControlPlane {
     this.#startAll(commands, stageOf(spec));
   }
 
+  /** The file with the key of Secrets at rest, of the backup where it is restored from one; undefined: there is none. */
+  async #encryption({ join: joined, restore }: ControlPlaneSpec, signal: AbortSignal): Promise<string | undefined> {
+    if (joined !== undefined) return undefined;
+    if (restore !== undefined) await restoreEncryption(this.#using, restore, signal);
+    return writeEncryption(this.#using.dir);
+  }
+
   /** Those programs that the stage has; what runs already is left alone. */
   #startAll(commands: Commands, stage: JoinState["stage"]): void {
     if (stage !== "Reserve") this.#etcd ??= this.#start(commands.etcd);
     this.#problem = stage === "Serve" ? "its programs are being started" : "it is not to serve yet";
     if (stage !== "Serve") return;
-    this.#api ??= this.#start(commands.api);
     this.#life = new AbortController();
-    this.#watching = this.#watch(commands.controllers, this.#life.signal);
+    this.#watching = this.#serve(commands, this.#life.signal);
+  }
+
+  /** The first API server starts when the data is there. */
+  async #serve(commands: Commands, signal: AbortSignal): Promise<void> {
+    const { dir, changed } = this.#using;
+    const { restore } = this.#spec ?? {};
+    if (restore !== undefined && !isRestoredIn(dir, restore)) {
+      this.#problem = "its data is being restored from the backup";
+      const keyspace = () => this.#ports && processKeyspace(dir, this.#ports);
+      const failed = (message: string): void => {
+        this.#problem = `its data cannot be restored: ${message}`;
+        changed();
+      };
+      await restoreUntilDone(this.#using, { restore, keyspace }, failed, signal);
+      if (signal.aborted) return;
+      this.#problem = "its programs are being started";
+    }
+    this.#api ??= this.#start(commands.api);
+    await this.#watch(commands.controllers, signal);
+  }
+
+  /** What is backed up of it; undefined: it was not requested. */
+  get backupTarget(): BackupTarget | undefined {
+    const [spec, ports, { dir }] = [this.#spec, this.#ports, this.#using];
+    if (spec === undefined || ports === undefined) return undefined;
+    const file = join(dir, "encryption.json");
+    const encryption = existsSync(file) ? readFileSync(file, "utf8") : undefined;
+    const isOwn = this.#served && spec.join === undefined;
+    return { spec, encryption, keyspace: isOwn ? processKeyspace(dir, ports) : undefined };
+  }
+
+  /** What is known of its backups. */
+  set backup(state: BackupState | undefined) {
+    if (canonicalJson(this.#backup ?? null) === canonicalJson(state ?? null)) return;
+    this.#backup = state;
+    this.#using.changed();
   }
 
   get state(): ControlPlaneState | undefined {
@@ -117,6 +174,8 @@ export class ProcessControlPlane {
       limits,
       authentication,
       ...(flags === undefined ? {} : { flags }),
+      ...(spec.backup === undefined ? {} : { schedule: spec.backup }),
+      ...(this.#backup === undefined ? {} : { backup: this.#backup }),
       roots: rootsDigest(spec),
     };
   }
@@ -192,6 +251,7 @@ export class ProcessControlPlane {
       if (isReady !== this.#isReady)
         log.info(isReady ? "the control plane is ready" : "the control plane is not ready");
       this.#isReady = isReady;
+      this.#served ||= isReady;
       this.#problem = problem;
       if (differs) changed();
       await clock.sleep(isReady ? RUNNING : STARTING, signal).catch(() => {});
@@ -265,13 +325,6 @@ function writeEncryption(dir: string): string {
   const file = join(dir, "encryption.json");
   writeOnce(file, () => encryptionConfig(randomBytes(32).toString("base64")));
   return file;
-}
-
-/** Whole or not at all: a crash leaves no part of it. */
-function writeOnce(file: string, content: () => string): void {
-  if (existsSync(file)) return;
-  writeFileSync(`${file}.new`, content(), { mode: 0o600, flush: true });
-  renameSync(`${file}.new`, file);
 }
 
 const stageOf = ({ join }: ControlPlaneSpec): JoinState["stage"] => join?.stage ?? "Serve";

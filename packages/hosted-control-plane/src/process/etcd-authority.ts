@@ -37,6 +37,12 @@ export function etcdRotation(
   return isNew ? rotationStage.id : read(dir)?.rotation;
 }
 
+/** Undefined: it has none yet. */
+export function readEtcdAuthority(dir: string): KeyPair | undefined {
+  const kept = read(dir);
+  return kept && { certificate: kept.certificate, key: kept.key };
+}
+
 function read(dir: string): Kept | undefined {
   const file = join(dir, FILE);
   if (existsSync(file)) return JSON.parse(readFileSync(file, "utf8")) as Kept;

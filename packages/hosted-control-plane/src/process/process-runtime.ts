@@ -1,7 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { ExternalAuthenticators } from "@causeway/apiserver";
-import { CausewayError, type Clock, type Log } from "@causeway/foundation";
+import { CausewayError, type Clock, type Log, type Metrics } from "@causeway/foundation";
+import type { Backups } from "../backup/backups.ts";
+import { createBackupLoop } from "../backup/loop.ts";
+import { notOffered } from "../backup/store.ts";
 import { flagArgs } from "../flags.ts";
 import type { ControlPlaneRuntime, ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
 import { ProcessControlPlane } from "./control-plane.ts";
@@ -19,6 +22,9 @@ export interface ProcessRuntimeOptions {
   readonly tunnels?: string;
   /** What verifies tokens in addition to the API server, by the name of `authentication.external.type`. */
   readonly authenticators?: ExternalAuthenticators;
+  /** Where control planes are backed up and restored from. Undefined: none is. */
+  readonly backups?: Backups | undefined;
+  readonly metrics?: Metrics | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -57,14 +63,40 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
       listen: options.listen,
       tunnel: options.tunnels === undefined ? undefined : join(options.tunnels, `${id}.sock`),
       authenticators,
+      backups: options.backups,
       clock,
       log: options.log.with({ controlPlane: id }),
       changed: () => {
+        wakeWhenServing(id);
         for (const listener of listeners) listener(id);
       },
     });
     running.set(id, opened);
     return opened;
+  };
+  const { backups, metrics } = options;
+  const loop = createBackupLoop({
+    name: "process-backup",
+    backups,
+    observe: async (id) => running.get(id)?.backupTarget,
+    ids: () => [...running.keys()],
+    publish(id, state) {
+      const controlPlane = running.get(id);
+      if (controlPlane) controlPlane.backup = state;
+    },
+    clock,
+    log: options.log,
+    ...(metrics ? { metrics } : {}),
+  });
+  /** Runs since the first control plane that has backups. */
+  let looping: Promise<void> | undefined;
+  const life = new AbortController();
+  const serving = new Set<string>();
+  /** Its first backup is due when it serves for the first time. */
+  const wakeWhenServing = (id: string): void => {
+    if (serving.has(id) || running.get(id)?.state?.ready !== true) return;
+    serving.add(id);
+    loop.wake(id);
   };
   // Control planes whose objects were deleted while nothing ran are never asked for again, but their programs must not
   // run on.
@@ -73,9 +105,13 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
     async ensure(spec, signal) {
       await cleaned;
       refuseUnsupported(spec, authenticators);
+      if (spec.restore !== undefined && backups === undefined) throw notOffered();
       const folder = await installed.of(spec.version, signal);
       const controlPlane = open(spec.id);
-      await controlPlane.apply(spec, folder);
+      await controlPlane.apply(spec, folder, signal);
+      if (spec.backup !== undefined) looping ??= loop.run(life.signal);
+      // Also where backups were switched off: nothing is reported of them any more.
+      if (looping !== undefined) loop.wake(spec.id);
       return controlPlane.state ?? leftover();
     },
     observe(id) {
@@ -93,10 +129,13 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
       await controlPlane.stop();
       await controlPlane.endLeftovers();
       running.delete(id);
+      serving.delete(id);
       rmSync(folderOf(id), { recursive: true, force: true });
     },
     async stop() {
       await cleaned;
+      life.abort(new Error("stopped"));
+      await looping?.catch(() => {});
       await Promise.all([...running.values()].map((each) => each.stop()));
     },
   };
@@ -104,13 +143,19 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
 
 /** What only other runtimes can do is refused, and not left out; flags, before anything is changed. */
 function refuseUnsupported(
-  { authentication, flags, allowedCidrs }: ControlPlaneSpec,
+  { authentication, flags, allowedCidrs, join: joined, backup, restore }: ControlPlaneSpec,
   authenticators: ExternalAuthenticators,
 ): void {
   if (allowedCidrs !== undefined)
     throw new CausewayError("RUNTIME_HAS_NO_ACCESS_LIST", "the process runtime has no spec.endpoint.allowedCIDRs", {
       hint: "Remove the field. Control planes with spec.runtime Pods have it.",
     });
+  if (joined !== undefined && (backup !== undefined || restore !== undefined))
+    throw new CausewayError(
+      "PROCESS_RUNTIME_UNSUPPORTED",
+      "spec.backup and spec.restore need an etcd of the control plane's own, without spec.datastore",
+      { hint: "Remove spec.backup and spec.restore." },
+    );
   for (const program of ["apiServer", "controllerManager"] as const) flagArgs(program, flags);
   if (authentication.external === undefined || Object.hasOwn(authenticators, authentication.external.type)) return;
   throw new CausewayError(

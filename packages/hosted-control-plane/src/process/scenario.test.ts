@@ -4,8 +4,11 @@ import { get } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateKeyPairSync } from "node:crypto";
-import { createAuthority, silentLog, systemClock, type KeyPair } from "@causeway/foundation";
+import { CausewayError, createAuthority, silentLog, systemClock, type KeyPair } from "@causeway/foundation";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Backups, RestoreSpec } from "../backup/backups.ts";
+import type { Keyspace } from "../backup/datastore.ts";
+import type { Point } from "../backup/points.ts";
 import { createRuntimes } from "../runtimes.ts";
 import type { ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
 import { installPrograms } from "../testing/programs.ts";
@@ -35,11 +38,18 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-function start(): ProcessRuntime {
+function start(backups?: Backups): ProcessRuntime {
   const programs = join(dir, "programs");
-  const runtime = createProcessRuntime({ dir: join(dir, "state"), programs, clock: systemClock, log: silentLog });
+  const tools = { clock: systemClock, log: silentLog };
+  const runtime = createProcessRuntime({ dir: join(dir, "state"), programs, backups, ...tools });
   runtimes.push(runtime);
   return runtime;
+}
+
+/** Nothing was backed up. */
+function noBackups(): Backups {
+  const none = () => Promise.reject(new Error("not expected"));
+  return { points: async () => [], take: none, delete: none, secrets: none, restore: none };
 }
 
 const specOf = (changes: Partial<ControlPlaneSpec> = {}): ControlPlaneSpec => ({
@@ -191,6 +201,81 @@ describe("a control plane as processes", () => {
     expect(commandLine("kube-controller-manager")).toContain("--node-monitor-grace-period=30s");
   });
 
+  test("is restored before its first API server starts, once, with the key of its backup, whatever fails and ends", async () => {
+    const attempts: Keyspace[] = [];
+    let restoring: "fails" | "hangs" | "succeeds" = "fails";
+    const backups = {
+      ...noBackups(),
+      secrets: async () => ({ encryption: "of the backup" }),
+      async restore(_: RestoreSpec, keyspace: Keyspace, stop: AbortSignal) {
+        attempts.push(keyspace);
+        if (restoring === "hangs") await new Promise((_done, failed) => stop.addEventListener("abort", failed));
+        if (restoring === "fails") throw new CausewayError("BACKUP_INCOMPLETE", "a part is missing");
+      },
+    };
+    const spec = specOf({ restore: { folder: "default/old/1" } });
+    await expect(start().ensure(spec, signal)).rejects.toMatchObject({ code: "BACKUPS_NOT_OFFERED" });
+    expect(existsSync(join(dir, "state/default.web"))).toBe(false);
+    const first = start(backups);
+    await first.ensure(spec, signal);
+    await until("reported", async () => {
+      const { message = "" } = (await first.observe("default.web", signal)) ?? {};
+      return message.includes("BACKUP_INCOMPLETE") ? message : undefined;
+    });
+    await until("etcd and more attempts", () => (logged("starts").length > 0 && attempts.length > 1) || undefined);
+    expect(logged("starts")).toEqual(["etcd"]);
+    restoring = "hangs";
+    const known = attempts.length;
+    await until("next attempt", () => attempts[known]);
+    // As good as killed: nothing says that it was done.
+    await first.stop();
+    restoring = "succeeds";
+    const second = start(backups);
+    await second.ensure(spec, signal);
+    await ready(second);
+    expect(readFileSync(join(dir, "state/default.web/encryption.json"), "utf8")).toBe("of the backup");
+    expect(logged("starts").slice(0, 3)).toEqual(["etcd", "etcd", "kube-apiserver"]);
+    const { access, prefix } = attempts.at(-1) as Keyspace;
+    expect([access.addresses, access.serverName, prefix]).toEqual([["127.0.0.1"], "localhost", "/"]);
+    const done = attempts.length;
+    await second.stop();
+    const third = start(backups);
+    await third.ensure(spec, signal);
+    await ready(third);
+    expect(attempts).toHaveLength(done);
+  });
+
+  test("is backed up by its schedule when it serves, with its own key, and no more when that is switched off", async () => {
+    const taken: Parameters<Backups["take"]>[0][] = [];
+    let points: Point[] = [];
+    const backups = {
+      ...noBackups(),
+      points: async () => points,
+      async take(spec: Parameters<Backups["take"]>[0]) {
+        taken.push(spec);
+        const point = { id: "0123456789abcdef", full: "0123456789abcdef", time: Date.now() };
+        points = [point];
+        return point;
+      },
+    };
+    const runtime = start(backups);
+    const backup = { folder: "default/web/1", fullEvery: 3600_000, changesEvery: 3600_000, keep: 3600_000 };
+    await runtime.ensure(specOf({ backup }), signal);
+    const state = await until("backed up", async () => {
+      const found = await runtime.observe("default.web", signal);
+      return found?.backup?.points === 1 ? found : undefined;
+    });
+    expect(state).toMatchObject({ ready: true, schedule: backup, backup: { folder: backup.folder } });
+    const key = readFileSync(join(dir, "state/default.web/encryption.json"), "utf8");
+    expect(taken).toMatchObject([{ folder: backup.folder, keyspace: { prefix: "/" }, secrets: { encryption: key } }]);
+    await runtime.ensure(specOf(), signal);
+    await until("off", async () => {
+      const found = await runtime.observe("default.web", signal);
+      return found?.backup === undefined && found?.schedule === undefined ? found : undefined;
+    });
+    expect(taken).toHaveLength(1);
+  });
+
   test("leaves nothing when it is removed", async () => {
     const runtime = start();
     await runtime.ensure(specOf(), signal);
@@ -230,6 +315,14 @@ describe("a control plane as processes", () => {
 
   test.for<[string, Partial<ControlPlaneSpec>, string]>([
     ["Keystone", { authentication: { external: { type: "keystone", settings: {} } } }, "PROCESS_RUNTIME_UNSUPPORTED"],
+    [
+      "backups of an etcd that it joins",
+      {
+        backup: { folder: "a/b/c", fullEvery: 1, changesEvery: 1, keep: 1 },
+        join: { stage: "Reserve", members: [], peerHost: "127.0.0.1" },
+      },
+      "PROCESS_RUNTIME_UNSUPPORTED",
+    ],
     ["an access list", { allowedCidrs: ["192.0.2.0/24"] }, "RUNTIME_HAS_NO_ACCESS_LIST"],
     ["a flag that no tenant may set", { flags: { apiServer: { auditLogPath: "/etc/x" } } }, "FLAG_NOT_ALLOWED"],
     ["a name that leads out of its folder", { id: "../etc" }, "PROCESS_RUNTIME_UNSUPPORTED"],

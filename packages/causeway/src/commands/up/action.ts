@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { systemClock, whenAborted } from "@causeway/foundation";
 import { Cluster } from "@causeway/api";
 import { isUnreachable, Secret, secretText } from "@causeway/kubernetes";
+import { openBackups } from "../../backups/store.ts";
 import { openCloud, type ChosenCloud } from "../../composition/cloud.ts";
 import { openState, type State } from "../../composition/state.ts";
 import { chosenRuntime, newestVersion } from "../../composition/runtime.ts";
@@ -23,8 +24,13 @@ export async function up(options: UpOptions, signal: AbortSignal): Promise<void>
   const log = commandLog(options.logLevel);
   const runtime = chosenRuntime(options);
   const cloud = await openCloud(options, { state, clock: systemClock, log, signal });
+  let closeBackups = async (): Promise<void> => {};
   try {
+    const clouds = { [cloud.config.name]: cloud.config };
+    const opened = await openBackups(options, { clouds, clock: systemClock, log }, signal);
+    if (opened !== undefined) closeBackups = () => opened.close();
     const system = await startSystem({
+      ...(opened === undefined ? {} : { backups: opened.backups }),
       state,
       cloud,
       clock: systemClock,
@@ -52,6 +58,7 @@ export async function up(options: UpOptions, signal: AbortSignal): Promise<void>
       await system.stop();
     }
   } finally {
+    await closeBackups();
     await cloud.close();
   }
 }

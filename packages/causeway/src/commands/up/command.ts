@@ -1,4 +1,5 @@
 import { Command, Option } from "@commander-js/extra-typings";
+import { backupStoreOptions } from "../../backups/options.ts";
 import { logLevelOption } from "../../options/logging.ts";
 import { cidrs } from "../../options/networks.ts";
 import { whole } from "../../options/numbers.ts";
@@ -18,6 +19,7 @@ Examples:
   causeway up --demo --cloud devcloud         the same on a real OpenStack
   causeway up --demo --exit-when-ready        for scripts: ends when the cluster is ready
   causeway up --demo --runtime process --programs ~/.cache/causeway/kubernetes
+  causeway up --runtime process --programs DIR --backup-cloud production --backup-key-file backup.key
   causeway up --exit-when-ready -o json | jq -r .kubeconfigs.workload
   causeway up --state /var/lib/causeway --port 6443 --cloud prod`,
     )
@@ -68,6 +70,12 @@ function options() {
       "--programs <dir>",
       "folder with etcd, kube-apiserver, kube-controller-manager and kube-scheduler as VERSION/PROGRAM, or downloads.json that names them, for runtime Process",
     )
+    .addOption(backupStoreOptions.cloud())
+    .addOption(backupStoreOptions.s3Endpoint())
+    .addOption(backupStoreOptions.s3Region())
+    .addOption(backupStoreOptions.s3Keys())
+    .addOption(backupStoreOptions.container())
+    .addOption(backupStoreOptions.keyFile())
     .addOption(
       new Option(
         "--csi-image <name>",

@@ -22,11 +22,11 @@ import {
   type Shards,
 } from "@causeway/kubernetes";
 import { stringify } from "yaml";
+import { openBackups } from "../../../backups/store.ts";
 import { commandLog } from "../../../terminal/text-log.ts";
 import { serveMetrics } from "../serving/plain-metrics.ts";
 import { readShards, shareWork } from "../serving/shared-work.ts";
 import type { HostedControlPlaneFlags } from "./options.ts";
-import { openBackups } from "./backup-store.ts";
 import { followServiceCluster } from "./service-cluster.ts";
 import { settingsOf } from "./settings.ts";
 

@@ -1,5 +1,6 @@
 import { Command, Option } from "@commander-js/extra-typings";
 import { SHARDS_HELP } from "../serving/shared-work-help.ts";
+import { backupStoreOptions } from "../../../backups/options.ts";
 import { LOG_LEVELS } from "../../../options/logging.ts";
 
 /** The flags of `causeway run hosted-control-plane`. */
@@ -57,18 +58,12 @@ export function hostedControlPlaneOptions() {
     )
     .option("--gateway-namespace <namespace>", "where the gateway's pods are", "causeway-system")
     .option("--gateway-node-address <address>", "at which nodes of tenants have causeway run api-proxy", "198.18.0.1")
-    .option("--backup-cloud <name>", "entry of clouds.yaml whose Swift has the backups of control planes")
-    .option(
-      "--backup-s3-endpoint <url>",
-      "in place of --backup-cloud: object storage with the API of S3, such as https://s3.example.org",
-    )
-    .option("--backup-s3-region <name>", "its region", "us-east-1")
-    .option(
-      "--backup-s3-secret <namespace/name>",
-      "Secret of the management cluster with the keys access-key and secret-key (and session-token, ca.crt)",
-    )
-    .option("--backup-container <name>", "the container or bucket, created if need be", "causeway-backups")
-    .option("--backup-key-file <file>", "32 bytes in base64 that every backup is encrypted with: keep a copy elsewhere")
+    .addOption(backupStoreOptions.cloud())
+    .addOption(backupStoreOptions.s3Endpoint())
+    .addOption(backupStoreOptions.s3Region())
+    .addOption(backupStoreOptions.s3Secret())
+    .addOption(backupStoreOptions.container())
+    .addOption(backupStoreOptions.keyFile())
     .addOption(
       new Option("--leader-elect [boolean]", "stand for election, and work only as the leader")
         .choices(["true", "false"] as const)

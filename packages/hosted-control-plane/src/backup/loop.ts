@@ -1,32 +1,25 @@
 import { canonicalJson, CausewayError, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
-import {
-  runPipeline,
-  runController,
-  secretText,
-  type ObjectKey,
-  type Plan,
-  type Secret,
-  type Shards,
-  type Source,
-} from "@causeway/kubernetes";
-import type { Backups } from "../backup/backups.ts";
-import type { Keyspace } from "../backup/datastore.ts";
-import { expiredPoints, isFull, nextPoint, type Point } from "../backup/points.ts";
-import { backupSecrets } from "../backup/secrets.ts";
-import { notOffered } from "../backup/store.ts";
+import { runPipeline, runController, type ObjectKey, type Plan, type Shards, type Source } from "@causeway/kubernetes";
+import { keyOfId } from "../pods/tenant.ts";
 import type { BackupState, ControlPlaneSpec } from "../runtime.ts";
-import type { Observed } from "./gather.ts";
-import { keyspaceOf } from "./keyspace.ts";
-import { keyOfId } from "./tenant.ts";
+import type { Backups } from "./backups.ts";
+import type { Keyspace } from "./datastore.ts";
+import { expiredPoints, isFull, nextPoint, type Point } from "./points.ts";
+import { backupSecrets } from "./secrets.ts";
+import { notOffered } from "./store.ts";
 
-/** What the plan of one control plane's backups is made from. */
-export interface BackupObserved {
+/** A control plane that a runtime runs: what is backed up of it. */
+export interface BackupTarget {
   readonly spec: ControlPlaneSpec;
-  readonly points: readonly Point[];
   /** Undefined: the etcd cannot be reached, or nothing was stored yet. */
   readonly keyspace: Keyspace | undefined;
   /** Of encryption at rest. */
   readonly encryption: string | undefined;
+}
+
+/** What the plan of one control plane's backups is made from. */
+export interface BackupObserved extends BackupTarget {
+  readonly points: readonly Point[];
 }
 
 /** Take a point: all data, or what changed since `parent`; or delete one. */
@@ -71,8 +64,10 @@ export interface BackupLoopOptions {
   /** Undefined: control planes that want backups have a condition that says so. */
   readonly backups: Backups | undefined;
   /** Of a control plane that was requested; undefined: there is none. */
-  readonly observe: (id: string, signal: AbortSignal) => Promise<Observed | undefined>;
+  readonly observe: (id: string, signal: AbortSignal) => Promise<BackupTarget | undefined>;
   readonly ids: () => readonly string[];
+  /** Of the loop, for metrics: "pods-backup". */
+  readonly name: string;
   readonly publish: (id: string, state: BackupState | undefined) => void;
   /** The namespaces of the management cluster that this process works on. Default: all. */
   readonly shards?: Shards | undefined;
@@ -86,20 +81,17 @@ export function createBackupLoop(options: BackupLoopOptions): {
   wake(id: string): void;
   run(signal: AbortSignal): Promise<void>;
 } {
-  const { backups, observe, ids, publish, shards, clock, log, metrics } = options;
+  const { name, backups, observe, ids, publish, shards, clock, log, metrics } = options;
   let wake: (id: string) => void = () => {};
   const pipeline = {
     async gather({ name: id }: ObjectKey, signal: AbortSignal): Promise<BackupObserved | undefined> {
-      const observed = await observe(id, signal);
-      if (observed === undefined) return undefined;
-      const { spec, live } = observed;
+      const target = await observe(id, signal);
+      if (target === undefined) return undefined;
+      const { spec } = target;
       if (spec.backup === undefined) return (publish(id, undefined), undefined);
       if (backups === undefined) return (fail(id, notOffered()), undefined);
-      const hasData = live.has("Deployment/kube-apiserver");
       try {
-        const points = await backups.points(spec.backup.folder, signal);
-        const encryption = secretText(live.get("Secret/encryption") as Secret | undefined, "config.yaml");
-        return { spec, points, keyspace: hasData ? keyspaceOf(observed) : undefined, encryption };
+        return { ...target, points: await backups.points(spec.backup.folder, signal) };
       } catch (error) {
         fail(id, error, spec.backup.folder);
         throw error;
@@ -142,9 +134,9 @@ export function createBackupLoop(options: BackupLoopOptions): {
         for (const id of ids()) wake(id);
         return () => (wake = () => {});
       };
-      const reconcile = runPipeline(pipeline, { clock, log, name: "pods-backup", ...(metrics ? { metrics } : {}) });
+      const reconcile = runPipeline(pipeline, { clock, log, name, ...(metrics ? { metrics } : {}) });
       const ready = async () => {};
-      return runController({ name: "pods-backup", reconcile, sources: [requests], clock, log, ready, shards }, signal);
+      return runController({ name, reconcile, sources: [requests], clock, log, ready, shards }, signal);
     },
   };
 }

@@ -1,0 +1,46 @@
+import { Cluster, HostedControlPlane } from "@causeway/api";
+import { InputError } from "@causeway/foundation";
+import type { KubernetesClient, ObjectKey } from "@causeway/kubernetes";
+
+/** "NAMESPACE/NAME", or a name in the namespace. @throws FLAG_INVALID */
+export function keyOf(given: string, namespace: string): ObjectKey {
+  const parts = given.split("/");
+  const [first = "", second] = parts;
+  if (parts.length > 2 || parts.some((part) => !/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(part)))
+    throw new InputError("FLAG_INVALID", `"${given}" is no name of a control plane`, {
+      hint: "Give NAME or NAMESPACE/NAME.",
+    });
+  return second === undefined ? { namespace, name: first } : { namespace: first, name: second };
+}
+
+/** A control plane by its own name, or by that of its cluster; undefined: there is none. */
+export async function lookForControlPlane(
+  client: KubernetesClient,
+  key: ObjectKey,
+  signal: AbortSignal,
+): Promise<HostedControlPlane | undefined> {
+  const found = await client.find(HostedControlPlane, key, { signal });
+  if (found) return found;
+  const cluster = await client.find(Cluster, key, { signal });
+  const { kind, name = "" } = cluster?.spec.controlPlaneRef ?? {};
+  if (kind !== "HostedControlPlane") return undefined;
+  return client.find(HostedControlPlane, { namespace: key.namespace, name }, { signal });
+}
+
+/** @throws CONTROL_PLANE_NOT_FOUND, with those of the namespace */
+export async function findControlPlane(
+  client: KubernetesClient,
+  key: ObjectKey,
+  signal: AbortSignal,
+): Promise<HostedControlPlane> {
+  const found = await lookForControlPlane(client, key, signal);
+  if (found) return found;
+  const { items } = await client.list(HostedControlPlane, { namespace: key.namespace, signal });
+  const names = items.map(({ metadata }) => metadata.name).sort();
+  const there = names.length === 0 ? "none" : names.slice(0, 20).join(", ");
+  throw new InputError(
+    "CONTROL_PLANE_NOT_FOUND",
+    `there is no hosted control plane ${key.name} in namespace ${key.namespace}; there is: ${there}`,
+    { hint: "See `causeway backup list -A`, or name the namespace with -n." },
+  );
+}

@@ -1,0 +1,97 @@
+import type { Call } from "../pods/pool/etcd-admin.ts";
+import type { Value } from "./datastore.ts";
+
+/** What is written to a keyspace while its values are read: of each key the newest version, or every version. */
+export interface Follower {
+  /** Characters of the versions that are kept. */
+  readonly size: number;
+  /** False: the stream ended, and what is written is not received any more. */
+  readonly isRunning: boolean;
+  /** Begins, or begins again, and returns when writes are received, or when they cannot be. */
+  start(): Promise<void>;
+  /** From now on every version is kept, since it is not known yet which one is needed. */
+  hold(): void;
+  /** Of each key the newest version is kept. */
+  release(): void;
+  /** Takes out the versions that are kept. */
+  take(): Value[];
+  /** One version of a key, as long as it is kept. */
+  find(key: string, modified: number): Value | undefined;
+}
+
+/** Beyond so many characters it ends: who reads lists what it misses, and reads that again. */
+const LARGEST = 192 * 2 ** 20;
+/** Milliseconds without a write after which the stream ends. */
+const IDLE = 900_000;
+
+interface WatchLine {
+  readonly created?: boolean;
+  readonly canceled?: boolean;
+  readonly events?: readonly { readonly type?: string; readonly kv?: unknown }[];
+}
+
+/**
+ * A watch of a range, from the revision of now on: as long as it is read, no compaction ends it. It may miss writes,
+ * when a member restarts or the stream ends, so that a list of keys and revisions has to say what is whole.
+ * @param kept which of etcd's keys are data, without their prefix
+ */
+export function createFollower(
+  call: Call,
+  range: { readonly key: string; readonly range_end: string },
+  kept: (kvs: readonly unknown[]) => readonly Required<Value>[],
+): Follower {
+  const versions = new Map<string, Required<Value>[]>();
+  let [size, isHeld, isRunning] = [0, false, false];
+  const sizeOf = ({ key, value }: Value) => key.length + value.length;
+  const add = (each: Required<Value>): void => {
+    const before = versions.get(each.key) ?? [];
+    if (!isHeld) for (const old of before) size -= sizeOf(old);
+    versions.set(each.key, isHeld ? [...before, each] : [each]);
+    size += sizeOf(each);
+  };
+  return {
+    get size() {
+      return size;
+    },
+    get isRunning() {
+      return isRunning;
+    },
+    async start() {
+      if (isRunning) return;
+      isRunning = true;
+      await new Promise<void>((begun) => {
+        const onLine = (line: Record<string, unknown>): boolean => {
+          const { created, canceled, events = [] } = (line["result"] ?? { canceled: true }) as WatchLine;
+          if (created === true) begun();
+          const puts = events.filter(({ type = "PUT" }) => type === "PUT");
+          for (const each of kept(puts.map(({ kv }) => kv))) add(each);
+          return canceled !== true && size < LARGEST;
+        };
+        // Parts of long answers come one by one.
+        const ended = call("watch", { create_request: { ...range, fragment: true } }, { onLine, timeout: IDLE });
+        const end = (): void => {
+          isRunning = false;
+          begun();
+        };
+        ended.then(end, end);
+      });
+    },
+    hold() {
+      isHeld = true;
+    },
+    release() {
+      isHeld = false;
+      for (const each of [...versions.values()]) {
+        const newest = each.at(-1);
+        if (newest !== undefined && each.length > 1) add(newest);
+      }
+    },
+    take() {
+      const all = [...versions.values()].flat();
+      versions.clear();
+      size = 0;
+      return all;
+    },
+    find: (key, modified) => versions.get(key)?.find((each) => each.modified === modified),
+  };
+}
