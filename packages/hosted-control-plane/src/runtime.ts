@@ -22,6 +22,8 @@ export interface ControlPlaneSpec {
   readonly serviceAccountKey: string;
   /** While roots are rotated: those that are believed next to `authority` and `serviceAccountKey`. */
   readonly rotation?: ControlPlaneRotation;
+  /** The roots that are being rotated, for backups: all that is needed to go on with the rotation. */
+  readonly rotating?: Readonly<Partial<Record<"ca" | "sa" | "proxy", RotatingRoot>>>;
   /** Where the rotation of its roots is: those that only a runtime knows go along. Undefined: there was none. */
   readonly rotationStage?: AuthorityRotation;
   readonly endpoint: { readonly host: string; readonly port: number };
@@ -63,6 +65,15 @@ export interface ControlPlaneRotation {
   readonly serving: KeyPair;
   /** PEM public keys whose service-account tokens are believed too. */
   readonly accountKeys: readonly string[];
+}
+
+/** Where one root is in its rotation, and the pair next to the one that signs. */
+export interface RotatingRoot {
+  readonly stage: AuthorityRotation["stage"];
+  /** A time (RFC 3339) that no other rotation has. */
+  readonly rotation: string;
+  /** The next one in stage "trust", the old one in stage "sign". */
+  readonly other?: KeyPair;
 }
 
 /** How far a rotation is: both are trusted, the new one signs, the old one is given up, or it has ended. */

@@ -81,7 +81,7 @@ export function createFollower(
     },
     release() {
       isHeld = false;
-      for (const each of [...versions.values()]) {
+      for (const each of versions.values()) {
         const newest = each.at(-1);
         if (newest !== undefined && each.length > 1) add(newest);
       }

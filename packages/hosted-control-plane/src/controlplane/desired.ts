@@ -3,7 +3,7 @@ import type { ControlPlaneAuthentication, ControlPlaneLimits, ControlPlaneSpec }
 import { backupOf, restoreOf } from "./backup-spec.ts";
 import type { Observed } from "./gather.ts";
 import { runtimeId } from "./names.ts";
-import { rotationOf } from "./plan-authorities.ts";
+import { rotatingOf, rotationOf } from "./plan-authorities.ts";
 
 /** The request to the runtime; undefined while the roots are incomplete. */
 export function desired(observed: Observed): ControlPlaneSpec | undefined {
@@ -35,9 +35,10 @@ export function desired(observed: Observed): ControlPlaneSpec | undefined {
   };
 }
 
-function backupsOf({ object }: Observed): Pick<ControlPlaneSpec, "backup" | "restore"> {
+function backupsOf({ object, authorities }: Observed): Pick<ControlPlaneSpec, "backup" | "restore" | "rotating"> {
   const [backup, restore] = [backupOf(object), restoreOf(object)];
-  return { ...(backup === undefined ? {} : { backup }), ...(restore === undefined ? {} : { restore }) };
+  const rotating = backup === undefined || authorities === undefined ? {} : rotatingOf(authorities);
+  return { ...(backup === undefined ? {} : { backup }), ...(restore === undefined ? {} : { restore }), ...rotating };
 }
 
 /** What only runtime Pods reads. */

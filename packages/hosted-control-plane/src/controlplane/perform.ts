@@ -1,4 +1,4 @@
-import { CausewayError, type Clock, type KeyPair } from "@causeway/foundation";
+import { CausewayError, type Clock } from "@causeway/foundation";
 import {
   addFinalizer,
   isAlreadyExists,
@@ -10,15 +10,15 @@ import {
 } from "@causeway/kubernetes";
 import { HostedControlPlane } from "@causeway/api";
 import type { Backups } from "../backup/backups.ts";
-import { restoredRoots } from "../backup/secrets.ts";
+import { restoredRoot, type RestoredRoot } from "../backup/secrets.ts";
 import { notOffered } from "../backup/store.ts";
 import type { ControlPlaneRuntime } from "../runtime.ts";
 import type { Observed } from "./gather.ts";
 import { clusterName, runtimeId } from "./names.ts";
 import { adminKubeconfig } from "./kubeconfig.ts";
-import { bundleOf } from "./roots.ts";
+import { bundleOf, rotationAnnotation, stageAnnotation } from "./roots.ts";
 import { newRoot } from "./new-root.ts";
-import { rotateRoot } from "./rotate-root.ts";
+import { rootData, rotateRoot } from "./rotate-root.ts";
 import { restoreOf } from "./backup-spec.ts";
 import { finalizer, secretFinalizer } from "./plan.ts";
 import type { RootPurpose, Step } from "./steps.ts";
@@ -76,17 +76,17 @@ export async function perform(
   }
 }
 
-/** Of a control plane that is created from a backup: the root that its nodes and tokens know. */
+/** Of a control plane that is created from a backup: the root that its nodes and tokens know, as far as it was rotated. */
 async function rootOf(
   { backups, clock }: PerformContext,
   { object, cluster }: Observed,
   purpose: RootPurpose,
   signal: AbortSignal,
-): Promise<KeyPair> {
+): Promise<RestoredRoot> {
   const restore = restoreOf(object);
-  if (restore === undefined) return newRoot(purpose, clusterName(object, cluster), clock.now());
+  if (restore === undefined) return { pair: await newRoot(purpose, clusterName(object, cluster), clock.now()) };
   if (backups === undefined) throw notOffered();
-  return restoredRoots(await backups.secrets(restore, signal))[purpose];
+  return restoredRoot(await backups.secrets(restore, signal), purpose);
 }
 
 function secretOf(observed: Observed, purpose: string): Secret {
@@ -112,10 +112,16 @@ async function createRoot(
   purpose: RootPurpose,
   signal: AbortSignal,
 ): Promise<void> {
-  const pair = await rootOf(using, observed, purpose, signal);
+  const { pair, rotating } = await rootOf(using, observed, purpose, signal);
+  const { metadata, ...rest } = secretOf(observed, purpose);
+  const annotations =
+    rotating === undefined
+      ? {}
+      : { annotations: { [stageAnnotation]: rotating.stage, [rotationAnnotation]: rotating.rotation } };
   const secret = {
-    ...secretOf(observed, purpose),
-    data: { "tls.crt": encode(pair.certificate), "tls.key": encode(pair.key) },
+    ...rest,
+    metadata: { ...metadata, ...annotations },
+    data: rootData(purpose, pair, rotating?.other),
   };
   try {
     await using.client.create(Secret, secret, { signal });

@@ -257,6 +257,16 @@ export function instant(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19)}Z`;
 }
 
+/** The roots whose rotation has not ended, with both of their pairs. */
+export function rotatingOf({ roots }: AuthorityFacts): Pick<ControlPlaneSpec, "rotating"> {
+  const rotating = rotatedPurposes.flatMap((purpose) => {
+    const { stage = "single", rotation, other } = roots[purpose] ?? {};
+    if (stage === "single" || rotation === undefined) return [];
+    return [[purpose, { stage, rotation, ...(other === undefined ? {} : { other }) }] as const];
+  });
+  return rotating.length === 0 ? {} : { rotating: Object.fromEntries(rotating) };
+}
+
 /** What the runtime has to know of roots next to those that sign. */
 export function rotationOf({
   roots: { ca, sa },

@@ -52,14 +52,16 @@ export function nextSecret(
   return {
     ...secret,
     metadata: { ...secret.metadata, annotations: { ...annotations, ...times } },
-    data: {
-      ...kept,
-      "tls.crt": encode(published(purpose, signer ?? pair, other)),
-      "tls.key": encode((signer ?? pair).key),
-      ...(other === undefined
-        ? {}
-        : { [OTHER.certificate]: encode(other.certificate), [OTHER.key]: encode(other.key) }),
-    },
+    data: { ...kept, ...rootData(purpose, signer ?? pair, other) },
+  };
+}
+
+/** What the Secret of a root has: the pair that signs, and the one next to it. */
+export function rootData(purpose: RotatedPurpose, pair: KeyPair, other: KeyPair | undefined): Record<string, string> {
+  return {
+    "tls.crt": encode(published(purpose, pair, other)),
+    "tls.key": encode(pair.key),
+    ...(other === undefined ? {} : { [OTHER.certificate]: encode(other.certificate), [OTHER.key]: encode(other.key) }),
   };
 }
 
