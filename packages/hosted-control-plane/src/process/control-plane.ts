@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ExternalAuthenticators } from "@causeway/apiserver";
+import type { ExternalAuthenticator, ExternalAuthenticators } from "@causeway/apiserver";
 import { canonicalJson, messageOf, type Clock, type Log } from "@causeway/foundation";
 import { auditPolicy, encryptionConfig } from "../at-rest.ts";
 import type { Backups } from "../backup/backups.ts";
@@ -19,7 +19,7 @@ import { etcdRotation } from "./etcd-authority.ts";
 import { writeOnce } from "./files.ts";
 import { createJoinObjects } from "./join-objects.ts";
 import { addressOf, renewAfter, writePki } from "./pki.ts";
-import { portsOf, type Ports } from "./ports.ts";
+import { portsOf, withOtherTokensPort, type Ports } from "./ports.ts";
 import { probeApi } from "./probe.ts";
 import { programNames } from "./programs.ts";
 import { isRestoredIn, processKeyspace, restoreEncryption, restoreUntilDone } from "./restore.ts";
@@ -45,6 +45,9 @@ export interface ControlPlaneWith {
 /** Ms between looks whether the API is ready, before and after it is. */
 const STARTING = 100;
 const RUNNING = 5_000;
+
+/** Ports that are tried for the webhook for tokens. */
+const PORTS_TRIED = 5;
 
 /** The programs of one control plane: etcd, then the API server, then the controllers. Ended in the reverse order. */
 export class ProcessControlPlane {
@@ -82,7 +85,7 @@ export class ProcessControlPlane {
     const egress = this.#writeEgress();
     const encryption = await this.#encryption(spec, signal);
     writeOnce(join(dir, "audit-policy.json"), () => auditPolicy);
-    const tokenWebhook = await this.#serveTokens(spec, ports.tokens);
+    const tokenWebhook = await this.#serveTokens(spec, ports);
     const files = { egress, encryption, tokenWebhook };
     const commands = commandsOf({ spec, ports, programs, dir, listen: this.#listen(spec), ...files });
     const rotation = spec.join === undefined ? etcdRotation(join(dir, "pki"), spec) : undefined;
@@ -289,7 +292,7 @@ export class ProcessControlPlane {
   }
 
   /** The file with which kube-apiserver finds the authenticator of the spec; undefined: it has none. */
-  async #serveTokens({ authentication: { external } }: ControlPlaneSpec, port: number): Promise<string | undefined> {
+  async #serveTokens({ authentication: { external } }: ControlPlaneSpec, ports: Ports): Promise<string | undefined> {
     const { dir, authenticators, clock, log } = this.#using;
     const make = external && authenticators[external.type];
     if (external === undefined || make === undefined) return undefined;
@@ -300,13 +303,29 @@ export class ProcessControlPlane {
     if (this.#webhook !== undefined) this.#webhook.server.use(authenticator);
     const server =
       this.#webhook?.server ??
-      (await startTokenWebhook(port, authenticator, log).catch((error: unknown) => {
+      (await this.#listenForTokens(authenticator, ports).catch((error: unknown) => {
         authenticator.close();
         throw error;
       }));
     if (this.#webhook === undefined) writeFileSync(file, server.kubeconfig, { mode: 0o600 });
     this.#webhook = { settings, server };
     return file;
+  }
+
+  /** At another port, if another program has the one of before: kube-apiserver is started with the new one. */
+  async #listenForTokens(authenticator: ExternalAuthenticator, ports: Ports): Promise<TokenWebhook> {
+    const { dir, log } = this.#using;
+    let { tokens } = ports;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await startTokenWebhook(tokens, authenticator, log);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE" || attempt === PORTS_TRIED) throw error;
+        const taken = tokens;
+        ({ tokens } = await withOtherTokensPort(dir, ports));
+        log.warn("the port of the webhook for tokens is taken, and another one is used", { taken, port: tokens });
+      }
+    }
   }
 
   async #stopWebhook(): Promise<void> {

@@ -22,9 +22,20 @@ export async function portsOf(dir: string, { api, host }: { api: number; host: s
     peer: known?.peer ?? (await freePort("127.0.0.1")),
     tokens: known?.tokens ?? (await freePort("127.0.0.1")),
   };
+  write(file, ports);
+  return ports;
+}
+
+/** Another port for the webhook for tokens, which only our own kube-apiserver knows: another program has its port. */
+export async function withOtherTokensPort(dir: string, ports: Ports): Promise<Ports> {
+  const changed = { ...ports, tokens: await freePort("127.0.0.1") };
+  write(join(dir, "ports.json"), changed);
+  return changed;
+}
+
+function write(file: string, ports: Ports): void {
   writeFileSync(`${file}.new`, JSON.stringify(ports), { mode: 0o600 });
   renameSync(`${file}.new`, file);
-  return ports;
 }
 
 /** One that was made before there was a webhook for tokens has no port for it. */

@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { get } from "node:https";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateKeyPairSync } from "node:crypto";
+import type { ExternalAuthenticators } from "@causeway/apiserver";
 import { CausewayError, createAuthority, silentLog, systemClock, type KeyPair } from "@causeway/foundation";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Backups, RestoreSpec } from "../backup/backups.ts";
@@ -38,9 +40,9 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-function start(backups?: Backups): ProcessRuntime {
+function start(backups?: Backups, authenticators?: ExternalAuthenticators): ProcessRuntime {
   const programs = join(dir, "programs");
-  const tools = { clock: systemClock, log: silentLog };
+  const tools = { clock: systemClock, log: silentLog, ...(authenticators ? { authenticators } : {}) };
   const runtime = createProcessRuntime({ dir: join(dir, "state"), programs, backups, ...tools });
   runtimes.push(runtime);
   return runtime;
@@ -274,6 +276,35 @@ describe("a control plane as processes", () => {
       return found?.backup === undefined && found?.schedule === undefined ? found : undefined;
     });
     expect(taken).toHaveLength(1);
+  });
+
+  test("asks its authenticator at another port when a program has the one of before", async () => {
+    const closed: string[] = [];
+    const make = (name: string): ExternalAuthenticators => ({
+      keystone: () => ({ verify: async () => undefined, close: () => closed.push(name) }),
+    });
+    const spec = specOf({ authentication: { external: { type: "keystone", settings: {} } } });
+    const tokensPort = () =>
+      (JSON.parse(readFileSync(join(dir, "state/default.web/ports.json"), "utf8")) as { tokens: number }).tokens;
+    const first = start(undefined, make("first"));
+    await first.ensure(spec, signal);
+    await ready(first);
+    const before = tokensPort();
+    await first.stop();
+    const stranger = createServer();
+    await new Promise<void>((listening) => stranger.listen(before, "127.0.0.1", listening));
+    try {
+      const second = start(undefined, make("second"));
+      await second.ensure(spec, signal);
+      await ready(second);
+      expect(tokensPort()).not.toBe(before);
+      const kubeconfig = readFileSync(join(dir, "state/default.web/token-webhook.conf"), "utf8");
+      expect(kubeconfig).toContain(`https://127.0.0.1:${tokensPort()}/`);
+      expect(closed).toEqual(["first"]);
+      await second.stop();
+    } finally {
+      await new Promise((done) => stranger.close(done));
+    }
   });
 
   test("leaves nothing when it is removed", async () => {
