@@ -68,23 +68,26 @@ async function brokenWebhooks(
       if (tries.aborted && !signal.aborted) break;
       throw error;
     }
-    if (refusal === undefined) continue;
+    const culprit = refusal && culpritOf(refusal.message);
+    if (refusal === undefined || culprit === undefined) continue;
     for (const webhook of candidates) {
-      if (!isNamedBy(refusal.message, webhook.name)) continue;
+      if (culprit.name !== webhook.name) continue;
       const { kind, name } = webhook.configuration;
-      broken.push({
-        webhook,
-        isFailure: refusal.message.includes(`failed calling webhook ${JSON.stringify(webhook.name)}`),
-        finding: { kind, name, webhook: webhook.name, what: request.what, because: refusal.message },
-      });
+      const finding = { kind, name, webhook: webhook.name, what: request.what, because: refusal.message };
+      broken.push({ webhook, isFailure: culprit.isFailure, finding });
     }
   }
   return broken;
 }
 
-/** Refusals have no field for the webhook that refused or failed: both servers quote its name. */
-function isNamedBy(message: string, webhook: string): boolean {
-  return message.includes(JSON.stringify(webhook));
+/**
+ * Refusals have no field for the webhook that refused or failed: both servers quote its name, before anything that the
+ * webhook said itself. So a webhook cannot pass for another one, nor its denial for a failure. Undefined: no webhook
+ * refused.
+ */
+export function culpritOf(message: string): { readonly name: string; readonly isFailure: boolean } | undefined {
+  const [, how, name] = /(failed calling webhook|admission webhook) "([^"]{1,253})"/.exec(message) ?? [];
+  return name === undefined ? undefined : { name, isFailure: how === "failed calling webhook" };
 }
 
 /** Why the request is refused; undefined: it is not, or it cannot be made. */

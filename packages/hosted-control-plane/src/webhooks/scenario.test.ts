@@ -1,6 +1,7 @@
+import { createServer as createHttpsServer } from "node:https";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
-import { silentLog, VirtualClock, type Clock } from "@causeway/foundation";
+import { createAuthority, issueCertificate, silentLog, VirtualClock, type Clock } from "@causeway/foundation";
 import {
   createClient,
   loadKubeconfig,
@@ -57,6 +58,36 @@ async function register(type: ResourceType<KubeObject>, name: string, more: obje
   };
   const object = { apiVersion: `${group}/v1`, kind: type.kind, metadata: { name }, webhooks: [webhook] };
   await client.create(type, object as KubeObject);
+}
+
+/** A webhook that answers every review so. */
+async function startWebhook(answer: () => object) {
+  let calls = 0;
+  const authority = await createAuthority({ commonName: "webhook-ca", lifetime: 3600_000 });
+  const subject = { commonName: "webhook", dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"] };
+  const issued = await issueCertificate(authority, { ...subject, usages: ["server"], lifetime: 3600_000 });
+  const listener = createHttpsServer({ cert: issued.certificate, key: issued.key }, (request, response) => {
+    calls += 1;
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const { request: asked } = JSON.parse(Buffer.concat(chunks).toString()) as { request: { uid: string } };
+      const review = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" };
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ ...review, response: { uid: asked.uid, ...answer() } }));
+    });
+  });
+  await new Promise<void>((done) => listener.listen(0, "127.0.0.1", done));
+  const { port: at } = listener.address() as AddressInfo;
+  const caBundle = Buffer.from(authority.certificate).toString("base64");
+  return {
+    clientConfig: { url: `https://127.0.0.1:${at}/`, caBundle },
+    calls: () => calls,
+    async close() {
+      listener.closeAllConnections();
+      await new Promise((done) => listener.close(done));
+    },
+  };
 }
 
 const check = (mayExempt = false, now = Date.now()) => checkWebhooks({ client, mayExempt, now }, signal);
@@ -122,6 +153,30 @@ describe("a check of webhooks", () => {
     });
     await expect(other).rejects.toThrow(/failed calling webhook/);
     expect(await check(true)).toEqual({ found: [], exempted: [] });
+  });
+
+  test.for<[title: string, message: string]>([
+    ["plainly", "not on Fridays"],
+    ["in the words of its own failure", 'failed calling webhook "policy.example.com": no answer'],
+    ["in the words of another one's failure", 'Internal error: failed calling webhook "works.example.com": no answer'],
+  ])("never exempts one that works and denies %s", async ([, message]) => {
+    const answering = await startWebhook(() => ({ allowed: false, status: { code: 500, message } }));
+    const allowing = await startWebhook(() => ({ allowed: true }));
+    try {
+      const rules = [{ apiGroups: ["*"], apiVersions: ["*"], resources: ["*/*"], operations: ["*"], scope: "*" }];
+      await register(validating, "works", { clientConfig: allowing.clientConfig, rules });
+      await register(validating, "policy", { clientConfig: answering.clientConfig, rules });
+      const of = async () => (await client.list(validating)).items;
+      const before = await of();
+      const { found, exempted } = await check(true);
+      expect(named(found)).toEqual(["ValidatingWebhookConfiguration policy policy.example.com"]);
+      expect(found[0]?.because).toContain(message);
+      expect(exempted).toEqual([]);
+      expect(await of()).toEqual(before);
+      expect(answering.calls()).toBeGreaterThan(0);
+    } finally {
+      await Promise.all([answering.close(), allowing.close()]);
+    }
   });
 
   test("counts what was found when a webhook takes all the time that there is", async () => {
