@@ -202,6 +202,8 @@ export interface StorageState {
   readonly budget: number;
   /** Exceeded: writes are refused, deletions are not. Sealed: it grew all the same, and may only read. */
   readonly stage: "Within" | "Exceeded" | "Sealed";
+  /** While it is sealed: when users may delete objects (ms since epoch). Undefined: not by itself. */
+  readonly opensAt?: number;
 }
 
 /** What there is to restore a control plane from. Times are milliseconds since epoch. */

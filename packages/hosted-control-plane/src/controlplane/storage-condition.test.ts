@@ -26,7 +26,10 @@ describe("the condition of a control plane's storage", () => {
     expect(exceeded?.message).toContain("delete objects, or raise spec.limits.bytes (PODS_STORAGE_EXCEEDED)");
     const [sealed] = storageConditions(stored(126, "Sealed"));
     expect(sealed).toMatchObject({ status: "False", reason: "Sealed" });
-    expect(sealed?.message).toContain("the operator of the service cluster");
+    expect(sealed?.message).toContain("the operator of the service cluster must make space");
+    const [opens] = storageConditions({ ...stored(126, "Sealed"), opensAt: Date.UTC(2026, 0, 1) });
+    expect(opens?.message).toContain("from 2026-01-01T00:00:00Z on its users can delete objects");
+    expect(opens?.message).not.toContain("operator");
   });
 
   const rows: [string, StorageState | undefined, StorageState, string[]][] = [

@@ -13,11 +13,16 @@ export function storageConditions(state: StorageState | undefined): WantedCondit
   return [{ type: TYPE, status: "False", reason, message: storageMessage(state) }];
 }
 
-function storageMessage({ bytes, budget, stage }: StorageState): string {
+function storageMessage({ bytes, budget, stage, opensAt }: StorageState): string {
   const stored = `it stores ${mebibytes(bytes)}, and its budget in the shared etcd is ${mebibytes(budget)}`;
   if (stage === "Exceeded")
     return `${stored}: its API refuses to create and change objects until users delete some; delete objects, or raise spec.limits.bytes (PODS_STORAGE_EXCEEDED)`;
-  return `${stored}: it grew although its API refuses writes, and nothing can be written any more; raise spec.limits.bytes above what is stored, or ask the operator of the service cluster, then delete objects (PODS_STORAGE_SEALED)`;
+  const grew = `${stored}: it grew although its API refuses writes, and nothing can be written any more`;
+  const raise = "raise spec.limits.bytes above what is stored";
+  if (opensAt === undefined)
+    return `${grew}; its owner must ${raise}, or the operator of the service cluster must make space for that, then delete objects (PODS_STORAGE_SEALED)`;
+  const at = `${new Date(opensAt).toISOString().slice(0, 19)}Z`;
+  return `${grew}; from ${at} on its users can delete objects, which they must do before it grows again; or ${raise} (PODS_STORAGE_SEALED)`;
 }
 
 /** One event for each change of the stage: when the condition does not say it yet. */

@@ -1,5 +1,5 @@
 import type { KubeObject, Plan, Service } from "@causeway/kubernetes";
-import { trustedBy, type ControlPlaneProblem, type ControlPlaneState } from "../runtime.ts";
+import { trustedBy, type ControlPlaneProblem, type ControlPlaneState, type StorageState } from "../runtime.ts";
 import type { Observed } from "./gather.ts";
 import { imagesOf } from "./images.ts";
 import { isRestored, restoreSteps, restoring } from "./keyspace.ts";
@@ -18,6 +18,7 @@ import { podProblem, readyAddresses, replicasOf, servedVersion, workload } from 
 import { stagesOf, type Endpoint, type Stages } from "./stages.ts";
 import type { Step } from "./steps.ts";
 import { budgetOf } from "./sizes.ts";
+import { OPENED_BELOW, type StorageRecord } from "./storage/records.ts";
 import {
   appliedAnnotation,
   budgetAnnotation,
@@ -296,6 +297,11 @@ function stateOf(observed: Observed, problem: ControlPlaneProblem | undefined, e
 function storageOf({ spec, pool, namespaceName }: Observed): Pick<ControlPlaneState, "limits" | "storage"> {
   if (!isPooled(spec)) return { limits: spec.limits };
   const record = pool?.storage?.[namespaceName];
-  const storage = record && { bytes: record.bytes, budget: record.budget, stage: record.stage };
+  const storage = record && storageState(record);
   return { limits: { ...spec.limits, bytes: budgetOf(spec) }, ...(storage === undefined ? {} : { storage }) };
+}
+
+function storageState({ bytes, budget, stage, opensAt }: StorageRecord): StorageState {
+  const opens = stage === "Sealed" && opensAt !== undefined && bytes <= budget * OPENED_BELOW ? { opensAt } : {};
+  return { bytes, budget, stage, ...opens };
 }

@@ -17,7 +17,17 @@ export interface StorageRecord {
   readonly at: number;
   /** While it is exceeded: with more bytes than this it is sealed. */
   readonly sealAt?: number;
+  /** How often it was sealed since it was within its budget. */
+  readonly seals?: number;
+  /** While it is sealed: when its users may delete objects again (ms since epoch), unless it stores far too much. */
+  readonly opensAt?: number;
 }
+
+/** What is sealed is opened again, to be deleted from, only below so many times its budget. */
+export const OPENED_BELOW = 1.5;
+/** Milliseconds that the first seal lasts; each further one lasts twice as long, up to a day. */
+const FIRST_SEAL = 600_000;
+const LONGEST_SEAL = 24 * 3600_000;
 
 /** By the name of the control plane's namespace. */
 export type StorageRecords = ReadonlyMap<string, StorageRecord>;
@@ -33,10 +43,11 @@ export function parseRecords(object: KubeObject | undefined): StorageRecords {
 
 function recordOf(name: string, text: string): [string, StorageRecord][] {
   try {
-    const { bytes, budget, stage, at, sealAt } = JSON.parse(text) as Partial<StorageRecord>;
+    const { bytes, budget, stage, at, ...more } = JSON.parse(text) as Partial<StorageRecord>;
     const isKnown = stage === "Within" || stage === "Exceeded" || stage === "Sealed";
     if (!isKnown || !isCount(bytes) || !isCount(budget) || !isCount(at)) return [];
-    return [[name, { bytes, budget, stage, at, ...(isCount(sealAt) ? { sealAt } : {}) }]];
+    const counts = (["sealAt", "seals", "opensAt"] as const).filter((field) => isCount(more[field]));
+    return [[name, { bytes, budget, stage, at, ...Object.fromEntries(counts.map((field) => [field, more[field]])) }]];
   } catch {
     return [];
   }
@@ -67,18 +78,35 @@ export interface Measured {
 /**
  * The stage that follows from a measure. It ends a tenth below the budget, so that a control plane at its budget does
  * not change between stages with each object. What grows by a quarter of its budget although its API refuses writes is
- * sealed; that ends when the budget is raised so far that what is stored is within a quarter above it.
+ * sealed. That ends when the budget is raised so far that what is stored is within a quarter above it; or after a while,
+ * so that users can delete objects without the operator. What grows then by a sixteenth of the budget is sealed again,
+ * for twice as long, and what is half above its budget is not opened by itself any more: so a tenant gains little by it.
  */
 export function nextRecord(before: StorageRecord | undefined, { bytes, budget, at }: Measured): StorageRecord {
   const stage = before?.stage ?? "Within";
   const now = { bytes, budget, at };
   if (stage === "Within" ? bytes <= budget : bytes <= budget * 0.9) return { ...now, stage: "Within" };
   const sealAt = stage === "Within" ? bytes + budget / 4 : Math.max(before?.sealAt ?? 0, budget * 1.25);
+  const seals = before?.seals ?? 0;
+  const known = seals === 0 ? {} : { seals };
+  if (stage !== "Sealed") {
+    if (bytes <= sealAt) return { ...now, stage: "Exceeded", sealAt, ...known };
+    return { ...now, stage: "Sealed", sealAt, seals: seals + 1, opensAt: at + sealed(seals) };
+  }
   // The API refuses writes again, so that objects can be deleted. What each raise permits beyond its budget is the
   // same.
-  const isRaised = stage === "Sealed" && budget > (before?.budget ?? budget) && bytes <= budget * 1.25;
-  if (isRaised) return { ...now, stage: "Exceeded", sealAt: budget * 1.25 };
-  return { ...now, stage: stage === "Sealed" || bytes > sealAt ? "Sealed" : "Exceeded", sealAt };
+  const isRaised = budget > (before?.budget ?? budget) && bytes <= budget * 1.25;
+  if (isRaised) return { ...now, stage: "Exceeded", sealAt: budget * 1.25, ...known };
+  // One that an earlier version sealed is opened as one that was sealed now.
+  const opensAt = before?.opensAt ?? at + FIRST_SEAL;
+  const isOpened = at >= opensAt && bytes <= budget * OPENED_BELOW;
+  if (!isOpened) return { ...now, stage, sealAt, seals: Math.max(1, seals), opensAt };
+  return { ...now, stage: "Exceeded", sealAt: Math.max(bytes + budget / 16, budget * 1.25), seals: Math.max(1, seals) };
+}
+
+/** Milliseconds that a seal lasts, after so many before it. */
+function sealed(before: number): number {
+  return Math.min(LONGEST_SEAL, FIRST_SEAL * 2 ** Math.min(before, 20));
 }
 
 /** Is the difference worth a write, which every process reads? */

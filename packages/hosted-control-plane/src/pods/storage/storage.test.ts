@@ -28,7 +28,7 @@ describe("the stage of a control plane", () => {
     ["is Within again a tenth below its budget", record("Exceeded", 110), 90, 100, "Within"],
     ["is Within when its budget is raised", record("Exceeded", 110), 110, 200, "Within"],
     ["is Sealed when it grew by a quarter of its budget since", record("Exceeded", 110), 136, 100, "Sealed"],
-    ["stays Sealed, since nothing can be deleted", record("Sealed", 136), 136, 100, "Sealed"],
+    ["stays Sealed while nothing can be deleted", record("Sealed", 136), 136, 100, "Sealed"],
     [
       "is Exceeded when a sealed one has a larger budget that is not enough",
       record("Sealed", 140),
@@ -43,15 +43,102 @@ describe("the stage of a control plane", () => {
     expect(nextRecord(before, { bytes: bytes * MIB, budget: budget * MIB, at: now }).stage).toBe(stage);
   });
 
+  const minutes = 60_000;
+  const openings: [string, StorageRecord, number, number, Partial<StorageRecord>][] = [
+    [
+      "is sealed for ten minutes at first",
+      record("Exceeded", 110),
+      0,
+      136,
+      { stage: "Sealed", seals: 1, opensAt: now + 10 * minutes },
+    ],
+    [
+      "stays Sealed until then",
+      record("Sealed", 136, { seals: 1, opensAt: now + 10 * minutes }),
+      9,
+      136,
+      { stage: "Sealed" },
+    ],
+    [
+      "is opened then, so that users can delete objects, with a sixteenth of its budget to spare",
+      record("Sealed", 136, { seals: 1, opensAt: now + 10 * minutes }),
+      10,
+      136,
+      { stage: "Exceeded", seals: 1, sealAt: 142.25 * MIB },
+    ],
+    [
+      "is sealed for twice as long when it grows again",
+      record("Exceeded", 136, { seals: 1, sealAt: 142 * MIB }),
+      20,
+      143,
+      { stage: "Sealed", seals: 2, opensAt: now + 40 * minutes },
+    ],
+    [
+      "is sealed for a day at most",
+      record("Exceeded", 136, { seals: 900, sealAt: 142 * MIB }),
+      0,
+      143,
+      { seals: 901, opensAt: now + 1440 * minutes },
+    ],
+    [
+      "is not opened when it stores half more than its budget",
+      record("Sealed", 151, { opensAt: now }),
+      99,
+      151,
+      { stage: "Sealed" },
+    ],
+    [
+      "of an earlier version is opened ten minutes later",
+      record("Sealed", 136),
+      0,
+      136,
+      { stage: "Sealed", seals: 1, opensAt: now + 10 * minutes },
+    ],
+    [
+      "begins anew when it was within its budget",
+      record("Exceeded", 136, { seals: 3, sealAt: 142 * MIB }),
+      0,
+      90,
+      { stage: "Within" },
+    ],
+  ];
+  test.each(openings)("%s", (_, before, after, bytes, expected) => {
+    const next = nextRecord(before, { bytes: bytes * MIB, budget: 100 * MIB, at: now + after * minutes });
+    expect(next).toMatchObject(expected);
+    if (next.stage === "Within") expect(next).not.toHaveProperty("seals");
+  });
+
+  test("lets one that writes whatever it may grow by little, and one that deletes back in", () => {
+    const steps = fc.array(fc.record({ minutes: fc.nat(2_000), grows: fc.nat(20) }), { maxLength: 60 });
+    fc.assert(
+      fc.property(steps, (all) => {
+        let [known, at]: [StorageRecord, number] = [record("Sealed", 126, { seals: 1, opensAt: now }), now];
+        for (const step of all) {
+          at += step.minutes * minutes;
+          // What may only read does not grow; what may write grows until it is noticed.
+          const grows = known.stage === "Sealed" ? 0 : step.grows * MIB;
+          known = nextRecord(known, { bytes: known.bytes + grows, budget: 100 * MIB, at });
+        }
+        // Opened at one and a half of the budget at most: a sixteenth more, and what was written until it was noticed.
+        expect(known.bytes).toBeLessThanOrEqual((150 + 6.25 + 20) * MIB);
+        if (known.bytes > 150 * MIB) return;
+        const waited = { budget: 100 * MIB, at: at + 1_441 * minutes };
+        const opened = nextRecord(known, { ...waited, bytes: known.bytes });
+        expect(nextRecord(opened, { ...waited, bytes: 89 * MIB }).stage).toBe("Within");
+      }),
+    );
+  });
+
   test("is kept by a ConfigMap, and what cannot be read there is measured again", () => {
     const records = new Map([
       ["hcp-a", record("Exceeded", 120)],
+      ["hcp-d", record("Sealed", 140, { seals: 2, opensAt: now + 1 })],
       ["hcp-b", record("Within", 1)],
     ]);
     const object = recordsObject("pool", records);
     expect(parseRecords(object)).toEqual(records);
     const broken = { ...object, data: { ...object.data, "hcp-a": "{", "hcp-c": '{"stage":"Other"}' } } as ConfigMap;
-    expect([...parseRecords(broken).keys()]).toEqual(["hcp-b"]);
+    expect([...parseRecords(broken).keys()]).toEqual(["hcp-d", "hcp-b"]);
   });
 });
 
