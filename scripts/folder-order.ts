@@ -165,7 +165,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
   causeway: [
     "fleet magnum workloads release.ts",
     "composition",
-    "options terminal",
+    "options terminal backups",
     "clusters",
     "command-line.ts credential-plugin",
     "commands",

@@ -234,6 +234,7 @@ export class PlayedNode {
         continue;
       }
       mkdirSync(target, { recursive: true });
+      if (volume["emptyDir"] !== undefined) chownSync(target, USER, USER);
       for (const [file, content] of await this.#content(namespace, volume)) {
         writeFileSync(join(target, file), content);
         chownSync(join(target, file), 0, USER);

@@ -1,6 +1,6 @@
 /**
- * The check of webhooks that break a tenant's cluster, on our API server and on a real kube-apiserver: what both refuse,
- * in their own words, and what an exemption does there.
+ * The check of webhooks that break a tenant's cluster, on our API server and on a real kube-apiserver: what both
+ * refuse, in their own words, and what an exemption does there.
  */
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo } from "node:net";

@@ -76,7 +76,9 @@ export async function perform(
   }
 }
 
-/** Of a control plane that is created from a backup: the root that its nodes and tokens know, as far as it was rotated. */
+/**
+ * Of a control plane that is created from a backup: the root that its nodes and tokens know, as far as it was rotated.
+ */
 async function rootOf(
   { backups, clock }: PerformContext,
   { object, cluster }: Observed,

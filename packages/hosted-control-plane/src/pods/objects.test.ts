@@ -15,6 +15,8 @@ const anySpec = fc.record({
   hasCloud: fc.boolean(),
   pooled: fc.boolean(),
   hasTunnel: fc.boolean(),
+  auditLog: fc.constantFrom("Stdout" as const, "File" as const, "None" as const),
+  hasAuditWebhook: fc.boolean(),
   podCidr: fc.option(fc.constant("10.244.0.0/16"), { nil: undefined }),
 });
 
@@ -39,41 +41,51 @@ function checkObject(object: KubeObject, namespace: string): void {
 
 test("each object of a control plane as pods is labelled, restricted and in the namespace, and no secret is outside of Secrets", () => {
   fc.assert(
-    fc.property(anySpec, ({ pooled, members, size, exposure, hasCloud, hasTunnel, podCidr, ...rest }) => {
-      const tunnel = { url: "https://tunnel:8090", certificateAuthority: "CERTIFICATE", namespace: "tunnels" };
-      const gateway = { domain: "api.example.org", port: 443, nodeAddress: "198.18.0.1", namespace: "gateways" };
-      const cluster = new PlayedCluster({ gateway, ...(hasTunnel ? { tunnel } : {}) });
-      if (pooled) cluster.pool = poolOf();
-      cluster.cloudConfig = hasCloud ? SECRET : undefined;
-      const spec = specOf({
-        ...rest,
-        ...(podCidr === undefined ? {} : { podCidr }),
-        endpoint: { host: exposure === "NodePort" ? "10.6.0.1" : "", port: 0 },
-        pods: {
-          size,
-          exposure,
-          datastore: pooled ? { type: "Pooled" } : { type: "Own", members },
-          ...(hasCloud ? { cloudConfigSecret: "cloud" } : {}),
-        },
-      });
-      cluster.complete(spec);
-      const namespace = namespaceOf("management", spec.id);
-      for (const object of cluster.written.filter(({ kind }) => kind !== "Secret")) checkObject(object, namespace);
-      const secrets = [...cluster.live.values()].filter(({ kind }) => kind === "Secret") as Secret[];
-      const mounted = [...cluster.live.values()].flatMap((object) =>
-        (workload(object)?.spec?.template?.spec.volumes ?? []).flatMap(
-          ({ secret }) => (secret as { secretName?: string } | undefined)?.secretName ?? [],
-        ),
-      );
-      // The root of etcd's certificates and the copies of keys are mounted nowhere.
-      const names = secrets
-        .map(({ metadata }) => metadata.name)
-        .filter((name) => name !== "etcd-ca" && !name.endsWith("-copy"));
-      expect(new Set(mounted)).toEqual(new Set(names));
-      cluster.performed.splice(0);
-      cluster.settle(spec);
-      expect(cluster.performed).toEqual([]);
-    }),
+    fc.property(
+      anySpec,
+      ({ pooled, members, size, exposure, hasCloud, hasTunnel, podCidr, auditLog, hasAuditWebhook, ...rest }) => {
+        const webhook = {
+          url: "https://audit:8443",
+          certificateAuthority: "CERTIFICATE",
+          token: SECRET,
+          namespace: "logs",
+        };
+        const audit = { log: auditLog, ...(hasAuditWebhook ? { webhook } : {}) };
+        const tunnel = { url: "https://tunnel:8090", certificateAuthority: "CERTIFICATE", namespace: "tunnels" };
+        const gateway = { domain: "api.example.org", port: 443, nodeAddress: "198.18.0.1", namespace: "gateways" };
+        const cluster = new PlayedCluster({ gateway, audit, ...(hasTunnel ? { tunnel } : {}) });
+        if (pooled) cluster.pool = poolOf();
+        cluster.cloudConfig = hasCloud ? SECRET : undefined;
+        const spec = specOf({
+          ...rest,
+          ...(podCidr === undefined ? {} : { podCidr }),
+          endpoint: { host: exposure === "NodePort" ? "10.6.0.1" : "", port: 0 },
+          pods: {
+            size,
+            exposure,
+            datastore: pooled ? { type: "Pooled" } : { type: "Own", members },
+            ...(hasCloud ? { cloudConfigSecret: "cloud" } : {}),
+          },
+        });
+        cluster.complete(spec);
+        const namespace = namespaceOf("management", spec.id);
+        for (const object of cluster.written.filter(({ kind }) => kind !== "Secret")) checkObject(object, namespace);
+        const secrets = [...cluster.live.values()].filter(({ kind }) => kind === "Secret") as Secret[];
+        const mounted = [...cluster.live.values()].flatMap((object) =>
+          (workload(object)?.spec?.template?.spec.volumes ?? []).flatMap(
+            ({ secret }) => (secret as { secretName?: string } | undefined)?.secretName ?? [],
+          ),
+        );
+        // The root of etcd's certificates and the copies of keys are mounted nowhere.
+        const names = secrets
+          .map(({ metadata }) => metadata.name)
+          .filter((name) => name !== "etcd-ca" && !name.endsWith("-copy"));
+        expect(new Set(mounted)).toEqual(new Set(names));
+        cluster.performed.splice(0);
+        cluster.settle(spec);
+        expect(cluster.performed).toEqual([]);
+      },
+    ),
     { numRuns: 12 },
   );
 });

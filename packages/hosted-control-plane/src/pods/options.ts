@@ -28,8 +28,32 @@ export interface PodsSettings {
   readonly cloudNetworks?: readonly string[];
   /** The tunnel to the tenants' nodes. Undefined: API servers connect to nodes themselves. */
   readonly tunnel?: TunnelSettings;
+  /** Where API servers write who did what. Default: to their containers' logs. */
+  readonly audit?: AuditSettings;
   /** The gateway that tenants share. Undefined: control planes with exposure Gateway are refused. */
   readonly gateway?: GatewaySettings;
+}
+
+/** Where the audit events of all control planes go: who did what to which object, without content. */
+export interface AuditSettings {
+  /**
+   * "Stdout": the container's log. "File": a volume of the pod, which has 500 MiB at most and ends with the pod.
+   * "None": to the webhook only.
+   */
+  readonly log: "Stdout" | "File" | "None";
+  readonly webhook?: AuditWebhook;
+}
+
+/** Receives EventLists (audit.k8s.io/v1) at URL/NAMESPACE/NAME of the control plane, in batches; none is waited for. */
+export interface AuditWebhook {
+  /** "https://audit.logging.svc:8443/kubernetes" */
+  readonly url: string;
+  /** PEM certificates of the authority of its certificate. */
+  readonly certificateAuthority: string;
+  /** Sent as a bearer token. Undefined: none is. */
+  readonly token?: string;
+  /** Namespace of its pods, for the NetworkPolicy. */
+  readonly namespace: string;
 }
 
 /** The gateway whose one port leads to the API servers of all tenants (package api-gateway). */

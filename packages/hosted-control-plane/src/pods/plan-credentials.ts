@@ -48,6 +48,7 @@ export function credentialsOf(observed: Observed, endpoint: Endpoint): Credentia
     members: etcdMembers(spec.pods?.datastore),
     cloudConfig,
     tunnel: settings.tunnel,
+    auditWebhook: settings.audit?.webhook,
   });
 }
 

@@ -113,7 +113,7 @@ function etcdStage(observed: Observed, { sleeping, ...base }: Base, apiPods: num
 
 function apiStage(observed: Observed, { sleeping, ...base }: Base, etcdDone: boolean): Stage {
   const { spec, namespace, images } = base;
-  const { tunnel } = observed.settings;
+  const { tunnel, audit } = observed.settings;
   // Where an API server was started nothing is restored any more.
   const began = (etcdDone || sleeping) && isRestored(observed);
   const credentials = apiServerDigest(secretDigest(observed, "kube-apiserver"), tunnel);
@@ -121,7 +121,7 @@ function apiStage(observed: Observed, { sleeping, ...base }: Base, etcdDone: boo
   const now = began ? wanted : heldOf(observed, "kube-apiserver");
   if (now === undefined) return { objects: [], began, untouched: ["kube-apiserver"] };
   const poolServers = observed.pool?.servers ?? [];
-  const program = apiServerObjects({ ...base, ...now, tunnel, poolServers });
+  const program = apiServerObjects({ ...base, ...now, tunnel, audit, poolServers });
   return { objects: [apiServerConfig({ namespace, tunnel }), ...program], began, untouched: [] };
 }
 

@@ -109,7 +109,9 @@ export class ProcessControlPlane {
     this.#startAll(commands, stageOf(spec));
   }
 
-  /** The file with the key of Secrets at rest, of the backup where it is restored from one; undefined: there is none. */
+  /**
+   * The file with the key of Secrets at rest, of the backup where it is restored from one; undefined: there is none.
+   */
   async #encryption({ join: joined, restore }: ControlPlaneSpec, signal: AbortSignal): Promise<string | undefined> {
     if (joined !== undefined) return undefined;
     if (restore !== undefined) await restoreEncryption(this.#using, restore, signal);

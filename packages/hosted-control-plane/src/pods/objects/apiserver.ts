@@ -4,9 +4,10 @@ import { auditPolicy } from "../../at-rest.ts";
 import { flagArgs, withFlags } from "../../flags.ts";
 import type { ControlPlaneSpec } from "../../runtime.ts";
 import type { Images } from "../images.ts";
-import { isPooled, type TunnelSettings } from "../options.ts";
+import { isPooled, type AuditSettings, type TunnelSettings } from "../options.ts";
 import type { Size } from "../sizes.ts";
 import { prefixOf } from "../tenant.ts";
+import { auditArgs, auditMounts } from "./audit.ts";
 import { etcdMembers, ETCD_CLIENT_PORT } from "./etcd.ts";
 import { namedMeta, selectorOf } from "./meta.ts";
 import { podAddress, podTemplate } from "./pod.ts";
@@ -21,11 +22,13 @@ export interface ApiServerFrom {
   readonly replicas: number;
   readonly endpoint: { readonly host: string; readonly port: number };
   readonly tunnel: TunnelSettings | undefined;
+  readonly audit?: AuditSettings | undefined;
   readonly credentials: string;
   /** URLs of the shared etcd. */
   readonly poolServers: readonly string[];
 }
 
+const DEFAULT_AUDIT: AuditSettings = { log: "Stdout" };
 const PKI = "/etc/kubernetes/pki";
 const CONFIG = "/etc/kubernetes/config";
 const ENCRYPTION = "/etc/kubernetes/encryption";
@@ -102,6 +105,7 @@ function deployment(from: ApiServerFrom): Deployment {
           { name: "pki", path: PKI, secret: "kube-apiserver" },
           { name: "encryption", path: ENCRYPTION, secret: "encryption" },
           { name: "config", path: CONFIG, configMap: "kube-apiserver" },
+          ...auditMounts(from.audit ?? DEFAULT_AUDIT),
         ],
         ports: { api: endpoint.port },
         live: { path: "/livez", port: endpoint.port, scheme: "HTTPS" },
@@ -119,7 +123,7 @@ function deployment(from: ApiServerFrom): Deployment {
  * advertised address. Of a tenant's flags there are only those of the table: others could read files, or leave its
  * network.
  */
-function args({ spec, namespace, endpoint, tunnel, size, poolServers }: ApiServerFrom): string[] {
+function args({ spec, namespace, endpoint, tunnel, size, poolServers, audit }: ApiServerFrom): string[] {
   const servers = isPooled(spec) ? poolServers : ownServers(spec, namespace);
   const [reads, writes] = size.inflight;
   return [
@@ -128,7 +132,7 @@ function args({ spec, namespace, endpoint, tunnel, size, poolServers }: ApiServe
     ...(isIP(endpoint.host) === 0 ? [] : [`--advertise-address=${endpoint.host}`]),
     "--allow-privileged=true",
     "--anonymous-auth=true",
-    "--audit-log-path=-",
+    ...auditArgs(audit ?? DEFAULT_AUDIT, PKI),
     `--audit-policy-file=${CONFIG}/audit-policy.yaml`,
     "--authorization-mode=Node,RBAC",
     `--client-ca-file=${PKI}/ca.crt`,

@@ -2,7 +2,8 @@ import { isIP } from "node:net";
 import { formatIp, nthAddress, parseCidr, type CertificateSubject, type KeyPair } from "@causeway/foundation";
 import { accountKeys, servingRoot, trustedBy, type ControlPlaneSpec } from "../../runtime.ts";
 import type { Credentials, Entry } from "../steps.ts";
-import { isPooled } from "../options.ts";
+import { isPooled, type AuditWebhook } from "../options.ts";
+import { AUDIT_WEBHOOK_FILE, auditWebhookConfig } from "./audit.ts";
 import { digestOf } from "../tenant.ts";
 
 /** What the Secrets of the programs are issued from. */
@@ -18,6 +19,8 @@ export interface CredentialsFrom {
   /** cloud.conf; undefined: there is no cloud. */
   readonly cloudConfig: string | undefined;
   readonly tunnel: { readonly certificateAuthority: string } | undefined;
+  /** Undefined: its audit events go to no webhook. */
+  readonly auditWebhook?: AuditWebhook | undefined;
 }
 
 /** Created once: they hold what data depends on. */
@@ -80,7 +83,7 @@ export function etcdCredentials({
 }
 
 function apiServer(from: CredentialsFrom): Credentials {
-  const { spec, etcdAuthority, tunnel } = from;
+  const { spec, etcdAuthority, tunnel, auditWebhook } = from;
   const client = (file: string, of: KeyPair, commonName: string, organizations: readonly string[] = []): Entry => ({
     type: "certificate",
     file,
@@ -119,6 +122,7 @@ function apiServer(from: CredentialsFrom): Credentials {
     text("sa.key", spec.serviceAccountKey),
     text("sa.pub", accountKeys(spec)),
     ...egress,
+    ...(auditWebhook === undefined ? [] : [text(AUDIT_WEBHOOK_FILE, auditWebhookConfig(auditWebhook, spec.id))]),
   ]);
 }
 

@@ -97,7 +97,12 @@ export function networkPolicies(spec: ControlPlaneSpec, namespace: string, setti
     policy("kube-apiserver", {
       podSelector: selectorOf("kube-apiserver"),
       ingress: [{ ...apiClients(spec, settings), ports: tcp("api") }],
-      egress: [dns, { to: [etcdPeer(spec, settings)], ports: tcp(ETCD_CLIENT_PORT) }, ...towardsNodes(settings)],
+      egress: [
+        dns,
+        { to: [etcdPeer(spec, settings)], ports: tcp(ETCD_CLIENT_PORT) },
+        ...towardsNodes(settings),
+        ...towardsAudit(settings),
+      ],
     }),
     ...(isPooled(spec) ? [] : [policyOf(namespace, "etcd", etcdRules(clientsOfOwn(spec, settings)))]),
     client("kube-controller-manager"),
@@ -193,6 +198,12 @@ function towardsNodes({ tunnel, nodeNetworks = [] }: PodsSettings): NonNullable<
     return [{ to: [{ namespaceSelector: namespace }], ports: tcp(Number(new URL(tunnel.url).port || "443")) }];
   }
   return nodeNetworks.length === 0 ? [] : [{ to: networks(nodeNetworks) }];
+}
+
+function towardsAudit({ audit }: PodsSettings): NonNullable<NetworkPolicySpec["egress"]> {
+  if (audit?.webhook === undefined) return [];
+  const { url, namespace } = audit.webhook;
+  return [{ to: [{ namespaceSelector: namespaceNamed(namespace) }], ports: tcp(Number(new URL(url).port || "443")) }];
 }
 
 /** The Service of the API, and what pods of the namespace may connect to and be reached from. */

@@ -30,7 +30,7 @@ export interface PodOf {
   readonly bindsLowPorts?: true;
 }
 
-/** A volume of one Secret, one ConfigMap or a claim. */
+/** A volume of one Secret, one ConfigMap, a claim, or of the pod's own. */
 export interface Mount {
   readonly name: string;
   readonly path: string;
@@ -38,6 +38,8 @@ export interface Mount {
   readonly configMap?: string;
   /** Of a claim: the volume is not listed in the pod. */
   readonly claim?: true;
+  /** Empty at first, written by the program, gone with the pod: its size at most. */
+  readonly scratch?: string;
 }
 
 const USER = 65_532;
@@ -82,7 +84,8 @@ export function podTemplate(of: PodOf): PodTemplateSpec {
   };
 }
 
-function volume({ name, secret, configMap }: Mount): { name: string } & Record<string, unknown> {
+function volume({ name, secret, configMap, scratch }: Mount): { name: string } & Record<string, unknown> {
+  if (scratch !== undefined) return { name, emptyDir: { sizeLimit: scratch } };
   if (secret !== undefined) return { name, secret: { secretName: secret, defaultMode: READABLE } };
   return { name, configMap: { name: configMap, defaultMode: READABLE } };
 }
@@ -112,7 +115,11 @@ function container(of: PodOf): Container {
     readinessProbe: { ...probe(of.ready), periodSeconds: 2, failureThreshold: 3, timeoutSeconds: 5 },
     volumeMounts: [
       { name: "tmp", mountPath: "/tmp" },
-      ...of.mounts.map(({ name, path, claim }) => ({ name, mountPath: path, ...(claim ? {} : { readOnly: true }) })),
+      ...of.mounts.map(({ name, path, claim, scratch }) => ({
+        name,
+        mountPath: path,
+        ...(claim === true || scratch !== undefined ? {} : { readOnly: true }),
+      })),
     ],
   };
 }

@@ -78,9 +78,10 @@ export interface Measured {
 /**
  * The stage that follows from a measure. It ends a tenth below the budget, so that a control plane at its budget does
  * not change between stages with each object. What grows by a quarter of its budget although its API refuses writes is
- * sealed. That ends when the budget is raised so far that what is stored is within a quarter above it; or after a while,
- * so that users can delete objects without the operator. What grows then by a sixteenth of the budget is sealed again,
- * for twice as long, and what is half above its budget is not opened by itself any more: so a tenant gains little by it.
+ * sealed. That ends when the budget is raised so far that what is stored is within a quarter above it; or after a
+ * while, so that users can delete objects without the operator. What grows then by a sixteenth of the budget is sealed
+ * again, for twice as long, and what is half above its budget is not opened by itself any more: so a tenant gains
+ * little by it.
  */
 export function nextRecord(before: StorageRecord | undefined, { bytes, budget, at }: Measured): StorageRecord {
   const stage = before?.stage ?? "Within";

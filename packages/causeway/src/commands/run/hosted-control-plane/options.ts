@@ -47,6 +47,18 @@ export function hostedControlPlaneOptions() {
     .option("--tunnel-url <url>", "https URL of causeway run tunnel-server's port for API servers")
     .option("--tunnel-ca-file <file>", "authority of its certificate")
     .option("--tunnel-namespace <namespace>", "where its pods are", "causeway-system")
+    .addOption(
+      new Option("--audit-log <where>", "where API servers write who did what, besides --audit-webhook-url")
+        .choices(["stdout", "file", "none"] as const)
+        .default("stdout" as const),
+    )
+    .option(
+      "--audit-webhook-url <url>",
+      "https URL that receives audit events of each control plane at /NAMESPACE/NAME below it, in batches",
+    )
+    .option("--audit-webhook-ca-file <file>", "authority of its certificate")
+    .option("--audit-webhook-token-file <file>", "bearer token for it")
+    .option("--audit-webhook-namespace <namespace>", "where its pods are", "causeway-system")
     .option(
       "--gateway-domain <domain>",
       "names below it lead to causeway run api-gateway; with it control planes may have spec.pods.exposure Gateway",

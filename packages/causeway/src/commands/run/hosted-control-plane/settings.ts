@@ -20,6 +20,7 @@ export function settingsOf(flags: HostedControlPlaneFlags, owner: string): PodsS
     ...(flags.nodeNetworks === undefined ? {} : { nodeNetworks: networksOf("node-networks", flags.nodeNetworks) }),
     ...(flags.cloudNetworks === undefined ? {} : { cloudNetworks: networksOf("cloud-networks", flags.cloudNetworks) }),
     ...tunnelOf(flags),
+    audit: auditOf(flags),
     ...gatewayOf(flags),
   };
 }
@@ -83,6 +84,36 @@ function tunnelOf({ tunnelUrl, tunnelCaFile, tunnelNamespace }: HostedControlPla
     return { tunnel: { url: tunnelUrl, certificateAuthority: readTextFile(tunnelCaFile), namespace: tunnelNamespace } };
   } catch (cause) {
     throw new InputError("CERTIFICATE_UNREADABLE", `${tunnelCaFile} cannot be read: ${messageOf(cause)}`, { cause });
+  }
+}
+
+const auditLogs = { stdout: "Stdout", file: "File", none: "None" } as const;
+
+function auditOf(flags: HostedControlPlaneFlags): NonNullable<PodsSettings["audit"]> {
+  const { auditLog, auditWebhookUrl: url, auditWebhookCaFile, auditWebhookTokenFile } = flags;
+  const log = auditLogs[auditLog];
+  if (url === undefined) {
+    if (auditWebhookCaFile !== undefined || auditWebhookTokenFile !== undefined)
+      throw invalid("audit-webhook-url", "it is needed with --audit-webhook-ca-file and --audit-webhook-token-file");
+    return { log };
+  }
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed?.protocol !== "https:" || parsed.username !== "" || parsed.search !== "" || parsed.hash !== "")
+    throw invalid("audit-webhook-url", `${url} is not an https URL without a user and a query`);
+  if (auditWebhookCaFile === undefined) throw invalid("audit-webhook-ca-file", "it is needed with --audit-webhook-url");
+  const certificateAuthority = textOf(auditWebhookCaFile);
+  const token = auditWebhookTokenFile === undefined ? undefined : textOf(auditWebhookTokenFile).trim();
+  if (token !== undefined && !/^[\x21-\x7e]{1,4096}$/.test(token))
+    throw invalid("audit-webhook-token-file", `${auditWebhookTokenFile} has no token in one line`);
+  const namespace = flags.auditWebhookNamespace;
+  return { log, webhook: { url, certificateAuthority, namespace, ...(token === undefined ? {} : { token }) } };
+}
+
+function textOf(file: string): string {
+  try {
+    return readTextFile(file);
+  } catch (cause) {
+    throw new InputError("CERTIFICATE_UNREADABLE", `${file} cannot be read: ${messageOf(cause)}`, { cause });
   }
 }
 

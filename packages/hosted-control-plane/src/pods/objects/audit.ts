@@ -1,0 +1,55 @@
+import type { AuditSettings, AuditWebhook } from "../options.ts";
+import type { Mount } from "./pod.ts";
+
+/** In the Secret of kube-apiserver: it may have a token. */
+export const AUDIT_WEBHOOK_FILE = "audit-webhook.conf";
+
+const FOLDER = "/var/lib/kube-apiserver/audit";
+/** Megabytes of one file, and older files that are kept: as in runtime Process. */
+const [MEGABYTES, FILES] = [100, 4];
+/** Events that wait for the webhook; more are dropped, and no request is held up. */
+const BUFFER = 5_000;
+
+/** The flags of kube-apiserver. `pki`: where its Secret is mounted. */
+export function auditArgs({ log, webhook }: AuditSettings, pki: string): string[] {
+  return [...logArgs[log], ...(webhook === undefined ? [] : webhookArgs(pki))];
+}
+
+const logArgs: Readonly<Record<AuditSettings["log"], readonly string[]>> = {
+  Stdout: ["--audit-log-path=-"],
+  File: [`--audit-log-path=${FOLDER}/audit.log`, `--audit-log-maxsize=${MEGABYTES}`, `--audit-log-maxbackup=${FILES}`],
+  None: [],
+};
+
+function webhookArgs(pki: string): string[] {
+  return [
+    `--audit-webhook-config-file=${pki}/${AUDIT_WEBHOOK_FILE}`,
+    "--audit-webhook-mode=batch",
+    `--audit-webhook-batch-buffer-size=${BUFFER}`,
+    "--audit-webhook-batch-max-size=200",
+    "--audit-webhook-batch-max-wait=5s",
+    "--audit-webhook-initial-backoff=5s",
+    "--audit-webhook-truncate-enabled=true",
+  ];
+}
+
+/** The volume of the files. A pod whose volume is full is evicted, so that it has more than the files may have. */
+export function auditMounts({ log }: AuditSettings): Mount[] {
+  return log === "File" ? [{ name: "audit", path: FOLDER, scratch: `${MEGABYTES * (FILES + 2)}Mi` }] : [];
+}
+
+/** A kubeconfig, in JSON, that leads to the webhook. `id`: "NAMESPACE.NAME" of the control plane. */
+export function auditWebhookConfig({ url, certificateAuthority, token }: AuditWebhook, id: string): string {
+  const dot = id.indexOf(".");
+  const server = `${url.replace(/\/$/, "")}/${id.slice(0, dot)}/${id.slice(dot + 1)}`;
+  const ca = Buffer.from(certificateAuthority).toString("base64");
+  const config = {
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name: "audit", cluster: { server, "certificate-authority-data": ca } }],
+    users: [{ name: "kube-apiserver", user: token === undefined ? {} : { token } }],
+    contexts: [{ name: "audit", context: { cluster: "audit", user: "kube-apiserver" } }],
+    "current-context": "audit",
+  };
+  return `${JSON.stringify(config, undefined, 2)}\n`;
+}
