@@ -226,7 +226,9 @@ export class PlayedNode {
       if (volume === undefined) throw new Error(`no volume ${name}`);
       const claim = volume.persistentVolumeClaim?.claimName;
       if (claim !== undefined) {
-        const folder = join(this.#options.dir, "claims", namespace, claim);
+        // A claim that was deleted and created again has another volume.
+        const { metadata } = await this.#options.client.get(PersistentVolumeClaim, { namespace, name: claim });
+        const folder = join(this.#options.dir, "claims", namespace, `${claim}-${metadata.uid}`);
         mkdirSync(folder, { recursive: true });
         chownSync(folder, USER, USER);
         mkdirSync(target, { recursive: true });
@@ -234,7 +236,7 @@ export class PlayedNode {
         continue;
       }
       mkdirSync(target, { recursive: true });
-      if (volume["emptyDir"] !== undefined) chownSync(target, USER, USER);
+      if (volume.emptyDir !== undefined) chownSync(target, USER, USER);
       for (const [file, content] of await this.#content(namespace, volume)) {
         writeFileSync(join(target, file), content);
         chownSync(join(target, file), 0, USER);
@@ -353,6 +355,7 @@ interface Volume {
   readonly secret?: { readonly secretName: string; readonly defaultMode?: number };
   readonly configMap?: { readonly name: string; readonly defaultMode?: number };
   readonly persistentVolumeClaim?: { readonly claimName: string };
+  readonly emptyDir?: object;
 }
 
 interface ReadinessProbe {

@@ -5,6 +5,9 @@ import { neighboursOf, volumesOf, type Neighbours } from "./ceilings.ts";
 import { idOf } from "./live.ts";
 import { capacityOf, shareFor, sharesWanted, type ShareRequest } from "./storage/shares.ts";
 import type { PodsSettings } from "./options.ts";
+import { keyspaceOf } from "./keyspace.ts";
+import { isResized } from "./plan-members.ts";
+import type { EtcdMembers, EtcdMembership } from "./pool/membership.ts";
 import type { PoolState } from "./pool/plan.ts";
 
 /** Everything that the plan of one control plane in a service cluster is made from. */
@@ -21,6 +24,8 @@ export interface Observed {
   readonly cloudConfig: string | undefined;
   /** The etcd that control planes share; undefined: nothing is known of it yet. */
   readonly pool: PoolState | undefined;
+  /** Of its own etcd, while another number of members is requested; undefined: it was not asked, or does not answer. */
+  readonly membership: EtcdMembership | undefined;
   /** This process saw to its user of that etcd. */
   readonly hasEtcdUser: boolean;
   /** The URL at which this process created what machines need to join, and a digest of rotated roots. */
@@ -41,6 +46,7 @@ export interface GatherFrom {
   readonly requested: () => readonly ControlPlaneSpec[];
   /** Those of all processes: they have one etcd. */
   readonly sharing: () => readonly ShareRequest[];
+  readonly members: Pick<EtcdMembers, "read">;
   /** Reads a Secret of the management cluster. */
   readonly readSecret: (namespace: string, name: string, signal: AbortSignal) => Promise<Secret | undefined>;
 }
@@ -62,13 +68,16 @@ export async function gather(from: GatherFrom, tenant: Tenant, signal: AbortSign
   const secretName = spec.pods?.cloudConfigSecret;
   const secret =
     secretName === undefined ? undefined : await readSecret(spec.id.slice(0, spec.id.indexOf(".")), secretName, signal);
+  const live = new Map(objects.map((object) => [idOf(object), object]));
+  const pods = cluster.pods.list(namespaceName);
   return {
     spec,
     settings,
     namespaceName,
     namespace: cluster.namespaces.get({ namespace: "", name: namespaceName }),
-    live: new Map(objects.map((object) => [idOf(object), object])),
-    pods: cluster.pods.list(namespaceName),
+    live,
+    pods,
+    membership: await membershipOf(from, { spec, live, pods, namespaceName }, signal),
     cloudConfig: secretText(secret, "cloud.conf"),
     joinedAt,
     pool: from.pool(),
@@ -85,6 +94,17 @@ export async function gather(from: GatherFrom, tenant: Tenant, signal: AbortSign
       capacityOf(settings),
     ),
   };
+}
+
+/** An etcd that does not answer is looked at again: its members are left as they are meanwhile. */
+async function membershipOf(
+  { members }: GatherFrom,
+  of: Pick<Observed, "spec" | "live" | "pods" | "namespaceName">,
+  signal: AbortSignal,
+): Promise<EtcdMembership | undefined> {
+  if (!isResized(of)) return undefined;
+  const keyspace = keyspaceOf({ ...of, pool: undefined });
+  return keyspace && members.read(keyspace.access, signal).catch(() => undefined);
 }
 
 function objectNamed({ objects }: ServiceCluster, namespace: string, id: string): KubeObject | undefined {

@@ -16,6 +16,7 @@ import { secretNamed } from "../backup/secrets.ts";
 import { notOffered } from "../backup/store.ts";
 import type { Observed } from "./gather.ts";
 import type { EtcdAdmin } from "./pool/etcd-admin.ts";
+import { createEtcdMembers, type EtcdMembers } from "./pool/membership.ts";
 import { followSecret, rotateEtcdAuthority } from "./rotate-etcd.ts";
 import type { Credentials, Entry, Step } from "./steps.ts";
 import { inputsAnnotation, renewAtAnnotation } from "./tenant.ts";
@@ -26,6 +27,8 @@ export interface PerformContext {
   readonly client: KubernetesClient;
   readonly clock: Clock;
   readonly etcd: EtcdAdmin;
+  /** Default: by etcd's HTTP API. */
+  readonly members?: EtcdMembers;
   /** Undefined: nothing is restored here. */
   readonly backups?: Backups;
   /** Creates in the tenant what machines need to join. */
@@ -81,6 +84,11 @@ export async function perform(
       await using.etcd.ensureUser(step.access, step.user, signal);
       using.done(step);
       return undefined;
+    case "add-etcd-member":
+    case "promote-etcd-member":
+    case "move-etcd-leader":
+    case "remove-etcd-member":
+      return changeMembers(using.members ?? createEtcdMembers(using), step, signal);
     case "restore":
       if (using.backups === undefined) throw notOffered();
       await using.backups.restore(step.from, step.keyspace, signal);
@@ -91,6 +99,17 @@ export async function perform(
       using.done(step);
       return undefined;
   }
+}
+
+type MemberStep = Extract<Step, { type: `${string}-etcd-member` | "move-etcd-leader" }>;
+
+/** What is not done yet is seen in the etcd's own list, and tried again. */
+async function changeMembers(members: EtcdMembers, step: MemberStep, signal: AbortSignal): Promise<void | "deferred"> {
+  if (step.type === "add-etcd-member") await members.add(step.access, step.peerUrl, signal);
+  if (step.type === "move-etcd-leader") await members.moveLeader(step.access, step.to, signal);
+  if (step.type === "remove-etcd-member") await members.remove(step.access, step.id, signal);
+  if (step.type !== "promote-etcd-member") return undefined;
+  return (await members.promote(step.access, step.id, signal)) ? undefined : "deferred";
 }
 
 /** Refused by the server where another leader deleted the namespace in the meantime: an apply would make it again. */

@@ -2,7 +2,6 @@ import type { KeyPair } from "@causeway/foundation";
 import type { Secret } from "@causeway/kubernetes";
 import type { Observed } from "./gather.ts";
 import { programCredentials } from "./objects/credentials.ts";
-import { etcdMembers } from "./objects/etcd.ts";
 import { isPooled } from "./options.ts";
 import type { Endpoint } from "./stages.ts";
 import type { Credentials, Entry, Step } from "./steps.ts";
@@ -36,6 +35,9 @@ export function fileNames({ type, file }: Entry): string[] {
   return type === "certificate" || type === "authority" ? [`${file}.crt`, `${file}.key`] : [file];
 }
 
+/** The certificate has the names of all members that there may be, so that another number of them changes none. */
+const MOST_MEMBERS = 3;
+
 /** Of the programs, as the control plane needs them now. */
 export function credentialsOf(observed: Observed, endpoint: Endpoint): Credentials[] {
   const { spec, settings, namespaceName, cloudConfig } = observed;
@@ -45,7 +47,7 @@ export function credentialsOf(observed: Observed, endpoint: Endpoint): Credentia
     clusterDomain: settings.clusterDomain ?? "cluster.local",
     endpoint,
     etcdAuthority: rootOfEtcd(observed),
-    members: etcdMembers(spec.pods?.datastore),
+    members: MOST_MEMBERS,
     cloudConfig,
     tunnel: settings.tunnel,
     auditWebhook: settings.audit?.webhook,

@@ -13,6 +13,7 @@ import { endpointOf, tenantNetwork } from "./objects/network.ts";
 import { applySteps, initializedNamespace, namespaceSteps } from "./plan-objects.ts";
 import { etcdAuthoritySteps } from "./plan-etcd-authority.ts";
 import { copyName, keySteps } from "./plan-keys.ts";
+import { isResized, memberSteps } from "./plan-members.ts";
 import { keysOf, refusalOf } from "./refusals.ts";
 import { podProblem, readyAddresses, replicasOf, servedVersion, workload } from "./rollout.ts";
 import { stagesOf, type Endpoint, type Stages } from "./stages.ts";
@@ -35,6 +36,8 @@ import {
 
 /** How often the cloud's configuration is read again. */
 const REREAD = 300_000;
+/** How often an etcd is asked again while its members change: no object changes with them. */
+const MEMBERS_AGAIN = 1_000;
 
 /**
  * The rules of a control plane as pods. Order: namespace, keys, Service, certificates, then the programs in stages
@@ -105,10 +108,11 @@ function planPrograms(
     ...restore,
     ...join,
   ];
+  const resize = memberSteps(observed, planned.length === 0);
   const rotation = rotationOfEtcd(observed, stages.isComplete && planned.length === 0);
   const isComplete = stages.isComplete && !rotation.isRotating;
   return {
-    steps: [...planned, ...rotation.steps],
+    steps: [...planned, ...resize, ...rotation.steps],
     status: {
       ...status,
       ready: stages.isServing && isJoinedAt(observed, server),
@@ -118,7 +122,7 @@ function planPrograms(
     },
     wait: {
       for: "certificates to be issued again, and changes of the cloud's configuration",
-      until: rereadAt(observed, now),
+      until: isResized(observed) ? now + MEMBERS_AGAIN : rereadAt(observed, now),
     },
   };
 }
@@ -137,6 +141,7 @@ function problemIn(observed: Observed, { isEtcdDone, isComplete, waitsFor }: Sta
   const found = podProblem(observed.pods);
   if (found !== undefined) return found;
   if (isEtcdDone && !isRestored(observed)) return restoring;
+  if (isResized(observed) && waitsFor !== "kube-apiserver") return rolling("the members of etcd to change one by one");
   return rolling(isComplete ? "cluster-info to have the new roots" : waitsFor);
 }
 

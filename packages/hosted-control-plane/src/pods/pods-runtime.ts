@@ -22,6 +22,7 @@ import { perform, type PerformContext } from "./perform.ts";
 import { backupTarget } from "./keyspace.ts";
 import { plan } from "./plan.ts";
 import { createEtcdAdmin, type EtcdAdmin } from "./pool/etcd-admin.ts";
+import { createEtcdMembers, type EtcdMembers } from "./pool/membership.ts";
 import { createPool } from "./pool/pool.ts";
 import { openServiceCluster, type ServiceCluster } from "./service-cluster.ts";
 import type { Step } from "./steps.ts";
@@ -37,6 +38,8 @@ export interface PodsRuntimeOptions {
   readonly readSecret: (namespace: string, name: string, signal: AbortSignal) => Promise<Secret | undefined>;
   /** Makes users of the shared etcd. Default: by its HTTP API. */
   readonly etcd?: EtcdAdmin;
+  /** Adds and removes members of etcds. Default: by their HTTP API. */
+  readonly members?: EtcdMembers;
   /** Where control planes are backed up and restored from. Undefined: none is. */
   readonly backups?: Backups;
   /** The work is shared with other processes, by namespaces of the management cluster. Default: this one has all. */
@@ -96,6 +99,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     if (metadata.deletionTimestamp === undefined && !known.has(id) && removing.delete(id)) report(id);
   };
   const etcd = options.etcd ?? createEtcdAdmin({ clock });
+  const members = options.members ?? createEtcdMembers({ clock });
   const pool = createPool({
     cluster,
     settings,
@@ -113,6 +117,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     client: informers.client,
     clock,
     etcd,
+    members,
     ...(options.backups ? { backups: options.backups } : {}),
     join: (step, signal) => join(spec, step, signal),
     done(step) {
@@ -125,7 +130,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
   const requested = () => [...known.values()].map(({ spec }) => spec);
   const sharing = () => shared?.controlPlanes.list().flatMap(shareRequest) ?? requested();
   const look = (tenant: Known, signal: AbortSignal): Promise<Observed> =>
-    gather({ cluster, settings, readSecret, requested, sharing, pool: () => pool.state }, tenant, signal);
+    gather({ cluster, settings, readSecret, requested, sharing, members, pool: () => pool.state }, tenant, signal);
   const pipeline = {
     gather: async ({ name: id }: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> => {
       const tenant = known.get(id);

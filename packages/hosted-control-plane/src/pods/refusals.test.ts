@@ -33,12 +33,6 @@ describe("a control plane as pods is refused, and nothing is changed,", () => {
     ],
     ["with two members", () => ({ pods: own({ datastore: { members: 2 } }) }), "PODS_MEMBERS_INVALID", "user"],
     [
-      "with another number of members",
-      () => ({ pods: own({ datastore: { members: 3 } }) }),
-      "PODS_MEMBERS_INVALID",
-      "user",
-    ],
-    [
       "without its cloud's configuration",
       () => ({ pods: own({ cloudConfigSecret: "cloud" }) }),
       "PODS_CLOUD_CONFIG_MISSING",

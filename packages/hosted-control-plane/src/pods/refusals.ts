@@ -1,4 +1,4 @@
-import { compareVersions, type StatefulSet } from "@causeway/kubernetes";
+import { compareVersions } from "@causeway/kubernetes";
 import { CausewayError, parseCidr } from "@causeway/foundation";
 import { flagArgs } from "../flags.ts";
 import type { ControlPlaneProblem } from "../runtime.ts";
@@ -11,6 +11,7 @@ import { isPooled } from "./options.ts";
 import { ceilingProblem } from "./ceilings.ts";
 import { rootCredentials } from "./objects/credentials.ts";
 import { keyProblem } from "./plan-keys.ts";
+import { membersProblem } from "./plan-members.ts";
 import { initializedNamespace } from "./plan-objects.ts";
 import { datastoreAnnotation, idAnnotation, ownerAnnotation } from "./tenant.ts";
 
@@ -143,17 +144,11 @@ const gateway: Rule = ({ spec, settings, namespaceName }) => {
   );
 };
 
-const members: Rule = ({ spec, live }) => {
-  const wanted = spec.pods?.datastore?.members ?? 1;
+const members: Rule = (observed) => {
+  const wanted = observed.spec.pods?.datastore?.members ?? 1;
   if (wanted === 2)
     return user("PODS_MEMBERS_INVALID", "spec.pods.datastore.members is 1 or 3: two members cannot lose any");
-  const etcd = live.get("StatefulSet/etcd") as StatefulSet | undefined;
-  const running = etcd?.metadata.annotations?.[membersAnnotation];
-  if (running === undefined || Number(running) === wanted) return undefined;
-  return user(
-    "PODS_MEMBERS_INVALID",
-    `etcd has ${running} members; spec.pods.datastore.members cannot change it to ${wanted}`,
-  );
+  return membersProblem(observed);
 };
 
 const datastore: Rule = ({ namespace, spec }) => {
@@ -180,9 +175,6 @@ const cloud: Rule = ({ spec, settings, cloudConfig }) => {
     `Secret ${name} with the key cloud.conf does not exist in the namespace of the control plane`,
   );
 };
-
-/** Of the StatefulSet: how many members etcd was created with. */
-export const membersAnnotation = "controlplane.causeway.dev/members";
 
 const rules: readonly Rule[] = [
   foreignNamespace,

@@ -59,7 +59,9 @@ export function servedVersion(pods: readonly Pod[], component: string): string |
 
 /** Addresses of pods of the component that are ready. */
 export function readyAddresses(pods: readonly Pod[], component: string): string[] {
-  return podsOf(pods, component).flatMap(({ metadata, status }) => {
+  // A new member of etcd, which answers little, is the last one.
+  const ordered = podsOf(pods, component).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  return ordered.flatMap(({ metadata, status }) => {
     const isReady = status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") === true;
     const { podIP } = status ?? {};
     return isReady && podIP !== undefined && metadata.deletionTimestamp === undefined ? [podIP] : [];

@@ -5,8 +5,15 @@ import { differs, idOf, stamped } from "./live.ts";
 import { apiServerConfig, apiServerObjects } from "./objects/apiserver.ts";
 import { cloudControllerObjects, controllerObjects } from "./objects/controllers.ts";
 import { isRestored } from "./keyspace.ts";
-import { etcdMembers, etcdObjects } from "./objects/etcd.ts";
-import { membersAnnotation } from "./refusals.ts";
+import { etcdObjects } from "./objects/etcd.ts";
+import {
+  isResized,
+  membersAnnotation,
+  registeredAnnotation,
+  servingMembers,
+  wantedMembers,
+  type WantedMembers,
+} from "./plan-members.ts";
 import { isRolledOut, templateCredentials, templateVersion, workload } from "./rollout.ts";
 import { isPooled, type TunnelSettings } from "./options.ts";
 import { sizes, type Size } from "./sizes.ts";
@@ -70,7 +77,7 @@ export function stagesOf(observed: Observed, { endpoint, images }: StageFrom): S
     untouched: [...servers.untouched, ...controllers.untouched],
     isEtcdDone: etcdDone,
     isServing: !sleeping && (api?.status?.readyReplicas ?? 0) > 0,
-    isComplete: etcdDone && apiDone && controllersDone,
+    isComplete: etcdDone && apiDone && controllersDone && !isResized(observed),
     waitsFor: [...(etcdDone ? [] : ["etcd"]), ...(apiDone ? [] : ["kube-apiserver"]), "the controllers"][0] ?? "",
   };
 }
@@ -100,15 +107,17 @@ interface Stage {
 function etcdStage(observed: Observed, { sleeping, ...base }: Base, apiPods: number): KubeObject[] {
   const { spec } = base;
   if (isPooled(spec)) return [];
+  const members = wantedMembers(observed);
   const objects = etcdObjects({
     ...base,
+    shape: members.shape,
     version: spec.version,
     datastore: spec.pods?.datastore ?? {},
     running: !sleeping || apiPods > 0,
     quotaBytes: spec.limits.bytes,
     credentials: secretDigest(observed, "etcd"),
   });
-  return objects.map((object) => withMembers(object, etcdMembers(spec.pods?.datastore)));
+  return objects.map((object) => withMembers(object, members));
 }
 
 function apiStage(observed: Observed, { sleeping, ...base }: Base, etcdDone: boolean): Stage {
@@ -121,7 +130,14 @@ function apiStage(observed: Observed, { sleeping, ...base }: Base, etcdDone: boo
   const now = began ? wanted : heldOf(observed, "kube-apiserver");
   if (now === undefined) return { objects: [], began, untouched: ["kube-apiserver"] };
   const poolServers = observed.pool?.servers ?? [];
-  const program = apiServerObjects({ ...base, ...now, tunnel, audit, poolServers });
+  const program = apiServerObjects({
+    ...base,
+    ...now,
+    tunnel,
+    audit,
+    poolServers,
+    etcdMembers: servingMembers(observed),
+  });
   return { objects: [apiServerConfig({ namespace, tunnel }), ...program], began, untouched: [] };
 }
 
@@ -177,8 +193,12 @@ function secretDigest({ live }: Observed, name: string): string {
   return digestOf((live.get(`Secret/${name}`) as Secret | undefined)?.data ?? null);
 }
 
-function withMembers(object: KubeObject, members: number): KubeObject {
+function withMembers(object: KubeObject, { settled, registered }: WantedMembers): KubeObject {
   if (object.kind !== "StatefulSet") return object;
-  const annotations = { ...object.metadata.annotations, [membersAnnotation]: String(members) };
+  const annotations = {
+    ...object.metadata.annotations,
+    [membersAnnotation]: String(settled),
+    ...(registered === undefined ? {} : { [registeredAnnotation]: String(registered) }),
+  };
   return { ...object, metadata: { ...object.metadata, annotations } };
 }

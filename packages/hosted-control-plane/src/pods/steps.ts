@@ -71,6 +71,12 @@ export type Step =
   | { readonly type: "delete"; readonly id: string; readonly object: KubeObject }
   | { readonly type: "enable-auth"; readonly access: EtcdAccess }
   | { readonly type: "ensure-etcd-user"; readonly access: EtcdAccess; readonly user: EtcdUser }
+  /** Adds a member that receives all data and has no vote. */
+  | { readonly type: "add-etcd-member"; readonly access: EtcdAccess; readonly peerUrl: string }
+  /** Gives it a vote, as soon as it has all data. */
+  | { readonly type: "promote-etcd-member"; readonly access: EtcdAccess; readonly id: string }
+  | { readonly type: "move-etcd-leader"; readonly access: EtcdAccess; readonly to: string }
+  | { readonly type: "remove-etcd-member"; readonly access: EtcdAccess; readonly id: string }
   /** Writes the data of a backup, before the first API server starts. */
   | { readonly type: "restore"; readonly from: RestoreSpec; readonly keyspace: Keyspace }
   /** Creates in the tenant what machines need to join, at addresses that the service cluster assigned. */

@@ -8,7 +8,7 @@ import { isPooled, type AuditSettings, type TunnelSettings } from "../options.ts
 import type { Size } from "../sizes.ts";
 import { prefixOf } from "../tenant.ts";
 import { auditArgs, auditMounts } from "./audit.ts";
-import { etcdMembers, ETCD_CLIENT_PORT } from "./etcd.ts";
+import { ETCD_CLIENT_PORT } from "./etcd.ts";
 import { namedMeta, selectorOf } from "./meta.ts";
 import { podAddress, podTemplate } from "./pod.ts";
 
@@ -24,6 +24,8 @@ export interface ApiServerFrom {
   readonly tunnel: TunnelSettings | undefined;
   readonly audit?: AuditSettings | undefined;
   readonly credentials: string;
+  /** Members of its own etcd that it connects to. */
+  readonly etcdMembers: number;
   /** URLs of the shared etcd. */
   readonly poolServers: readonly string[];
 }
@@ -123,8 +125,8 @@ function deployment(from: ApiServerFrom): Deployment {
  * advertised address. Of a tenant's flags there are only those of the table: others could read files, or leave its
  * network.
  */
-function args({ spec, namespace, endpoint, tunnel, size, poolServers, audit }: ApiServerFrom): string[] {
-  const servers = isPooled(spec) ? poolServers : ownServers(spec, namespace);
+function args({ spec, namespace, endpoint, tunnel, size, poolServers, audit, etcdMembers }: ApiServerFrom): string[] {
+  const servers = isPooled(spec) ? poolServers : ownServers(etcdMembers, namespace);
   const [reads, writes] = size.inflight;
   return [
     `--bind-address=${podAddress}`,
@@ -163,9 +165,10 @@ function args({ spec, namespace, endpoint, tunnel, size, poolServers, audit }: A
   ];
 }
 
-function ownServers({ pods }: ControlPlaneSpec, namespace: string): string[] {
-  const members = Array.from({ length: etcdMembers(pods?.datastore) }, (_, index) => index);
-  return members.map((index) => `https://etcd-${index}.etcd.${namespace}.svc:${ETCD_CLIENT_PORT}`);
+function ownServers(members: number, namespace: string): string[] {
+  return Array.from({ length: members }, (_, index) => index).map(
+    (index) => `https://etcd-${index}.etcd.${namespace}.svc:${ETCD_CLIENT_PORT}`,
+  );
 }
 
 function frontProxy({ frontProxy: root }: ControlPlaneSpec): string[] {

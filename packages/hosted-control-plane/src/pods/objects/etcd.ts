@@ -13,10 +13,25 @@ export interface EtcdFrom {
   readonly size: Size;
   readonly datastore: NonNullable<PodsSpec["datastore"]>;
   readonly running: boolean;
+  /** While the number of members changes. Default: as the datastore has it. */
+  readonly shape?: MembersShape;
   readonly quotaBytes: number;
   readonly credentials: string;
   /** It compacts itself: no API server of a prefix may. */
   readonly shared?: boolean;
+}
+
+/** How the StatefulSet is on the way to another number of members. */
+export interface MembersShape {
+  readonly replicas: number;
+  /** Members in the command of one that starts for the first time. */
+  readonly initial: number;
+  /** It joins members that exist. */
+  readonly joins: boolean;
+  /** Pods with lower ordinals are not restarted. */
+  readonly partition: number;
+  /** A pod that is scaled away takes its volume along. */
+  readonly dropsVolumes: boolean;
 }
 
 /** For API servers, and for this program. */
@@ -34,6 +49,15 @@ export function etcdObjects(from: EtcdFrom): KubeObject[] {
 /** 3 where three are requested, else 1. */
 export function etcdMembers(datastore: PodsSpec["datastore"]): number {
   return datastore?.members === 3 ? 3 : 1;
+}
+
+function hostOf(namespace: string, name: string): string {
+  return `${name}.etcd.${namespace}.svc`;
+}
+
+/** At which the other members reach the one with this ordinal. */
+export function peerUrlOf(namespace: string, ordinal: number): string {
+  return `https://${hostOf(namespace, `etcd-${ordinal}`)}:${ETCD_PEER_PORT}`;
 }
 
 function service({ namespace }: EtcdFrom): Service {
@@ -57,17 +81,29 @@ function service({ namespace }: EtcdFrom): Service {
 function statefulSet(from: EtcdFrom): StatefulSet {
   const { namespace, datastore, running, version } = from;
   const members = etcdMembers(datastore);
+  const shape = from.shape ?? {
+    replicas: members,
+    initial: members,
+    joins: false,
+    partition: 0,
+    dropsVolumes: false,
+  };
   return {
     apiVersion: "apps/v1",
     kind: "StatefulSet",
     metadata: namedMeta(namespace, "etcd", "etcd"),
     spec: {
       serviceName: "etcd",
-      replicas: running ? members : 0,
+      replicas: running ? shape.replicas : 0,
+      ...(shape.partition === 0 ? {} : { updateStrategy: { rollingUpdate: { partition: shape.partition } } }),
       // A member that waits for the others to start must not keep them from starting.
       podManagementPolicy: "Parallel",
       selector: selectorOf("etcd"),
-      persistentVolumeClaimRetentionPolicy: { whenDeleted: "Delete", whenScaled: "Retain" },
+      // The volume of a removed member has nothing that another one could start with. Hibernation keeps all.
+      persistentVolumeClaimRetentionPolicy: {
+        whenDeleted: "Delete",
+        whenScaled: running && shape.dropsVolumes ? "Delete" : "Retain",
+      },
       volumeClaimTemplates: [
         {
           metadata: { name: "data" },
@@ -82,7 +118,7 @@ function statefulSet(from: EtcdFrom): StatefulSet {
         component: "etcd",
         version,
         image: from.images.etcd,
-        command: command(from, members),
+        command: command(from, shape),
         resources: from.size.etcd,
         credentials: from.credentials,
         mounts: [
@@ -100,9 +136,12 @@ function statefulSet(from: EtcdFrom): StatefulSet {
 }
 
 /** The pod's name is the member's name. */
-function command({ namespace, quotaBytes, shared = false }: EtcdFrom, members: number): string[] {
-  const host = (name: string) => `${name}.etcd.${namespace}.svc`;
-  const peers = Array.from({ length: members }, (_, index) => `etcd-${index}`);
+function command(
+  { namespace, quotaBytes, shared = false }: EtcdFrom,
+  { initial, joins }: Pick<MembersShape, "initial" | "joins">,
+): string[] {
+  const host = (name: string) => hostOf(namespace, name);
+  const peers = Array.from({ length: initial }, (_, index) => `etcd-${index}`);
   return [
     "etcd",
     "--name=$(POD_NAME)",
@@ -112,7 +151,7 @@ function command({ namespace, quotaBytes, shared = false }: EtcdFrom, members: n
     `--listen-peer-urls=https://${podAddress}:${ETCD_PEER_PORT}`,
     `--initial-advertise-peer-urls=https://${host("$(POD_NAME)")}:${ETCD_PEER_PORT}`,
     `--initial-cluster=${peers.map((name) => `${name}=https://${host(name)}:${ETCD_PEER_PORT}`).join(",")}`,
-    "--initial-cluster-state=new",
+    `--initial-cluster-state=${joins ? "existing" : "new"}`,
     "--client-cert-auth=true",
     `--trusted-ca-file=${PKI}/ca.crt`,
     `--cert-file=${PKI}/server.crt`,

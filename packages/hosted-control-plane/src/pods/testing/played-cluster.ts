@@ -1,10 +1,14 @@
 import type { Deployment, KubeObject, Namespace, Pod, Secret, Service, StatefulSet } from "@causeway/kubernetes";
 import type { ControlPlaneSpec } from "../../runtime.ts";
 import type { Observed } from "../gather.ts";
+import { keyspaceOf } from "../keyspace.ts";
 import { idOf } from "../live.ts";
+import { etcdMembers } from "../objects/etcd.ts";
 import type { PodsSettings } from "../options.ts";
 import { plan } from "../plan.ts";
 import { fileNames } from "../plan-credentials.ts";
+import { isResized, membersAnnotation } from "../plan-members.ts";
+import type { EtcdMember, EtcdMembership } from "../pool/membership.ts";
 import type { PoolState } from "../pool/plan.ts";
 import { nextEtcdAuthority } from "../rotate-etcd.ts";
 import type { Step } from "../steps.ts";
@@ -22,6 +26,8 @@ export class PlayedCluster {
   pods: Pod[] = [];
   joinedAt: string | undefined;
   cloudConfig: string | undefined;
+  /** The members of an own etcd, once another number of them is requested; the first one leads at first. */
+  membership: EtcdMembership = { members: [], leader: undefined };
   pool: PoolState | undefined;
   hasEtcdUser = false;
   restored = false;
@@ -43,6 +49,8 @@ export class PlayedCluster {
     const namespaceName = namespaceOf(settings.owner, spec.id);
     const { pool, hasEtcdUser } = this;
     const { neighbours } = this;
+    const isAsked = isResized({ spec, live }) && keyspaceOf({ spec, live, pods, namespaceName, pool: undefined });
+    if (isAsked && this.membership.members.length === 0) this.#foundEtcd(spec);
     return {
       spec,
       settings,
@@ -50,6 +58,7 @@ export class PlayedCluster {
       namespace,
       live,
       pods,
+      membership: isAsked ? this.membership : undefined,
       joinedAt,
       cloudConfig,
       pool,
@@ -135,6 +144,22 @@ export class PlayedCluster {
       case "ensure-etcd-user":
         this.hasEtcdUser = true;
         return;
+      case "add-etcd-member": {
+        const name = /(etcd-\d+)\./.exec(step.peerUrl)?.[1];
+        this.#members([...this.membership.members, { id: `${++this.#revision}`, name, isLearner: true }]);
+        return;
+      }
+      case "promote-etcd-member":
+        this.#members(
+          this.membership.members.map((each) => (each.id === step.id ? { ...each, isLearner: false } : each)),
+        );
+        return;
+      case "remove-etcd-member":
+        this.#members(this.membership.members.filter(({ id }) => id !== step.id));
+        return;
+      case "move-etcd-leader":
+        this.membership = { ...this.membership, leader: step.to };
+        return;
       case "restore":
         this.restored = true;
         return;
@@ -174,6 +199,19 @@ export class PlayedCluster {
           status: { podIP: `10.1.0.${index + 1}`, conditions: [{ type: "Ready", status: "True" }] },
         });
     }
+  }
+
+  #members(members: readonly EtcdMember[]): void {
+    this.membership = { ...this.membership, members };
+  }
+
+  /** Those that it was made with. */
+  #foundEtcd({ pods }: ControlPlaneSpec): void {
+    const settled = Number(this.live.get("StatefulSet/etcd")?.metadata.annotations?.[membersAnnotation]);
+    const count = settled > 0 ? settled : etcdMembers(pods?.datastore);
+    const names = Array.from({ length: count }, (_, index) => `etcd-${index}`);
+    const members = names.map((name) => ({ id: `${++this.#revision}`, name, isLearner: false }));
+    this.membership = { members, leader: members.at(-1)?.id };
   }
 
   /** Another leader was faster. */

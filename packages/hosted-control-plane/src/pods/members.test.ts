@@ -1,0 +1,178 @@
+import type { Deployment, StatefulSet } from "@causeway/kubernetes";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { memberSteps } from "./plan-members.ts";
+import { plan } from "./plan.ts";
+import { PlayedCluster, now } from "./testing/played-cluster.ts";
+import { own, specOf } from "./testing/spec.ts";
+
+const withMembers = (members: number, changes: Parameters<typeof specOf>[0] = {}) =>
+  specOf({ pods: own({ datastore: { members } }), ...changes });
+const etcdOf = (cluster: PlayedCluster) => cluster.live.get("StatefulSet/etcd") as StatefulSet;
+const commandOf = (object: StatefulSet | Deployment | undefined) =>
+  object?.spec.template.spec.containers[0]?.command ?? [];
+const flag = (object: StatefulSet | Deployment | undefined, name: string) =>
+  commandOf(object)
+    .find((each) => each.startsWith(`${name}=`))
+    ?.slice(name.length + 1);
+const serversOf = (cluster: PlayedCluster) =>
+  (flag(cluster.live.get("Deployment/kube-apiserver") as Deployment | undefined, "--etcd-servers") ?? "")
+    .split(",")
+    .filter((each) => each !== "");
+const memberStepsIn = (cluster: PlayedCluster) =>
+  cluster.performed.filter((each) => /member|leader/.test(each)).map((each) => each.split(" ")[0]);
+
+/** What must hold after each step, whatever is requested and whatever ended in between. */
+function check(cluster: PlayedCluster): void {
+  const { members, leader } = cluster.membership;
+  if (members.length === 0) return;
+  const voters = members.filter(({ isLearner }) => !isLearner);
+  expect(members.map(({ name }) => name)).toEqual(members.map((_, index) => `etcd-${index}`));
+  expect(members.length - voters.length).toBeLessThanOrEqual(1);
+  expect(voters.map(({ id }) => id)).toContain(leader);
+  // The data is with the first one in any case.
+  expect(voters[0]?.name).toBe("etcd-0");
+  for (const server of serversOf(cluster)) {
+    const name = /(etcd-\d+)\./.exec(server)?.[1];
+    expect(voters.map((each) => each.name)).toContain(name);
+  }
+  const { spec } = etcdOf(cluster);
+  const { whenScaled } = spec.persistentVolumeClaimRetentionPolicy as { whenScaled: string };
+  // Hibernation keeps every volume.
+  if (whenScaled === "Delete") expect(spec.replicas).toBeGreaterThanOrEqual(1);
+}
+
+/** Plans and performs one step after the other, and lets what was written roll out, until nothing is left to do. */
+function complete(cluster: PlayedCluster, spec: ReturnType<typeof specOf>, turns = 60): number {
+  for (let turn = 0; turn < turns; turn++) {
+    const { steps } = plan(cluster.observe(spec), now);
+    for (const step of steps) {
+      cluster.perform(step, now);
+      check(cluster);
+    }
+    const before = JSON.stringify([cluster.pods, etcdOf(cluster)?.status]);
+    cluster.assignAddress();
+    cluster.rollOut();
+    if (steps.length === 0 && before === JSON.stringify([cluster.pods, etcdOf(cluster)?.status])) return turn;
+  }
+  throw new Error("it does not come to an end");
+}
+
+function started(members: number): PlayedCluster {
+  const cluster = new PlayedCluster();
+  complete(cluster, withMembers(members));
+  cluster.performed.splice(0);
+  return cluster;
+}
+
+describe("another number of etcd members", () => {
+  test("adds one at a time, which gets all data before its vote, and API servers learn of them in the end", () => {
+    const cluster = started(1);
+    complete(cluster, withMembers(3));
+    expect(memberStepsIn(cluster)).toEqual([
+      "add-etcd-member",
+      "promote-etcd-member",
+      "add-etcd-member",
+      "promote-etcd-member",
+    ]);
+    const etcd = etcdOf(cluster);
+    expect([etcd.spec.replicas, flag(etcd, "--initial-cluster")?.split(",").length]).toEqual([3, 3]);
+    expect(etcd.metadata.annotations?.["controlplane.causeway.dev/members"]).toBe("3");
+    expect(etcd.metadata.annotations).not.toHaveProperty(["controlplane.causeway.dev/registered-members"]);
+    expect(serversOf(cluster)).toHaveLength(3);
+    expect(plan(cluster.observe(withMembers(3)), now).status.problem).toBeUndefined();
+  });
+
+  test("starts a new member with those that it joins, and restarts none of the others meanwhile", () => {
+    const cluster = started(1);
+    const shapes: unknown[] = [];
+    const certificates = cluster.live.get("Secret/etcd")?.metadata.resourceVersion;
+    for (let turn = 0; turn < 60; turn++) {
+      const { steps } = plan(cluster.observe(withMembers(3)), now);
+      for (const step of steps) cluster.perform(step, now);
+      const { spec } = etcdOf(cluster);
+      const { rollingUpdate } = (spec.updateStrategy ?? {}) as { rollingUpdate?: { partition?: number } };
+      const shape = [spec.replicas, flag(etcdOf(cluster), "--initial-cluster-state"), rollingUpdate?.partition ?? 0];
+      if (JSON.stringify(shapes.at(-1)) !== JSON.stringify(shape)) shapes.push(shape);
+      cluster.rollOut();
+    }
+    expect(shapes).toEqual([
+      [1, "new", 0],
+      [2, "existing", 1],
+      [3, "existing", 2],
+      [3, "new", 0],
+    ]);
+    expect(cluster.live.get("Secret/etcd")?.metadata.resourceVersion).toBe(certificates);
+  });
+
+  test("has API servers give up members, and the first one lead, before members are removed with their volumes", () => {
+    const cluster = started(3);
+    complete(cluster, withMembers(1));
+    expect(memberStepsIn(cluster)).toEqual(["move-etcd-leader", "remove-etcd-member", "remove-etcd-member"]);
+    const given = cluster.performed.indexOf("apply Deployment/kube-apiserver");
+    expect(given).toBeGreaterThanOrEqual(0);
+    expect(given).toBeLessThan(cluster.performed.indexOf("move-etcd-leader"));
+    const etcd = etcdOf(cluster);
+    expect([etcd.spec.replicas, serversOf(cluster).length]).toEqual([1, 1]);
+    expect(etcd.spec.persistentVolumeClaimRetentionPolicy).toMatchObject({ whenScaled: "Retain" });
+  });
+
+  test("waits while a member is not ready, and while the etcd does not answer", () => {
+    const cluster = started(3);
+    const spec = withMembers(1);
+    while (!memberStepsIn(cluster).includes("move-etcd-leader")) {
+      for (const step of plan(cluster.observe(spec), now).steps) cluster.perform(step, now);
+      cluster.rollOut();
+    }
+    cluster.pods = cluster.pods.map((pod) =>
+      pod.metadata.name === "etcd-1" ? { ...pod, status: { ...pod.status, conditions: [] } } : pod,
+    );
+    expect(plan(cluster.observe(spec), now).steps).toEqual([]);
+    cluster.rollOut();
+    const unanswered = { ...cluster.observe(spec), membership: undefined };
+    expect([memberSteps(unanswered, true), plan(unanswered, now).steps]).toEqual([[], []]);
+    expect(plan(cluster.observe(spec), now).steps.map(({ type }) => type)).toEqual(["remove-etcd-member"]);
+  });
+
+  test("touches nothing while a member is none of the StatefulSet's, and says who must act", () => {
+    const cluster = started(1);
+    const spec = withMembers(3);
+    const observed = cluster.observe(spec);
+    const members = [...cluster.membership.members, { id: "9", name: undefined, isLearner: false }];
+    const { steps, status } = plan({ ...observed, membership: { ...cluster.membership, members } }, now);
+    expect(steps).toEqual([]);
+    expect(status.problem).toMatchObject({ code: "PODS_MEMBERS_INVALID", actor: "operator" });
+  });
+
+  test("comes to its end from wherever it was, through hibernation and other requests, and keeps data and quorum", () => {
+    const requests = fc.array(
+      fc.record({ members: fc.constantFrom(1, 3), replicas: fc.constantFrom(0, 2, 2), turns: fc.nat(12) }),
+      { minLength: 1, maxLength: 8 },
+    );
+    fc.assert(
+      fc.property(fc.constantFrom(1, 3), requests, (first, all) => {
+        const cluster = started(first);
+        for (const { members, replicas, turns } of all) {
+          const spec = withMembers(members, { replicas });
+          for (let turn = 0; turn < turns; turn++) {
+            // The process ends after any step, and the etcd does not answer in every third turn.
+            const observed = cluster.observe(spec);
+            const [step] = plan(turn % 3 === 1 ? { ...observed, membership: undefined } : observed, now).steps;
+            if (step !== undefined) cluster.perform(step, now);
+            check(cluster);
+            cluster.rollOut();
+          }
+        }
+        const { members } = all.at(-1) ?? { members: first };
+        const spec = withMembers(members);
+        complete(cluster, spec, 120);
+        const etcd = etcdOf(cluster);
+        expect([etcd.spec.replicas, serversOf(cluster).length]).toEqual([members, members]);
+        expect(etcd.metadata.annotations?.["controlplane.causeway.dev/members"]).toBe(String(members));
+        if (cluster.membership.members.length > 0) expect(cluster.membership.members).toHaveLength(members);
+        expect(plan(cluster.observe(spec), now).status.problem).toBeUndefined();
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
