@@ -129,7 +129,7 @@ for (const { name, missing } of servers())
 
     test("names one that does not answer, and exempts from it", async () => {
       const silent = await startWebhook(undefined);
-      ends.push(silent.close);
+      ends.push(() => silent.close());
       await register("silent", { clientConfig: silent.clientConfig }, /failed calling webhook "silent.example.com"/);
       const { exempted } = await check(true);
       expect(exempted).toEqual(["webhook silent.example.com of ValidatingWebhookConfiguration silent"]);
@@ -143,7 +143,10 @@ for (const { name, missing } of servers())
     ])("never exempts one that works and denies with: %s", async (message) => {
       const denying = await startWebhook(() => ({ allowed: false, status: { code: 500, message } }));
       const allowing = await startWebhook(() => ({ allowed: true }));
-      ends.push(denying.close, allowing.close);
+      ends.push(
+        () => denying.close(),
+        () => allowing.close(),
+      );
       // Nothing shows that this one is in force; the next one is registered later.
       await register("works", { clientConfig: allowing.clientConfig }, /^ok$/);
       await register("policy", { clientConfig: denying.clientConfig }, /webhook "policy.example.com" denied/);

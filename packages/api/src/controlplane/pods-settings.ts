@@ -22,10 +22,7 @@ export const podsSettings = object(
           members: optional(
             checked(
               int32({ minimum: 1, maximum: 3, description: "Members of an etcd of its own: 1 or 3. Default: 1." }),
-              [
-                { rule: "self == oldSelf", message: "field is immutable" },
-                { rule: "self != 2", message: "two members cannot lose any: set 1 or 3" },
-              ],
+              [{ rule: "self != 2", message: "two members cannot lose any: set 1 or 3" }],
             ),
           ),
           storage: optional(

@@ -172,7 +172,7 @@ describe("another number of etcd members", () => {
         if (cluster.membership.members.length > 0) expect(cluster.membership.members).toHaveLength(members);
         expect(plan(cluster.observe(spec), now).status.problem).toBeUndefined();
       }),
-      { numRuns: 25 },
+      { numRuns: 20 },
     );
   });
 });

@@ -52,6 +52,7 @@ export async function perform(
   observed: PerformOn,
   signal: AbortSignal,
 ): Promise<void | "deferred"> {
+  if (isMemberStep(step)) return changeMembers(using.members ?? createEtcdMembers(using), step, signal);
   const { client } = using;
   switch (step.type) {
     case "apply-namespace":
@@ -84,11 +85,6 @@ export async function perform(
       await using.etcd.ensureUser(step.access, step.user, signal);
       using.done(step);
       return undefined;
-    case "add-etcd-member":
-    case "promote-etcd-member":
-    case "move-etcd-leader":
-    case "remove-etcd-member":
-      return changeMembers(using.members ?? createEtcdMembers(using), step, signal);
     case "restore":
       if (using.backups === undefined) throw notOffered();
       await using.backups.restore(step.from, step.keyspace, signal);
@@ -101,7 +97,9 @@ export async function perform(
   }
 }
 
-type MemberStep = Extract<Step, { type: `${string}-etcd-member` | "move-etcd-leader" }>;
+const memberSteps = ["add-etcd-member", "promote-etcd-member", "move-etcd-leader", "remove-etcd-member"] as const;
+type MemberStep = Extract<Step, { type: (typeof memberSteps)[number] }>;
+const isMemberStep = (step: Step): step is MemberStep => memberSteps.some((type) => type === step.type);
 
 /** What is not done yet is seen in the etcd's own list, and tried again. */
 async function changeMembers(members: EtcdMembers, step: MemberStep, signal: AbortSignal): Promise<void | "deferred"> {

@@ -90,19 +90,24 @@ export function nextRecord(before: StorageRecord | undefined, { bytes, budget, a
   const sealAt = stage === "Within" ? bytes + budget / 4 : Math.max(before?.sealAt ?? 0, budget * 1.25);
   const seals = before?.seals ?? 0;
   const known = seals === 0 ? {} : { seals };
-  if (stage !== "Sealed") {
-    if (bytes <= sealAt) return { ...now, stage: "Exceeded", sealAt, ...known };
-    return { ...now, stage: "Sealed", sealAt, seals: seals + 1, opensAt: at + sealed(seals) };
-  }
+  if (before?.stage === "Sealed") return afterSeal(before, now, sealAt);
+  if (bytes <= sealAt) return { ...now, stage: "Exceeded", sealAt, ...known };
+  return { ...now, stage: "Sealed", sealAt, seals: seals + 1, opensAt: at + sealed(seals) };
+}
+
+/** Of one that is sealed, and stores too much still. */
+function afterSeal(before: StorageRecord, now: Measured, sealAt: number): StorageRecord {
+  const { bytes, budget, at } = now;
+  const seals = Math.max(1, before.seals ?? 0);
   // The API refuses writes again, so that objects can be deleted. What each raise permits beyond its budget is the
   // same.
-  const isRaised = budget > (before?.budget ?? budget) && bytes <= budget * 1.25;
-  if (isRaised) return { ...now, stage: "Exceeded", sealAt: budget * 1.25, ...known };
+  const isRaised = budget > before.budget && bytes <= budget * 1.25;
+  if (isRaised) return { ...now, stage: "Exceeded", sealAt: budget * 1.25, seals };
   // One that an earlier version sealed is opened as one that was sealed now.
-  const opensAt = before?.opensAt ?? at + FIRST_SEAL;
+  const opensAt = before.opensAt ?? at + FIRST_SEAL;
   const isOpened = at >= opensAt && bytes <= budget * OPENED_BELOW;
-  if (!isOpened) return { ...now, stage, sealAt, seals: Math.max(1, seals), opensAt };
-  return { ...now, stage: "Exceeded", sealAt: Math.max(bytes + budget / 16, budget * 1.25), seals: Math.max(1, seals) };
+  if (!isOpened) return { ...now, stage: "Sealed", sealAt, seals, opensAt };
+  return { ...now, stage: "Exceeded", sealAt: Math.max(bytes + budget / 16, budget * 1.25), seals };
 }
 
 /** Milliseconds that a seal lasts, after so many before it. */

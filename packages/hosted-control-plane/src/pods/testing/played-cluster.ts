@@ -144,21 +144,11 @@ export class PlayedCluster {
       case "ensure-etcd-user":
         this.hasEtcdUser = true;
         return;
-      case "add-etcd-member": {
-        const name = /(etcd-\d+)\./.exec(step.peerUrl)?.[1];
-        this.#members([...this.membership.members, { id: `${++this.#revision}`, name, isLearner: true }]);
-        return;
-      }
+      case "add-etcd-member":
       case "promote-etcd-member":
-        this.#members(
-          this.membership.members.map((each) => (each.id === step.id ? { ...each, isLearner: false } : each)),
-        );
-        return;
       case "remove-etcd-member":
-        this.#members(this.membership.members.filter(({ id }) => id !== step.id));
-        return;
       case "move-etcd-leader":
-        this.membership = { ...this.membership, leader: step.to };
+        this.#changeMembers(step);
         return;
       case "restore":
         this.restored = true;
@@ -199,6 +189,17 @@ export class PlayedCluster {
           status: { podIP: `10.1.0.${index + 1}`, conditions: [{ type: "Ready", status: "True" }] },
         });
     }
+  }
+
+  #changeMembers(step: Extract<Step, { type: `${string}-etcd-${"member" | "leader"}` }>): void {
+    const { members } = this.membership;
+    if (step.type === "move-etcd-leader") this.membership = { ...this.membership, leader: step.to };
+    if (step.type === "remove-etcd-member") this.#members(members.filter(({ id }) => id !== step.id));
+    if (step.type === "promote-etcd-member")
+      this.#members(members.map((each) => (each.id === step.id ? { ...each, isLearner: false } : each)));
+    if (step.type !== "add-etcd-member") return;
+    const name = /(etcd-\d+)\./.exec(step.peerUrl)?.[1];
+    this.#members([...members, { id: `${++this.#revision}`, name, isLearner: true }]);
   }
 
   #members(members: readonly EtcdMember[]): void {
