@@ -147,7 +147,7 @@ describe("another number of etcd members", () => {
   test("comes to its end from wherever it was, through hibernation and other requests, and keeps data and quorum", () => {
     const requests = fc.array(
       fc.record({ members: fc.constantFrom(1, 3), replicas: fc.constantFrom(0, 2, 2), turns: fc.nat(12) }),
-      { minLength: 1, maxLength: 8 },
+      { minLength: 1, maxLength: 5 },
     );
     fc.assert(
       fc.property(fc.constantFrom(1, 3), requests, (first, all) => {
@@ -172,7 +172,7 @@ describe("another number of etcd members", () => {
         if (cluster.membership.members.length > 0) expect(cluster.membership.members).toHaveLength(members);
         expect(plan(cluster.observe(spec), now).status.problem).toBeUndefined();
       }),
-      { numRuns: 20 },
+      { numRuns: 8 },
     );
   });
 });

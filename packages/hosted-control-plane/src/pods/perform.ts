@@ -15,6 +15,7 @@ import type { Backups } from "../backup/backups.ts";
 import { secretNamed } from "../backup/secrets.ts";
 import { notOffered } from "../backup/store.ts";
 import type { Observed } from "./gather.ts";
+import { isMemberStep, type MemberStep } from "./plan-members.ts";
 import type { EtcdAdmin } from "./pool/etcd-admin.ts";
 import { createEtcdMembers, type EtcdMembers } from "./pool/membership.ts";
 import { followSecret, rotateEtcdAuthority } from "./rotate-etcd.ts";
@@ -96,10 +97,6 @@ export async function perform(
       return undefined;
   }
 }
-
-const memberSteps = ["add-etcd-member", "promote-etcd-member", "move-etcd-leader", "remove-etcd-member"] as const;
-type MemberStep = Extract<Step, { type: (typeof memberSteps)[number] }>;
-const isMemberStep = (step: Step): step is MemberStep => memberSteps.some((type) => type === step.type);
 
 /** What is not done yet is seen in the etcd's own list, and tried again. */
 async function changeMembers(members: EtcdMembers, step: MemberStep, signal: AbortSignal): Promise<void | "deferred"> {

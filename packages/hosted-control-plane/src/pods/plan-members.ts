@@ -14,6 +14,13 @@ export const membersAnnotation = "controlplane.causeway.dev/members";
 /** While their number changes: how many of them etcd knew last. */
 export const registeredAnnotation = "controlplane.causeway.dev/registered-members";
 
+const memberStepTypes = ["add-etcd-member", "promote-etcd-member", "move-etcd-leader", "remove-etcd-member"] as const;
+/** A step that changes the etcd's own list, or who leads. */
+export type MemberStep = Extract<Step, { type: (typeof memberStepTypes)[number] }>;
+
+/** Is it one of `memberSteps`? */
+export const isMemberStep = (step: Step): step is MemberStep => memberStepTypes.some((type) => type === step.type);
+
 type MembersFrom = Pick<Observed, "spec" | "live" | "pods" | "namespaceName" | "membership">;
 type SpecAndLive = Pick<MembersFrom, "spec" | "live">;
 

@@ -7,7 +7,7 @@ import { etcdMembers } from "../objects/etcd.ts";
 import type { PodsSettings } from "../options.ts";
 import { plan } from "../plan.ts";
 import { fileNames } from "../plan-credentials.ts";
-import { isResized, membersAnnotation } from "../plan-members.ts";
+import { isMemberStep, isResized, membersAnnotation, type MemberStep } from "../plan-members.ts";
 import type { EtcdMember, EtcdMembership } from "../pool/membership.ts";
 import type { PoolState } from "../pool/plan.ts";
 import { nextEtcdAuthority } from "../rotate-etcd.ts";
@@ -92,6 +92,7 @@ export class PlayedCluster {
 
   perform(step: Step, at: number): void {
     this.performed.push("id" in step ? `${step.type} ${step.id}` : step.type);
+    if (isMemberStep(step)) return this.#changeMembers(step);
     switch (step.type) {
       case "apply-namespace":
         this.namespace = this.#stored(step.object, this.namespace) as Namespace;
@@ -144,12 +145,6 @@ export class PlayedCluster {
       case "ensure-etcd-user":
         this.hasEtcdUser = true;
         return;
-      case "add-etcd-member":
-      case "promote-etcd-member":
-      case "remove-etcd-member":
-      case "move-etcd-leader":
-        this.#changeMembers(step);
-        return;
       case "restore":
         this.restored = true;
         return;
@@ -191,7 +186,7 @@ export class PlayedCluster {
     }
   }
 
-  #changeMembers(step: Extract<Step, { type: `${string}-etcd-${"member" | "leader"}` }>): void {
+  #changeMembers(step: MemberStep): void {
     const { members } = this.membership;
     if (step.type === "move-etcd-leader") this.membership = { ...this.membership, leader: step.to };
     if (step.type === "remove-etcd-member") this.#members(members.filter(({ id }) => id !== step.id));
