@@ -117,11 +117,24 @@ describe("a hosted control plane", () => {
     await expect(create("refused", spec)).rejects.toThrow(message);
   });
 
-  test("of runtime Pods is accepted with three replicas and an older minor version, and keeps its members", async () => {
+  test("of runtime Pods is accepted with three replicas and an older minor version, and with one or three members", async () => {
     const pods = { datastore: { members: 3 } };
     await create("pods", { version: "v1.33.1", runtime: "Pods", replicas: 3, pods });
-    await expect(patch("pods", { pods: { datastore: { members: 1 } } })).rejects.toThrow(/immutable/);
+    await patch("pods", { pods: { datastore: { members: 1 } } });
+    await expect(patch("pods", { pods: { datastore: { members: 2 } } })).rejects.toThrow(/two members cannot lose any/);
     await expect(patch("pods", { version: "v1.35.0" })).rejects.toThrow(/one minor version at a time/);
+  });
+
+  test("of runtimes Process and Pods has backups, an embedded one and one that joins an etcd have none", async () => {
+    const version = "v1.34.4";
+    await create("backed-up", { version, runtime: "Process", backup: {} });
+    await create("restored", { version, runtime: "Process", restore: { from: "web/uid" } });
+    const embedded = create("embedded", { version: "v1.34.0", runtime: "Embedded", backup: {} });
+    await expect(embedded).rejects.toThrow(/need runtime Pods or Process/);
+    const members = [{ name: "master-0", peerURL: "https://192.0.2.1:2380" }];
+    const datastore = { stage: "Follow", members, peerHost: "192.0.2.2" };
+    const joined = create("joined", { version, runtime: "Process", datastore, backup: {} });
+    await expect(joined).rejects.toThrow(/need an etcd of the control plane's own/);
   });
 
   test("of runtime Process is accepted with the minor before, and upgraded to the next", async () => {

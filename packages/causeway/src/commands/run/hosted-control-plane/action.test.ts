@@ -169,6 +169,7 @@ describe("flags of the operator", () => {
       maxNamespaceStorage: "1Ti",
       gatewayDomain: "api.example.org",
       gatewayAddress: "203.0.113.9",
+      auditLog: "file" as const,
     };
     expect(settingsOf({ ...defaults, ...flags }, "here")).toEqual({
       owner: "here",
@@ -179,6 +180,7 @@ describe("flags of the operator", () => {
       nodeNetworks: ["10.6.0.0/16", "10.7.0.0/16"],
       operatorNamespace: "causeway-system",
       pool: { members: 1, storage: "20Gi", storageClassName: "fast" },
+      audit: { log: "File" },
       ceilings: {
         size: "Medium",
         replicas: 3,
@@ -210,6 +212,11 @@ describe("flags of the operator", () => {
     [{ tunnelUrl: "http://tunnel:8090" }, "FLAG_INVALID"],
     [{ tunnelUrl: "https://tunnel:8090" }, "FLAG_INVALID"],
     [{ tunnelUrl: "https://tunnel:8090", tunnelCaFile: "/does/not/exist" }, "CERTIFICATE_UNREADABLE"],
+    [{ auditWebhookUrl: "http://audit" }, "FLAG_INVALID"],
+    [{ auditWebhookUrl: "https://user@audit" }, "FLAG_INVALID"],
+    [{ auditWebhookUrl: "https://audit" }, "FLAG_INVALID"],
+    [{ auditWebhookCaFile: "ca.crt" }, "FLAG_INVALID"],
+    [{ auditWebhookUrl: "https://audit", auditWebhookCaFile: "/does/not/exist" }, "CERTIFICATE_UNREADABLE"],
   ])("are refused: %j", ([flags, code]) => {
     expect(() => settingsOf({ ...defaults, ...flags }, "here")).toThrowError(
       expect.objectContaining({ code }) as Error,
