@@ -25,6 +25,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "cinder-csi/src/controller/attachment.ts": "only leaves out an id that the message has already",
   "hosted-control-plane/src/pods/storage/meter.ts": "etcd's refusal of a compaction has no code of its own",
   "openstack-operator/src/maintenance/model.ts": "Nova has no other field to mark a service that was disabled by us",
+  "hosted-control-plane/src/webhooks/check.ts": "a refusal by a webhook has no other field for its name",
   "reverse-tunnel/src/agent/agent.ts": "a label of a metric: konnectivity has no code for a timeout",
   "apiserver/src/admission/policies/strategy.ts": "validates the message that an author of a policy wrote",
   "cluster-api/src/kubeadmcontrolplane/forwarded-access.ts":

@@ -1,4 +1,6 @@
-/** Where API servers as pods write their audit events: a webhook with a token, and files of the pod, on a real program. */
+/**
+ * Where API servers as pods write their audit events: a webhook with a token, and files of the pod, on a real program.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";

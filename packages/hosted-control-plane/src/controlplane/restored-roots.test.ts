@@ -41,7 +41,7 @@ function known(root: Root | undefined): Root {
 
 /** What runs with these roots, as far as backups and programs know them. */
 function specOf(roots: AuthorityFacts["roots"]): ControlPlaneSpec {
-  const facts: AuthorityFacts = { roots, createdAt: now, expiresAt: now, oldMachines: [] };
+  const facts: AuthorityFacts = { roots, createdAt: now, expiresAt: now, machines: [] };
   const { ca, sa, proxy } = roots;
   return {
     authority: ca.pair,

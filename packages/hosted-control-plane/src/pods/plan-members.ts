@@ -111,8 +111,8 @@ function hasPod({ pods }: Pick<MembersFrom, "pods">, ordinal: number): boolean {
 /**
  * The rules of another number of members: one at a time, only while all others are ready, so that there is a quorum all
  * the time. A new member receives all data before it votes. Members leave when no API server connects to them, and the
- * one that stays leads before. Where it is, is in the etcd's own list, so that a crash repeats nothing, and a request for
- * the old number in the midst goes back from there.
+ * one that stays leads before. Where it is, is in the etcd's own list, so that a crash repeats nothing, and a request
+ * for the old number in the midst goes back from there.
  * @param isSettled every object is as it is to be
  */
 export function memberSteps(from: MembersFrom, isSettled: boolean): Step[] {

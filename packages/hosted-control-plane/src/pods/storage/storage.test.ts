@@ -95,7 +95,7 @@ describe("the stage of a control plane", () => {
       { stage: "Sealed", seals: 1, opensAt: now + 10 * minutes },
     ],
     [
-      "begins anew when it was within its budget",
+      "begins again when it was within its budget",
       record("Exceeded", 136, { seals: 3, sealAt: 142 * MIB }),
       0,
       90,
