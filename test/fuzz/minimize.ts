@@ -3,7 +3,7 @@ import type { Input, Step } from "./input.ts";
 import type { Fault } from "./run-input.ts";
 
 const MOST_TRIES = 60;
-/** Milliseconds in which new tries begin: what takes a server's whole patience is not tried often. */
+/** Milliseconds in which new tries begin: what waits for a server's whole timeout is not tried often. */
 const MOST_TIME = 30_000;
 const SHOWN = 20_000;
 

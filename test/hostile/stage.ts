@@ -18,7 +18,7 @@ import {
   type KubernetesClient,
   type ResourceType,
 } from "@causeway/kubernetes";
-import { causeway, eventually, PATIENCE, type Started } from "../support/processes.ts";
+import { causeway, eventually, TIMEOUT, type Started } from "../support/processes.ts";
 import type { Played } from "./attacker.ts";
 import type { Probed, Report } from "./probe.ts";
 import type { Place } from "./target.ts";
@@ -80,7 +80,7 @@ export async function openHostile(): Promise<Hostile> {
       recovered: async () => {
         const client = createClient(attacked);
         try {
-          await eventually(PATIENCE, () => client.get(ConfigMap, { namespace: "default", name: "victim" }));
+          await eventually(TIMEOUT, () => client.get(ConfigMap, { namespace: "default", name: "victim" }));
         } finally {
           await client.close();
         }
@@ -139,13 +139,13 @@ async function secondTenant(client: KubernetesClient): Promise<ClusterConfig> {
       controlPlaneRef: { apiGroup: "controlplane.cluster.x-k8s.io", kind: "HostedControlPlane", name: "quiet" },
     },
   } as Cluster);
-  const secret = await eventually(PATIENCE, () =>
+  const secret = await eventually(TIMEOUT, () =>
     client.find(Secret, { namespace: "default", name: "quiet-kubeconfig" }),
   );
   const config = loadKubeconfig({ text: secretText(secret, "value") ?? "" });
   const workload = createClient(config);
   try {
-    await eventually(PATIENCE, async () => (await workload.list(ConfigMap)).items.length >= 0);
+    await eventually(TIMEOUT, async () => (await workload.list(ConfigMap)).items.length >= 0);
   } finally {
     await workload.close();
   }
@@ -194,7 +194,7 @@ async function tokenOf(client: KubernetesClient, account: string): Promise<strin
     type: "kubernetes.io/service-account-token",
     metadata: { name: account, namespace: "default", annotations: { "kubernetes.io/service-account.name": account } },
   });
-  return eventually(PATIENCE, async () => {
+  return eventually(TIMEOUT, async () => {
     const secret = await client.get(Secret, { namespace: "default", name: account });
     return secretText(secret, "token");
   });

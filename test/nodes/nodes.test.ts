@@ -9,7 +9,7 @@ import { inventory } from "../support/inventory.ts";
 import { eventually } from "../support/processes.ts";
 import { IMAGE, startRig, type Rig } from "./rig.ts";
 
-const PATIENCE = 10 * 60_000;
+const TIMEOUT = 10 * 60_000;
 /** The control plane is Kubernetes' own programs. */
 const isProcess = process.env["CAUSEWAY_NODES_PROGRAMS"] !== undefined;
 const isOverlay = process.env["CAUSEWAY_NODES_OVERLAY"] !== undefined;
@@ -153,7 +153,7 @@ describe("a cluster whose nodes run real containers", () => {
       const command = ["sh", "-c", "seq 1 100000; exec sleep 3600"];
       rig.apply(onePod("printer", { command }));
       rig.workload("wait", "pod/printer", "--for=condition=Ready", "--timeout=600s");
-      await eventually(PATIENCE, () => sum(rig.workload("logs", "printer")) === sum(lines));
+      await eventually(TIMEOUT, () => sum(rig.workload("logs", "printer")) === sum(lines));
     });
 
     test("exec returns what a command wrote, takes its input, and has its exit code", () => {
@@ -168,7 +168,7 @@ describe("a cluster whose nodes run real containers", () => {
     test.skipIf(isProcess)("top shows what a busy container and the nodes use", async () => {
       rig.apply(onePod("busy", { command: ["sh", "-c", "while :; do :; done"] }));
       rig.workload("wait", "pod/busy", "--for=condition=Ready", "--timeout=600s");
-      await eventually(PATIENCE, () => {
+      await eventually(TIMEOUT, () => {
         const [, cpu, memory] = topped("pod", "busy").find(([name]) => name === "busy") ?? [];
         // Of a processor that others use, too.
         return parseInt(cpu ?? "", 10) >= 100 && /^\d+Mi$/.test(memory ?? "");
@@ -216,10 +216,10 @@ describe("a cluster whose nodes run real containers", () => {
   test("a Service of type LoadBalancer carries packets through Octavia and kube-proxy to pods, also while they are replaced", async () => {
     rig.apply(service("LoadBalancer"));
     const address = await eventually(
-      PATIENCE,
+      TIMEOUT,
       () => rig.workload("get", "service", "web", "-o", "jsonpath={.status.loadBalancer.ingress[0].ip}") || undefined,
     );
-    await eventually(PATIENCE, async () => (await hostname(address)) !== "");
+    await eventually(TIMEOUT, async () => (await hostname(address)) !== "");
     const before = new Set(podsOf("app=web").map(({ metadata }) => metadata.name));
     const asking = new AbortController();
     const failures: string[] = [];
@@ -240,10 +240,10 @@ describe("a cluster whose nodes run real containers", () => {
       }
     })();
     const isAnswered = (byOld: boolean) => [...answered.keys()].some((name) => before.has(name) === byOld) || undefined;
-    await eventually(PATIENCE, () => isAnswered(true));
+    await eventually(TIMEOUT, () => isAnswered(true));
     rig.apply(web("two"));
     await rig.rolledOut("web");
-    await eventually(PATIENCE, () => isAnswered(false));
+    await eventually(TIMEOUT, () => isAnswered(false));
     asking.abort();
     await load;
     await Promise.all(requests);
@@ -256,7 +256,7 @@ describe("a cluster whose nodes run real containers", () => {
     const server = (await rig.cloud.compute.servers.all()).find(({ name }) => name === victim);
     if (server === undefined) throw new Error(`no server ${victim}`);
     await rig.cloud.compute.serverActions.stop(server.id);
-    await eventually(PATIENCE, () => {
+    await eventually(TIMEOUT, () => {
       // The kubelet that would end a deleted pod is switched off, too.
       const left = podsOf("app=web").filter(({ metadata }) => metadata.deletionTimestamp === undefined);
       const ready = left.filter((pod) => pod.status.conditions?.some((c) => c.type === "Ready" && c.status === "True"));
@@ -266,8 +266,8 @@ describe("a cluster whose nodes run real containers", () => {
 
   test("deleting the cluster leaves nothing in the project, and nothing of its machines on the host", async () => {
     rig.deleteCluster();
-    await eventually(PATIENCE, async () => JSON.stringify(await inventory(rig.cloud)) === JSON.stringify(rig.before));
-    await eventually(PATIENCE, () => machinesLeft(machines).length === 0);
+    await eventually(TIMEOUT, async () => JSON.stringify(await inventory(rig.cloud)) === JSON.stringify(rig.before));
+    await eventually(TIMEOUT, () => machinesLeft(machines).length === 0);
   });
 });
 

@@ -10,7 +10,7 @@ import { openProject } from "./project.ts";
 import { startTunnel, TUNNEL_NETWORKS } from "./tunnel.ts";
 
 const execute = promisify(execFile);
-const PATIENCE = 10 * 60_000;
+const TIMEOUT = 10 * 60_000;
 const POD_CIDR = "10.244.0.0/16";
 const NAME = "real-nodes";
 const REPLICAS = 2;
@@ -188,7 +188,7 @@ async function runJob(
   const container = { name: "ask", image: IMAGE, command: ["/bin/sh", "-c", command] };
   const template = { spec: { restartPolicy: "Never", containers: [container] } };
   apply({ apiVersion: "batch/v1", kind: "Job", metadata: { name }, spec: { backoffLimit: 0, template } });
-  return eventually(PATIENCE, () => {
+  return eventually(TIMEOUT, () => {
     const { items } = JSON.parse(workload("get", "pods", "-l", `job-name=${name}`, "-o", "json")) as PodList;
     const ended = items[0]?.status.containerStatuses?.[0]?.state.terminated;
     return ended === undefined ? undefined : (ended.message ?? `no message; exit code ${ended.exitCode}`);

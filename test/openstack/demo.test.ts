@@ -14,7 +14,7 @@ import { causeway, eventually, kubectl, type Started } from "../support/processe
 const cloudName = process.env["OS_CLOUD"] ?? "devcloud";
 const minutes = 60_000;
 /** How long each thing may take on a machine that is slow. */
-const PATIENCE = 10 * minutes;
+const TIMEOUT = 10 * minutes;
 /** Milliseconds without a change after which nothing more is expected of itself. */
 const STILL = 3_000;
 
@@ -82,7 +82,7 @@ describe("the demo on a real OpenStack", () => {
       metadata: { annotations: Record<string, string> };
     };
     const id = service.metadata.annotations["loadbalancer.openstack.org/load-balancer-id"] ?? "";
-    const members = await eventually(PATIENCE, async () => {
+    const members = await eventually(TIMEOUT, async () => {
       const lb = await cloud.loadBalancing.loadBalancers.get(id);
       const found = await cloud.loadBalancing.members(lb.pools[0]?.id ?? "").all();
       return lb.provisioning_status === "ACTIVE" && found.length === 3 ? found : undefined;
@@ -92,7 +92,7 @@ describe("the demo on a real OpenStack", () => {
 
   test("scaling to five gives five Ready nodes", async () => {
     kubectl(management(), "scale", "machinedeployment", "demo-workers", "--replicas=5");
-    await eventually(PATIENCE, () => {
+    await eventually(TIMEOUT, () => {
       const ready = kubectl(workload(), "get", "nodes", "--no-headers")
         .split("\n")
         .filter((l) => /\sReady\s/.test(l));
@@ -104,7 +104,7 @@ describe("the demo on a real OpenStack", () => {
     const had = await stillInventory(cloud);
     kubectl(workload(), "create", "service", "loadbalancer", "another", "--tcp=8080:8080");
     await eventually(
-      PATIENCE,
+      TIMEOUT,
       () =>
         kubectl(workload(), "get", "service", "another", "-o", "jsonpath={.status.loadBalancer.ingress[0].ip}") ||
         undefined,
@@ -126,7 +126,7 @@ describe("the demo on a real OpenStack", () => {
  */
 async function stillInventory(cloud: Cloud): Promise<string[]> {
   let last = await inventory(cloud);
-  for (const end = Date.now() + PATIENCE; Date.now() < end;) {
+  for (const end = Date.now() + TIMEOUT; Date.now() < end;) {
     await sleep(STILL);
     const now = await inventory(cloud);
     if (isDeepStrictEqual(now, last)) return now;
@@ -137,7 +137,7 @@ async function stillInventory(cloud: Cloud): Promise<string[]> {
 
 async function untilInventory(cloud: Cloud, wanted: readonly string[]): Promise<void> {
   const isThere = async () => isDeepStrictEqual(await inventory(cloud), wanted);
-  for (const end = Date.now() + PATIENCE; Date.now() < end && !(await isThere());) await sleep(1_000);
+  for (const end = Date.now() + TIMEOUT; Date.now() < end && !(await isThere());) await sleep(1_000);
   expect(await inventory(cloud)).toEqual(wanted);
 }
 

@@ -27,7 +27,7 @@ const programs = process.env["CAUSEWAY_MAGNUM_PROGRAMS"];
 const [before = "v1.34.0", after = "v1.34.1"] = process.env["CAUSEWAY_MAGNUM_VERSIONS"]?.split(" ") ?? [];
 const minutes = 60_000;
 /** How long each thing may take on a machine that is slow. */
-const PATIENCE = 15 * minutes;
+const TIMEOUT = 15 * minutes;
 const LIMIT = 20 * minutes;
 
 describe("a managed cluster on a real OpenStack", { timeout: LIMIT }, () => {
@@ -49,7 +49,7 @@ describe("a managed cluster on a real OpenStack", { timeout: LIMIT }, () => {
   /** What the project has once nothing changes for ten seconds: a cloud deletes what others left after they ended. */
   async function settled(): Promise<string[]> {
     let found = await inventory(cloud);
-    await eventually(PATIENCE, async () => {
+    await eventually(TIMEOUT, async () => {
       await new Promise((done) => setTimeout(done, 10_000));
       const before = found;
       found = await inventory(cloud);
@@ -68,7 +68,7 @@ describe("a managed cluster on a real OpenStack", { timeout: LIMIT }, () => {
     const runtime = programs === undefined ? [] : ["--runtime", "process", "--programs", programs];
     started.push(causeway(["machine-agent", "--cloud", cloudName, "--state", join(dir, "machines")]));
     started.push(causeway(["up", "--cloud", cloudName, "--state", join(dir, "state"), ...runtime]));
-    await eventually(PATIENCE, () => existsSync(management()));
+    await eventually(TIMEOUT, () => existsSync(management()));
     const { authUrl, region } = loadCloudsYaml({ cloud: cloudName });
     const [port = 0] = await freePorts(1);
     const trustees = ["--trustee-cloud", `${cloudName}-admin`, "--trustee-domain", DOMAIN];
@@ -77,7 +77,7 @@ describe("a managed cluster on a real OpenStack", { timeout: LIMIT }, () => {
     if (programs !== undefined) flags.push("--control-plane-runtime", "Process");
     started.push(causeway(["run", "magnum-api", ...flags, ...(region === undefined ? [] : ["--region", region])]));
     const url = `http://127.0.0.1:${port}`;
-    await eventually(PATIENCE, () =>
+    await eventually(TIMEOUT, () =>
       fetch(url).then(
         ({ ok }) => ok,
         () => false,
@@ -161,7 +161,7 @@ describe("a managed cluster on a real OpenStack", { timeout: LIMIT }, () => {
     JSON.parse(await coe("cluster show real -f json")) as Record<string, unknown>;
 
   async function becomes(status: string): Promise<void> {
-    const end = Date.now() + PATIENCE;
+    const end = Date.now() + TIMEOUT;
     let found: Record<string, unknown> = {};
     while (Date.now() < end) {
       found = await shown();
@@ -254,7 +254,7 @@ describe("a managed cluster on a real OpenStack", { timeout: LIMIT }, () => {
 
   test("coe cluster delete leaves the project, and its user's application credentials, as they were", async () => {
     await coe("cluster delete real");
-    await eventually(PATIENCE, async () => !(await coe("cluster list")).includes("real"));
+    await eventually(TIMEOUT, async () => !(await coe("cluster list")).includes("real"));
     expect(await inventory(cloud)).toEqual(listing);
     expect(await credentials()).toEqual(credentialsBefore);
     expect(await usersOfClusters()).toEqual([]);

@@ -23,7 +23,7 @@ const UDP = { protocol: "udp", port: 53 } as const;
 const BOTH = [TCP, UDP] as const;
 const EXCLUDED = "node.kubernetes.io/exclude-from-external-load-balancers";
 /** Milliseconds after which packets go where they should at the latest: the switch may have had to start again. */
-const PATIENCE = 300_000;
+const TIMEOUT = 300_000;
 const PAUSE = 1_000;
 /** This machine's address on the external network. */
 const HOST = "172.24.4.1";
@@ -74,7 +74,7 @@ describe("packets through a load balancer", () => {
    */
   const untilHeard = async (of: readonly Server[], saw: string, look: () => Promise<Heard>): Promise<void> => {
     const wanted = of.length === 0 ? ["no answer"] : of.map(({ name }) => `${name} saw ${saw}`);
-    for (const end = Date.now() + PATIENCE; ;) {
+    for (const end = Date.now() + TIMEOUT; ;) {
       const answers = await look();
       const heard = [...new Set(answers.map((a) => (a ? `${a.name} saw ${a.client}` : "no answer")))].toSorted();
       if (isDeepStrictEqual(heard, wanted)) return;

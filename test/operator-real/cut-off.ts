@@ -2,7 +2,7 @@
 import { eventually } from "../support/processes.ts";
 import { podsOf } from "./cloud.ts";
 import type { Machine, RunningContainer } from "./machines.ts";
-import { PATIENCE, type Rig } from "./rig.ts";
+import { TIMEOUT, type Rig } from "./rig.ts";
 
 const JOB = "nova-cell-sync";
 const CELLS = ["nova_cell0", "nova"];
@@ -36,7 +36,7 @@ async function halfMade(rig: Rig): Promise<{ database: string; tables: number } 
  * then.
  */
 export async function cutOffMigration(rig: Rig): Promise<{ pod: string; database: string; tables: number }> {
-  const { pod, machine, container } = await eventually(PATIENCE, () => running(rig));
+  const { pod, machine, container } = await eventually(TIMEOUT, () => running(rig));
   for (;;) {
     if ((await halfMade(rig)) === undefined) {
       if ((await machine.container(pod, JOB)) === undefined) throw new Error(`${JOB} ended before it was seen at work`);

@@ -4,12 +4,12 @@ import { eventually } from "../support/processes.ts";
 import { adminToken, deployment, request, restarts, serviceAddress, statusOf } from "./cloud.ts";
 import { record } from "./figures.ts";
 import { roll, underLoad } from "./under-load.ts";
-import { PATIENCE, startRig, volumes, type Rig } from "./rig.ts";
+import { TIMEOUT, startRig, volumes, type Rig } from "./rig.ts";
 
 describe("a cloud of real processes with Keystone", () => {
   let rig: Rig;
   let token = "";
-  const ready = () => eventually(PATIENCE, () => statusOf(rig).phase === "Ready");
+  const ready = () => eventually(TIMEOUT, () => statusOf(rig).phase === "Ready");
   const accepted = async (subject: string) => {
     const url = `http://${serviceAddress(rig, "keystone-api")}:5000/v3/auth/tokens`;
     const answer = await rig.inNetwork(
@@ -67,13 +67,13 @@ describe("a cloud of real processes with Keystone", () => {
       "--overwrite",
       "openstack.causeway.dev/rotated-at=2020-01-01T00:00:00Z",
     );
-    await eventually(PATIENCE, () => Object.keys(keysOf()).length > Object.keys(before).length);
+    await eventually(TIMEOUT, () => Object.keys(keysOf()).length > Object.keys(before).length);
     const staged = before["0"] ?? "";
     const highest = String(Math.max(...Object.keys(keysOf()).map(Number)));
     expect(keysOf()[highest]).toBe(staged);
     const [pod = ""] = Object.keys(restarts(rig)).filter((name) => name.startsWith("cloud-keystone-api"));
     // The kubelet refreshes the files within about a minute.
-    await eventually(PATIENCE, async () =>
+    await eventually(TIMEOUT, async () =>
       (await rig.inContainer(pod, "keystone-api", "ls", "/etc/keystone/fernet-keys")).includes(highest),
     );
     expect(await accepted(token)).toBe(true);
@@ -97,7 +97,7 @@ describe("a cloud of real processes with Keystone", () => {
       "passwords are rotated",
       async () => {
         await roll(rig, "keystone-api", rotated);
-        await eventually(PATIENCE, () => statusOf(rig).rotation?.passwords === 1 && statusOf(rig).phase === "Ready");
+        await eventually(TIMEOUT, () => statusOf(rig).rotation?.passwords === 1 && statusOf(rig).phase === "Ready");
       },
     ]);
     expect(result.examples).toEqual([]);
@@ -117,7 +117,7 @@ describe("a cloud of real processes with Keystone", () => {
     const began = Date.now();
     await rig.powerOff();
     await rig.powerOn();
-    await eventually(PATIENCE, () => accepted(token));
+    await eventually(TIMEOUT, () => accepted(token));
     record("Keystone after a total loss of power", { secondsToTheSameToken: Math.round((Date.now() - began) / 1000) });
     const { body } = await request(rig, "GET", `${keystone}/projects?name=before-the-loss`, { token });
     expect(JSON.parse(body)).toMatchObject({ projects: [{ name: "before-the-loss" }] });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { root, type Started } from "../support/processes.ts";
 import { administrator, KEYSTONE, type Account } from "./client.ts";
 import type { Figures } from "./figures.ts";
-import { PATIENCE, type Rig } from "./rig.ts";
+import { TIMEOUT, type Rig } from "./rig.ts";
 import { PROJECT } from "./service-cloud.ts";
 
 const CLOUD = "rig";
@@ -46,7 +46,7 @@ export async function bringUpKubernetes(rig: Rig): Promise<Kubernetes> {
   const ask = (cluster: "management" | "demo", ...words: readonly string[]) =>
     rig.inNetwork("kubectl", "--kubeconfig", join(dir, "state", `${cluster}.kubeconfig`), ...words);
   try {
-    const output = await system.until(READY, PATIENCE);
+    const output = await system.until(READY, TIMEOUT);
     const [line, nodes, calls, seconds] = READY.exec(output) ?? [];
     console.log(line);
     return {

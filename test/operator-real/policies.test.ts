@@ -5,7 +5,7 @@ import { podsOf, restarts, serviceAddress, statusOf } from "./cloud.ts";
 import { record } from "./figures.ts";
 import { freezeOnce } from "./outage.ts";
 import { enforcePolicies, type Enforcement } from "./policies.ts";
-import { PATIENCE, startRig, volumes, type Rig } from "./rig.ts";
+import { TIMEOUT, startRig, volumes, type Rig } from "./rig.ts";
 import { serviceCloud } from "./service-cloud.ts";
 import { bootServer } from "./servers.ts";
 import { restarted, seconds, whenReady } from "./whole-cloud.ts";
@@ -77,7 +77,7 @@ describe("a cloud of real processes whose policies are enforced", () => {
     const began = Date.now();
     for (const [component, pod] of pods) await freezeOnce(rig, component, pod);
     const isAgain = (pod: string) => (restarts(rig)[pod] ?? 0) > (before[pod] ?? 0);
-    await eventually(PATIENCE, () => pods.every(([, pod]) => isAgain(pod)));
+    await eventually(TIMEOUT, () => pods.every(([, pod]) => isAgain(pod)));
     record(`${HANGING.join(", ")} hang`, { secondsToTheirRestart: seconds(Date.now() - began) });
     await whenReady(rig);
     const again = Object.entries(restarts(rig)).filter(([name, count]) => count > (before[name] ?? 0));

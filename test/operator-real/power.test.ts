@@ -4,7 +4,7 @@ import { eventually } from "../support/processes.ts";
 import { deployment, podsOf, restarts, statusOf } from "./cloud.ts";
 import { readLedger, startWriter, type Kind } from "./ledger.ts";
 import { loseAll } from "./outage.ts";
-import { PATIENCE, startRig, volumes, type Rig } from "./rig.ts";
+import { TIMEOUT, startRig, volumes, type Rig } from "./rig.ts";
 
 const THREE = ["mariadb", "rabbitmq"];
 /** Enough that a loss would show, few enough for a slow disk. */
@@ -12,7 +12,7 @@ const WRITES = 200;
 
 describe("a database and a broker of three members each", () => {
   let rig: Rig;
-  const ready = () => eventually(PATIENCE, () => statusOf(rig).phase === "Ready");
+  const ready = () => eventually(TIMEOUT, () => statusOf(rig).phase === "Ready");
   const membersOfDatabase = (pod: string) => rig.inContainer(pod, "mariadb", ...status("wsrep_cluster_size"));
 
   beforeAll(async () => {
@@ -38,7 +38,7 @@ describe("a database and a broker of three members each", () => {
     async (what) => {
       const kinds: readonly Kind[] = ["rows", "messages"];
       const writers = await Promise.all(kinds.map((kind) => startWriter(rig, kind)));
-      await eventually(PATIENCE, () => writers.every(({ confirmed }) => confirmed.length >= WRITES));
+      await eventually(TIMEOUT, () => writers.every(({ confirmed }) => confirmed.length >= WRITES));
       const began = Date.now();
       if (what.startsWith("the processes")) await loseAll(rig, THREE);
       else await rig.powerOff();
@@ -46,12 +46,12 @@ describe("a database and a broker of three members each", () => {
       if (!what.startsWith("the processes")) await rig.powerOn();
       for (const [index, kind] of kinds.entries()) {
         const confirmed = writers[index]?.confirmed ?? [];
-        const left = await eventually(PATIENCE, () => readLedger(rig, kind));
+        const left = await eventually(TIMEOUT, () => readLedger(rig, kind));
         const seconds = Math.round((Date.now() - began) / 1000);
         console.log(`${what}: ${confirmed.length} ${kind} confirmed, all could be read ${seconds} s after the loss`);
         expect(confirmed.filter((number) => !left.has(number))).toEqual([]);
       }
-      await eventually(PATIENCE, async () => {
+      await eventually(TIMEOUT, async () => {
         for (const pod of podsOf(rig, "mariadb"))
           if (!/wsrep_cluster_size\s+3/.test(await membersOfDatabase(pod))) return false;
         for (const pod of podsOf(rig, "rabbitmq")) if ((await runningBrokers(rig, pod)) !== 3) return false;

@@ -9,7 +9,7 @@ import { restarts, statusOf } from "./cloud.ts";
 import { cutOffMigration, sql, tablesOfCells } from "./cut-off.ts";
 import { record } from "./figures.ts";
 import { freezeOnce } from "./outage.ts";
-import { PATIENCE, type Rig } from "./rig.ts";
+import { TIMEOUT, type Rig } from "./rig.ts";
 import { bootServer, computesUp, liveMigrate, serverNow, tracesOf } from "./servers.ts";
 import { COMPUTE, CONTROL, seconds, startWholeCloud, whenReady } from "./whole-cloud.ts";
 
@@ -59,7 +59,7 @@ describe("a cloud of real processes with Nova and Neutron", () => {
     await liveMigrate(rig, server.id, CONTROL);
     let now = await serverNow(rig, server.id);
     await eventually(
-      PATIENCE,
+      TIMEOUT,
       async () => (now = await serverNow(rig, server.id)).status !== "ACTIVE" || now.host !== COMPUTE,
     );
     expect(now).toEqual({ status: "MIGRATING", host: COMPUTE });
@@ -69,7 +69,7 @@ describe("a cloud of real processes with Nova and Neutron", () => {
     // Its process ended after the migration: Nova has the server where it is, whole.
     expect(await serverNow(rig, server.id)).toEqual({ status: "ACTIVE", host: CONTROL });
     await whenReady(rig);
-    await eventually(PATIENCE, async () => (await computesUp(rig)).includes(COMPUTE));
+    await eventually(TIMEOUT, async () => (await computesUp(rig)).includes(COMPUTE));
     expect(await serverNow(rig, server.id)).toEqual({ status: "ACTIVE", host: CONTROL });
   });
 
@@ -84,7 +84,7 @@ describe("a cloud of real processes with Nova and Neutron", () => {
     expect(before.length).toBeGreaterThan(100);
     rig.kubectl("delete", "pod", pod, "--wait=false");
     const began = Date.now();
-    const after = await eventually(PATIENCE, async () => {
+    const after = await eventually(TIMEOUT, async () => {
       const next = podOn(rig, "openvswitch");
       return next !== pod && (await isForwarding(rig, next)) ? await flowsOf(rig, next) : undefined;
     });
@@ -102,7 +102,7 @@ describe("a cloud of real processes with Nova and Neutron", () => {
     for (const [component, pod] of pods) await freezeOnce(rig, component, pod);
     const isAgain = (pod: string) => (restarts(rig)[pod] ?? 0) > (before[pod] ?? 0);
     const took = new Map<string, number>();
-    await eventually(PATIENCE, () => {
+    await eventually(TIMEOUT, () => {
       for (const [component, pod] of pods)
         if (!took.has(component) && isAgain(pod)) took.set(component, seconds(Date.now() - began));
       return took.size === pods.length;
@@ -120,11 +120,11 @@ describe("a cloud of real processes with Nova and Neutron", () => {
     expect(server.status).toBe("ACTIVE");
     await rig.machines[1]?.powerOff();
     const phase = () => statusOf(rig).maintenance?.find(({ node }) => node === COMPUTE)?.phase;
-    await eventually(PATIENCE, () => phase() === "Unreachable");
+    await eventually(TIMEOUT, () => phase() === "Unreachable");
     expect((await serverNow(rig, server.id)).host).toBe(COMPUTE);
     const began = Date.now();
     rig.kubectl("taint", "node", COMPUTE, "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute");
-    await eventually(PATIENCE, async () => {
+    await eventually(TIMEOUT, async () => {
       const { status, host } = await serverNow(rig, server.id);
       return host === CONTROL && status === "ACTIVE";
     });
@@ -136,7 +136,7 @@ describe("a cloud of real processes with Nova and Neutron", () => {
     const began = Date.now();
     rig.kubectl("delete", "node", COMPUTE);
     const nothing = { services: 0, providers: 0, agents: 0, chassis: 0 };
-    await eventually(PATIENCE, async () => isDeepStrictEqual(await tracesOf(rig, COMPUTE), nothing));
+    await eventually(TIMEOUT, async () => isDeepStrictEqual(await tracesOf(rig, COMPUTE), nothing));
     record("a removed compute node without a trace", { seconds: seconds(Date.now() - began) });
     // The other one stays as it was.
     expect(await tracesOf(rig, CONTROL)).toEqual({ services: 1, providers: 1, agents: 2, chassis: 1 });
@@ -164,7 +164,7 @@ async function flowsOf(rig: Rig, pod: string): Promise<string[]> {
 /** Those of a port that was just plugged, once no more are written. */
 async function settledFlows(rig: Rig, pod: string): Promise<string[]> {
   let [last, same] = [await flowsOf(rig, pod), 0];
-  return eventually(PATIENCE, async () => {
+  return eventually(TIMEOUT, async () => {
     const now = await flowsOf(rig, pod);
     same = now.length === last.length && now.length > PLUGGED ? same + 1 : 0;
     last = now;

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/processes.ts";
 import { adminToken, deployment, request, serviceAddress, statusOf } from "./cloud.ts";
 import { record } from "./figures.ts";
-import { DISKS, PATIENCE, startRig, volumes, type Rig } from "./rig.ts";
+import { DISKS, TIMEOUT, startRig, volumes, type Rig } from "./rig.ts";
 import { seconds, whenReady } from "./whole-cloud.ts";
 
 const SERVICES = ["glance", "placement"] as const;
@@ -103,7 +103,7 @@ describe("a backup of a cloud of real processes", () => {
 
     const began = Date.now();
     rig.apply(deployment(SERVICES, { backup: { target, keys } }));
-    const made = await eventually(PATIENCE, () => statusOf(rig!).backups?.find(({ state }) => state === "Complete"));
+    const made = await eventually(TIMEOUT, () => statusOf(rig!).backups?.find(({ state }) => state === "Complete"));
     record("backup of Keystone, Glance and Placement", {
       seconds: seconds(Date.now() - began),
       bytes: Number(made.bytes),

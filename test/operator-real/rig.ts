@@ -7,7 +7,7 @@ import { causeway, eventually, kubectl, root, startProgram, type Started } from 
 import { Machine } from "./machines.ts";
 import { allowWatchers, HOST, makeNetwork, placeOf, removeNetwork, type Place } from "./network.ts";
 
-export const PATIENCE = 45 * 60_000;
+export const TIMEOUT = 45 * 60_000;
 /** Disks for claims that each machine has. */
 export const DISKS = 16;
 const CAUSEWAY = join(root, "packages/causeway/src/start.js");
@@ -88,7 +88,7 @@ export async function startRig({ machines: count = 1, images = [] }: RigOptions 
       ask("get", "node", name, "-o", "jsonpath={.status.conditions[?(@.type=='Ready')].status}") === "True";
     const powerOn = async () => {
       for (const machine of machines) machine.powerOn();
-      await eventually(PATIENCE, () => places.every(isReady));
+      await eventually(TIMEOUT, () => places.every(isReady));
     };
     for (const place of places) {
       apply(node(place));

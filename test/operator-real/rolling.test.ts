@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/processes.ts";
 import { podsOf, serviceAddress, statusOf } from "./cloud.ts";
-import { PATIENCE, type Rig } from "./rig.ts";
+import { TIMEOUT, type Rig } from "./rig.ts";
 import { roll, underLoad } from "./under-load.ts";
 import { startWholeCloud, whenReady, wholeCloud } from "./whole-cloud.ts";
 
@@ -42,7 +42,7 @@ describe("a cloud of real processes with Nova and Neutron", () => {
       "a rollout of glance-api that fails",
       async () => {
         rig.apply(wholeCloud(bad));
-        await eventually(PATIENCE, () => /restart|probe|start/i.test(component()?.rootCause ?? ""));
+        await eventually(TIMEOUT, () => /restart|probe|start/i.test(component()?.rootCause ?? ""));
         await new Promise((resolve) => setTimeout(resolve, 20_000));
       },
     ]);

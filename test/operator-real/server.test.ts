@@ -6,7 +6,7 @@ import { record } from "./figures.ts";
 import { startedTooSoon } from "./order.ts";
 import { jsonLines } from "./outage.ts";
 import { commandsUse, probersUsed } from "./probe-cost.ts";
-import { PATIENCE, type Rig } from "./rig.ts";
+import { TIMEOUT, type Rig } from "./rig.ts";
 import { bootServer, computesUp, makeImageAndFlavor, namesNow, serverNow } from "./servers.ts";
 import { COMPUTE, CONTROL, restarted, seconds, startWholeCloud, wholeCloud, whenReady } from "./whole-cloud.ts";
 
@@ -74,7 +74,7 @@ describe("a cloud of real processes with Nova and Neutron", () => {
     record("drain of a compute node with a server, by live migration", { seconds: seconds(Date.now() - began) });
     expect(await serverNow(rig, server.id)).toEqual({ status: "ACTIVE", host: CONTROL });
     rig.kubectl("uncordon", COMPUTE);
-    await eventually(PATIENCE, async () => (await computesUp(rig)).includes(COMPUTE));
+    await eventually(TIMEOUT, async () => (await computesUp(rig)).includes(COMPUTE));
   });
 
   test("runs the canary, which boots a server and leaves nothing, and its metrics say so", async () => {
@@ -86,7 +86,7 @@ describe("a cloud of real processes with Nova and Neutron", () => {
     const metrics = () =>
       rig.inNetwork("curl", "-s", "-m", "10", `http://${serviceAddress(rig, "canary")}:9180/metrics`);
     let text = "";
-    await eventually(PATIENCE, async () => (text = await metrics()).match(/runs_total\{[^}]*\} [1-9]/) !== null);
+    await eventually(TIMEOUT, async () => (text = await metrics()).match(/runs_total\{[^}]*\} [1-9]/) !== null);
     record("first run of the canary, from its pod being ready", { seconds: seconds(Date.now() - began) });
     expect(text).toMatch(/causeway_canary_runs_total\{deployment="default\/cloud",result="success"\} 1/);
     expect(text).toMatch(/causeway_canary_failed\{[^}]*phase="boot"\} 0/);

@@ -1,7 +1,7 @@
 /** Servers of the rig's cloud. */
 import { eventually } from "../support/processes.ts";
 import { adminToken, request, serviceAddress } from "./cloud.ts";
-import { PATIENCE, type Rig } from "./rig.ts";
+import { TIMEOUT, type Rig } from "./rig.ts";
 
 export interface BootedServer {
   readonly id: string;
@@ -37,7 +37,7 @@ export async function bootServer(rig: Rig, name: string, host?: string): Promise
     },
   });
   let status = "";
-  await eventually(PATIENCE, async () => {
+  await eventually(TIMEOUT, async () => {
     const { server: now } = await send<{ server: { status: string; fault?: { message: string } } }>(
       "GET",
       `${nova}/servers/${server.id}`,

@@ -1,7 +1,7 @@
 /** A cloud with all services that the images have, on one machine, and a project in it. */
 import { clientOf, type Account, type Client } from "./client.ts";
 import { deployment } from "./cloud.ts";
-import { PATIENCE, type Rig } from "./rig.ts";
+import { TIMEOUT, type Rig } from "./rig.ts";
 import { eventually } from "../support/processes.ts";
 
 const SERVICES = ["glance", "placement", "barbican", "ovn", "neutron", "nova", "cinder", "heat", "octavia"] as const;
@@ -61,7 +61,7 @@ export async function makeProject(rig: Rig, admin: Client): Promise<void> {
   await rig.inNetwork("ip", "link", "set", OUTSIDE.bridge, "up");
   await rig.inNetwork("ip", "address", "replace", `${OUTSIDE.router}/24`, "dev", OUTSIDE.bridge);
   // Servers can be scheduled once Nova's scheduler has heard of the node.
-  await eventually(PATIENCE, async () => {
+  await eventually(TIMEOUT, async () => {
     const services = await admin.ask<{ Binary: string; State: string }[]>("compute", "service", "list");
     return services.some(({ Binary, State }) => Binary === "nova-compute" && State === "up");
   });

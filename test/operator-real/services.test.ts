@@ -9,7 +9,7 @@ import { administrator, clientOf, type Client } from "./client.ts";
 import { record } from "./figures.ts";
 import { makeProject, PROJECT, serviceCloud } from "./service-cloud.ts";
 import { bringUpKubernetes, type Kubernetes } from "./kubernetes.ts";
-import { PATIENCE, startRig, volumes, type Rig } from "./rig.ts";
+import { TIMEOUT, startRig, volumes, type Rig } from "./rig.ts";
 import { restarted, seconds, whenReady } from "./whole-cloud.ts";
 
 describe("a cloud of real processes with Cinder, Barbican, Heat and Octavia", () => {
@@ -41,7 +41,7 @@ describe("a cloud of real processes with Cinder, Barbican, Heat and Octavia", ()
 
   const becomes = async (wanted: string, kind: readonly string[], column: string, id: string) => {
     let now = "";
-    await eventually(PATIENCE, async () => {
+    await eventually(TIMEOUT, async () => {
       now = (await user.run(...kind, "show", id, "-f", "value", "-c", column)).trim();
       if (/error|failed/i.test(now)) throw new Error(`${kind.join(" ")} ${id} is ${now}`);
       return now === wanted;
@@ -102,13 +102,13 @@ describe("a cloud of real processes with Cinder, Barbican, Heat and Octavia", ()
     const at = ["--port", balancer.vip_port_id, "public"];
     const floating = await user.ask<{ floating_ip_address: string }>("floating", "ip", "create", ...at);
     const seen = new Set<string>();
-    await eventually(PATIENCE, async () => {
+    await eventually(TIMEOUT, async () => {
       const url = `http://${floating.floating_ip_address}:80/`;
       seen.add((await rig.inNetwork("curl", "-sf", "-m", "5", url)).trim());
       return servers.every((server) => seen.has(server));
     });
     await user.run("loadbalancer", "delete", "--cascade", balancer.id);
-    await eventually(PATIENCE, async () => (await user.ask<unknown[]>("loadbalancer", "list")).length === 0);
+    await eventually(TIMEOUT, async () => (await user.ask<unknown[]>("loadbalancer", "list")).length === 0);
     await user.run("floating", "ip", "delete", floating.floating_ip_address);
     await user.run("stack", "delete", "--yes", "--wait", "pair");
   });
@@ -140,7 +140,7 @@ describe("a cloud of real processes with Cinder, Barbican, Heat and Octavia", ()
           async (kind) => (await user.ask<unknown[]>(...kind, "list")).length,
         ),
       );
-    await eventually(PATIENCE, async () => (await left()).every((count) => count === 0));
+    await eventually(TIMEOUT, async () => (await left()).every((count) => count === 0));
   });
 });
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/processes.ts";
 import { adminToken, deployment, podsOf, request, restarts, serviceAddress, statusOf, type Trust } from "./cloud.ts";
 import { record } from "./figures.ts";
-import { PATIENCE, startRig, volumes, type Rig } from "./rig.ts";
+import { TIMEOUT, startRig, volumes, type Rig } from "./rig.ts";
 import { underLoad } from "./under-load.ts";
 import { seconds, whenReady } from "./whole-cloud.ts";
 
@@ -104,13 +104,13 @@ describe("APIs of real processes with TLS", () => {
           "--overwrite",
           "openstack.causeway.dev/renewed-at=2020-01-01T00:00:00Z",
         );
-      await eventually(PATIENCE, () =>
+      await eventually(TIMEOUT, () =>
         apis.every((api, index) => {
           const now = podsOf(rig, api);
           return now.length > 0 && now.every((name) => !pods[index]?.includes(name));
         }),
       );
-      await eventually(PATIENCE, () => statusOf(rig).phase === "Ready");
+      await eventually(TIMEOUT, () => statusOf(rig).phase === "Ready");
     };
     const keystone = { url: `${inside("keystone-api")}/v3`, perSecond: 30, trust: trustOf("keystone-api") };
     const placement = {

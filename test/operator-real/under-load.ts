@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { eventually } from "../support/processes.ts";
 import { podsOf, statusOf, type Trust } from "./cloud.ts";
 import { record } from "./figures.ts";
-import { PATIENCE, type Rig } from "./rig.ts";
+import { TIMEOUT, type Rig } from "./rig.ts";
 
 export interface LoadResult {
   readonly sent: number;
@@ -52,7 +52,7 @@ export async function underLoad(
 export async function roll(rig: Rig, component: string, change: object): Promise<void> {
   const before = podsOf(rig, component);
   rig.apply(change);
-  await eventually(PATIENCE, () => {
+  await eventually(TIMEOUT, () => {
     const now = podsOf(rig, component);
     return now.length > 0 && now.every((name) => !before.includes(name)) && statusOf(rig).phase === "Ready";
   });

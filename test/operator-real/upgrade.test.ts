@@ -7,7 +7,7 @@ import { LATER_RELEASES, openStackReleases } from "../../scripts/openstack-relea
 import { eventually } from "../support/processes.ts";
 import { adminToken, deployment, podsOf, request, serviceAddress, statusOf } from "./cloud.ts";
 import { record } from "./figures.ts";
-import { PATIENCE, startRig, volumes, type Rig } from "./rig.ts";
+import { TIMEOUT, startRig, volumes, type Rig } from "./rig.ts";
 import { underLoad } from "./under-load.ts";
 import { seconds, whenReady } from "./whole-cloud.ts";
 
@@ -54,7 +54,7 @@ describe("a cloud of real processes with Keystone, Glance and Placement", () => 
         `an upgrade to ${release}`,
         async () => {
           rig.apply(cloudOf(release));
-          await eventually(PATIENCE, async () => {
+          await eventually(TIMEOUT, async () => {
             const { upgrade, phase, release: now } = statusOf(rig);
             if (upgrade && !killedAt.includes(upgrade.step)) {
               console.log(`${new Date().toISOString()} ${upgrade.step}: the operator is killed`);

@@ -1,7 +1,7 @@
 /** A cloud with Nova and Neutron on two machines: what the files of tests that use it share. */
 import { eventually } from "../support/processes.ts";
 import { deployment, restarts, statusOf } from "./cloud.ts";
-import { PATIENCE, startRig, volumes, type Rig } from "./rig.ts";
+import { TIMEOUT, startRig, volumes, type Rig } from "./rig.ts";
 
 const SERVICES = ["glance", "placement", "ovn", "neutron", "nova"] as const;
 interface Option {
@@ -63,7 +63,7 @@ export async function startWholeCloud(
 /** Waits; what is not ready is printed when it changes, so that a run that stops says where. */
 export async function whenReady(rig: Rig): Promise<void> {
   let said = "";
-  await eventually(PATIENCE, () => {
+  await eventually(TIMEOUT, () => {
     const { phase = "", ready, components = [] } = statusOf(rig);
     const open = components.filter(({ state }) => !["Ready", "Waiting"].includes(state));
     const text = `${ready ?? ""} ready; ${open.map(({ name, step, rootCause }) => `${name}: ${rootCause ?? step ?? ""}`).join("; ")}`;

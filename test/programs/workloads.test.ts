@@ -9,11 +9,11 @@ import { silentLog, systemClock } from "@causeway/foundation";
 import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
 import { simulateNode } from "@causeway/machine-agent";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { causeway, eventually, PATIENCE, type Started } from "../support/processes.ts";
+import { causeway, eventually, TIMEOUT, type Started } from "../support/processes.ts";
 import { kubectlOn, type Kubectl } from "./kubectl/kubectl.ts";
 import { programs } from "./programs.ts";
 
-vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
+vi.setConfig({ testTimeout: TIMEOUT, hookTimeout: TIMEOUT });
 
 const [file] = programs().kubectls;
 const NODES = ["node-0", "node-1", "node-2"];
@@ -71,7 +71,7 @@ describe.skipIf(file === undefined)("kubectl on a Kubernetes for tests", { retry
 
   test("what is simulated says so: the node's label, the pod's event and its container's ID", async () => {
     expect(await lines("get", "nodes", "-l", "simulated.causeway.dev/node=true", "-o", "name")).toHaveLength(3);
-    const events = await eventually(PATIENCE, async () => {
+    const events = await eventually(TIMEOUT, async () => {
       const found = await lines("get", "events", "--field-selector=reason=Simulated", "--no-headers");
       return found.length >= 3 ? found : undefined;
     });
@@ -103,7 +103,7 @@ describe.skipIf(file === undefined)("kubectl on a Kubernetes for tests", { retry
 
   test("expose: the Service leads to each pod", async () => {
     await k.run("expose", "deployment", "web", "--port=80", "--target-port=8080");
-    const addresses = await eventually(PATIENCE, async () => {
+    const addresses = await eventually(TIMEOUT, async () => {
       const path = "jsonpath={.items[*].endpoints[?(@.conditions.ready==true)].addresses[0]}";
       const found = await k.run("get", "endpointslices", "-l", "kubernetes.io/service-name=web", "-o", path);
       return found.split(" ").length === 4 ? found.split(" ") : undefined;
@@ -175,7 +175,7 @@ describe.skipIf(file === undefined)("kubectl on a Kubernetes for tests", { retry
     };
     await k.run("patch", "deployment", "web", "-p", JSON.stringify({ spec: { template } }));
     await k.run("rollout", "status", "deployment/web", WAIT);
-    const top = await eventually(PATIENCE, async () => {
+    const top = await eventually(TIMEOUT, async () => {
       const found = await k.run("top", "pods", "-l", "app=web", "--no-headers").catch(() => "");
       return /150m\s+64Mi/.test(found) ? found : undefined;
     });

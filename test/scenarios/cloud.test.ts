@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
 import { connectCloud, loadCloudsYaml } from "@causeway/openstack";
-import { PATIENCE, causeway } from "../support/processes.ts";
+import { TIMEOUT, causeway } from "../support/processes.ts";
 
 // Processes start slowly next to others on a busy machine.
-vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
+vi.setConfig({ testTimeout: TIMEOUT, hookTimeout: TIMEOUT });
 
 const state = mkdtempSync(join(tmpdir(), "causeway-cloud-"));
 afterAll(() => rmSync(state, { recursive: true, force: true }));

@@ -8,10 +8,10 @@ import { startApiServer } from "@causeway/apiserver";
 import { World } from "@causeway/cloud-controller-manager/testing";
 import { loadCloudsYaml } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
-import { PATIENCE, causeway } from "../support/processes.ts";
+import { TIMEOUT, causeway } from "../support/processes.ts";
 
 // Processes start slowly next to others on a busy machine.
-vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
+vi.setConfig({ testTimeout: TIMEOUT, hookTimeout: TIMEOUT });
 
 let world: World | undefined;
 let simulator: Simulator | undefined;

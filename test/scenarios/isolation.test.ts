@@ -6,10 +6,10 @@ import { request } from "node:https";
 import { getPriority } from "node:os";
 import { describe, expect, test, vi } from "vitest";
 import { pidOf, readAgain, setIsolationStage } from "../support/isolation-stage.ts";
-import { PATIENCE } from "../support/processes.ts";
+import { TIMEOUT } from "../support/processes.ts";
 
 // Processes start slowly next to others on a busy machine.
-vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
+vi.setConfig({ testTimeout: TIMEOUT, hookTimeout: TIMEOUT });
 
 const stage = setIsolationStage();
 

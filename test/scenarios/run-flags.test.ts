@@ -1,10 +1,10 @@
 /** What `causeway run cloud-controller-manager` refuses before it starts anything. */
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { stageFolder, stageManager, type ManagerStage } from "../support/manager-stage.ts";
-import { PATIENCE, eventually } from "../support/processes.ts";
+import { TIMEOUT, eventually } from "../support/processes.ts";
 
 // Processes start slowly next to others on a busy machine.
-vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
+vi.setConfig({ testTimeout: TIMEOUT, hookTimeout: TIMEOUT });
 
 let stage: ManagerStage;
 beforeAll(async () => {
@@ -22,5 +22,5 @@ test.each([
 ])("the flag %s ends run with status 2 before anything is started", async (flag, message) => {
   const ccm = stage.start("--enable-leader-migration", flag);
   expect(await ccm.ended).toBe(2);
-  await eventually(PATIENCE, () => ccm.output().includes(message));
+  await eventually(TIMEOUT, () => ccm.output().includes(message));
 });

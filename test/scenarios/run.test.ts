@@ -4,10 +4,10 @@ import { Agent, get } from "node:https";
 import { afterEach, expect, test, vi } from "vitest";
 import { Lease } from "@causeway/kubernetes";
 import { cloudConf, stageFolder, stageManager, type ManagerStage } from "../support/manager-stage.ts";
-import { PATIENCE } from "../support/processes.ts";
+import { TIMEOUT } from "../support/processes.ts";
 
 // Processes start slowly next to others on a busy machine.
-vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
+vi.setConfig({ testTimeout: TIMEOUT, hookTimeout: TIMEOUT });
 
 let stage: ManagerStage | undefined;
 afterEach(async () => {

@@ -6,10 +6,10 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
-import { PATIENCE, causeway } from "../support/processes.ts";
+import { TIMEOUT, causeway } from "../support/processes.ts";
 
 // Processes start slowly next to others on a busy machine.
-vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
+vi.setConfig({ testTimeout: TIMEOUT, hookTimeout: TIMEOUT });
 
 const closing = /^demo ready: 1 control plane, 3 nodes, load balancer [\d.]+, (\d+) OpenStack calls, ([\d.]+) s$/;
 

@@ -6,10 +6,10 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { expectPlain, onCloud, setWrongInput } from "../support/wrong-input.ts";
-import { PATIENCE } from "../support/processes.ts";
+import { TIMEOUT } from "../support/processes.ts";
 
 // Processes start slowly next to others on a busy machine.
-vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
+vi.setConfig({ testTimeout: TIMEOUT, hookTimeout: TIMEOUT });
 
 const stage = setWrongInput();
 

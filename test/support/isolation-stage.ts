@@ -7,7 +7,7 @@ import { createLog, systemClock } from "@causeway/foundation";
 import { ConfigMap, createClient, isNotFound, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
 import { afterEach, beforeEach } from "vitest";
 import { OBEDIENT_WORKER, type Order } from "./obedient-worker.ts";
-import { PATIENCE } from "./processes.ts";
+import { TIMEOUT } from "./processes.ts";
 
 /** Milliseconds that a request may take, next to other suites on a busy machine. A process that hangs never answers. */
 export const ANSWER = 60_000;
@@ -48,13 +48,13 @@ export class IsolationStage {
   }
 
   async until<T>(find: () => T | undefined): Promise<T> {
-    for (const end = Date.now() + PATIENCE; Date.now() < end;) {
+    for (const end = Date.now() + TIMEOUT; Date.now() < end;) {
       const found = find();
       if (found !== undefined) return found;
       await systemClock.sleep(20);
     }
     const logged = this.lines.map((line) => JSON.stringify(line)).join("\n");
-    throw new Error(`not in ${PATIENCE} ms; it logged:\n${logged}`);
+    throw new Error(`not in ${TIMEOUT} ms; it logged:\n${logged}`);
   }
 
   /** The error line with a code, once it is logged. */

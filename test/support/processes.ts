@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
  * Milliseconds that a test waits for what is to come: a green run never needs them, and how fast the machine is must
  * not decide.
  */
-export const PATIENCE = 300_000;
+export const TIMEOUT = 300_000;
 export const root = resolve(import.meta.dirname, "../..");
 const sources = resolve(root, "packages/causeway/src");
 
@@ -62,7 +62,7 @@ export function startProgram(
     child,
     output: () => text,
     ended,
-    until(pattern, milliseconds = PATIENCE) {
+    until(pattern, milliseconds = TIMEOUT) {
       return new Promise((done, reject) => {
         const finish = (act: () => void) => {
           clearTimeout(timer);

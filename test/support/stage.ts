@@ -10,7 +10,7 @@ import { silentLog, systemClock } from "@causeway/foundation";
 import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
 import { fileIdentity, runMachine, runMachineAgent } from "@causeway/machine-agent";
 import { startSimulator, type CallRecord, type Simulator } from "@causeway/simulator";
-import { PATIENCE, causeway, eventually, type Started } from "./processes.ts";
+import { TIMEOUT, causeway, eventually, type Started } from "./processes.ts";
 
 export const demo = { namespace: "default", name: "demo" } as const;
 
@@ -99,7 +99,7 @@ export function normalised(lines: readonly string[]): string[] {
 export async function settled(
   stage: Stage,
   expected: readonly string[],
-  milliseconds = PATIENCE,
+  milliseconds = TIMEOUT,
 ): Promise<readonly string[]> {
   const deadline = Date.now() + milliseconds;
   while (Date.now() < deadline && JSON.stringify(stage.inventory()) !== JSON.stringify(expected))
@@ -118,7 +118,7 @@ export async function deleteDemo(stage: Stage): Promise<void> {
 }
 
 /** Resolves when the demo's Cluster object is gone. */
-export async function demoGone(stage: Stage, milliseconds = PATIENCE): Promise<void> {
+export async function demoGone(stage: Stage, milliseconds = TIMEOUT): Promise<void> {
   const client = stage.client();
   try {
     await eventually(milliseconds, async () => (await client.find(Cluster, demo)) === undefined);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { afterEach, beforeEach, expect } from "vitest";
-import { PATIENCE, causeway } from "./processes.ts";
+import { TIMEOUT, causeway } from "./processes.ts";
 
 interface Answer {
   readonly code: number | null;
@@ -47,7 +47,7 @@ export class WrongInput {
       env: { OS_CLIENT_CONFIG_FILE: config, HOME: this.#dir, OS_CLOUD: undefined },
       cwd: this.#dir,
     });
-    const timer = setTimeout(() => system.child.kill("SIGKILL"), PATIENCE);
+    const timer = setTimeout(() => system.child.kill("SIGKILL"), TIMEOUT);
     const code = await system.ended;
     clearTimeout(timer);
     return { code, output: system.output() };

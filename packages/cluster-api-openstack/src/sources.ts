@@ -134,7 +134,7 @@ export function openSources(options: SourcesOptions): Sources {
     },
   });
   options.shards?.onChange(() => sessions.releaseOthers());
-  const holds = new Refusals(clock);
+  const refusals = new Refusals(clock);
   const shared = {
     clusters,
     clusterIdentities,
@@ -147,7 +147,7 @@ export function openSources(options: SourcesOptions): Sources {
     claims,
     addresses,
     sessions,
-    holds,
+    refusals,
     clock,
   };
   const caches = [

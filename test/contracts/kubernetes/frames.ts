@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Frame, UpgradeAnswer } from "./interface.ts";
 
-const PATIENCE = 5000;
+const TIMEOUT = 5000;
 
 /** The headers with which a client asks for a WebSocket. */
 export const HANDSHAKE: Readonly<Record<string, string>> = {
@@ -52,7 +52,7 @@ export function upgradedOf(response: IncomingMessage, socket: Duplex, head: Buff
       const timer = setTimeout(() => {
         socket.destroy();
         reject(new Error(`${what}; it sent ${JSON.stringify(frames.map((f) => [f.opcode, f.payload.toString()]))}`));
-      }, PATIENCE);
+      }, TIMEOUT);
       wake = () => {
         if (!done()) return;
         clearTimeout(timer);

@@ -115,7 +115,7 @@ export interface ContractCase {
   /** Why it cannot be run on this machine. */
   readonly missing?: string;
   /** How long it may take, in milliseconds, when that is more than usual. */
-  readonly patience?: number;
+  readonly timeout?: number;
   readonly run: (context: Context) => Promise<void>;
 }
 

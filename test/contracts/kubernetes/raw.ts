@@ -3,7 +3,7 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import { HANDSHAKE, NO_FRAMES, upgradedOf } from "./frames.ts";
 import type { Answer, CallExtras, Json, Raw, Watch } from "./interface.ts";
 
-const PATIENCE = 5000;
+const TIMEOUT = 5000;
 const PATCH_TYPES = {
   json: "application/json-patch+json",
   merge: "application/merge-patch+json",
@@ -110,7 +110,7 @@ function watchOf(sent: ClientRequest, response: IncomingMessage, listen?: (event
       const timer = setTimeout(() => {
         sent.destroy();
         reject(new Error(`${what}; the watch returned ${JSON.stringify(events)}`));
-      }, PATIENCE);
+      }, TIMEOUT);
       wake = () => {
         if (!done()) return;
         clearTimeout(timer);

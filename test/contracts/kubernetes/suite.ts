@@ -37,10 +37,10 @@ export function holdToContract(
     for (const { title, cases } of held) {
       describe(title, () => {
         for (const contractCase of cases) {
-          const { except, missing, patience } = contractCase;
+          const { except, missing, timeout } = contractCase;
           const reason = except?.server === name ? except.reason : missing;
           if (reason !== undefined) test.skip(`${contractCase.name} (${reason})`);
-          else test(contractCase.name, () => run(contractCase), patience);
+          else test(contractCase.name, () => run(contractCase), timeout);
         }
       });
     }

@@ -28,7 +28,7 @@ interface Request {
 }
 
 /** Milliseconds that an answer may take, that what is awaited may take, and between two looks at it. */
-const [DEADLINE, PATIENCE, PAUSE] = [120_000, 300_000, 250];
+const [DEADLINE, TIMEOUT, PAUSE] = [120_000, 300_000, 250];
 const compared = [
   "content-type",
   "location",
@@ -166,7 +166,7 @@ interface Stage {
 }
 
 async function ask(each: RawCase, stage: Stage): Promise<Answer> {
-  for (const end = Date.now() + PATIENCE; ;) {
+  for (const end = Date.now() + TIMEOUT; ;) {
     const answer = await send(requestOf(each, stage));
     if (each.until === undefined || Date.now() > end) return answer;
     const now = answer.status === 404 ? "gone" : textOf(at(answer.body, each.until.field));
@@ -177,7 +177,7 @@ async function ask(each: RawCase, stage: Stage): Promise<Answer> {
 
 /** Repeats a deletion while it is refused because something is still on its way. */
 async function undone(each: RawCase, stage: Stage): Promise<void> {
-  for (const end = Date.now() + PATIENCE; Date.now() < end;) {
+  for (const end = Date.now() + TIMEOUT; Date.now() < end;) {
     const { status } = await send(requestOf(each, stage));
     if (status < 400 || status === 400 || status === 404) return;
     await sleep(PAUSE);

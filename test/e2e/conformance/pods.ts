@@ -23,7 +23,7 @@ const NAME = "tenant";
 /** A node port. */
 const PORT = 30_443;
 const DAY = 86_400_000;
-const PATIENCE = 15 * 60_000;
+const TIMEOUT = 15 * 60_000;
 
 export async function startPods(environment: Environment, dir: string): Promise<Place> {
   process.env["CAUSEWAY_PROGRAMS"] = JSON.stringify({ kubernetes: { dir: environment.binaries } });
@@ -45,7 +45,7 @@ export async function startPods(environment: Environment, dir: string): Promise<
     const world = await startWorld("Pods", {}, { members: 1 }, { tunnel });
     closing.unshift(() => world.close());
     await create(world, NAME, { endpoint: { host, port: PORT }, pods: { exposure: "NodePort" } });
-    await eventually(PATIENCE, async () => (await available(world, NAME)) && true);
+    await eventually(TIMEOUT, async () => (await available(world, NAME)) && true);
     const keep = (name: string, text: string): string => {
       writeFileSync(join(dir, name), text, { mode: 0o600 });
       return join(dir, name);
@@ -133,7 +133,7 @@ async function startNodePort(client: KubernetesClient, host: string): Promise<()
     target = ready?.status?.podIP ?? target;
     return target !== "";
   };
-  await eventually(PATIENCE, look);
+  await eventually(TIMEOUT, look);
   const timer = setInterval(() => void look().catch(() => {}), 1_000);
   const server: Server = createServer({ allowHalfOpen: true }, (from) => {
     const to = connect({ host: target, port: PORT, allowHalfOpen: true });

@@ -10,7 +10,7 @@ import type { Environment } from "./interface.ts";
 import { kubectl } from "./kubectl.ts";
 import { ip, type Worker, type WorkerNetwork } from "./network.ts";
 
-const PATIENCE = 15 * 60_000;
+const TIMEOUT = 15 * 60_000;
 const sources = resolve(import.meta.dirname, "../../../packages/causeway/src");
 const START = join(sources, "start.js");
 /** Starts a machine in its network namespace, as `causeway machine-agent` does. */
@@ -130,7 +130,7 @@ async function approveServing(kubeconfig: string, count: number): Promise<void> 
   const client = createClient(loadKubeconfig({ path: kubeconfig }));
   let approved = 0;
   try {
-    await eventually(PATIENCE, async () => {
+    await eventually(TIMEOUT, async () => {
       const { items } = (await client.request("GET", CSRS)) as { items: readonly Csr[] };
       const waiting = items.filter(
         ({ spec, status }) =>
@@ -158,7 +158,7 @@ async function connectPods({ kubeconfig, network, routes }: WorkersOf): Promise<
   for (const { name, address } of network.workers) {
     const field = ["-o", "jsonpath={.spec.podCIDR}"];
     const cidr = await eventually(
-      PATIENCE,
+      TIMEOUT,
       async () => (await kubectl(kubeconfig, "get", "node", name, ...field)) || undefined,
     );
     const route = ["route", "replace", cidr, "via", address];

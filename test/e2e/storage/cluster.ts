@@ -3,7 +3,7 @@ import { eventually } from "../../support/processes.ts";
 import { startRig, type Rig } from "../../nodes/rig.ts";
 import { startUpstream, type UpstreamPrograms } from "./upstream.ts";
 
-const PATIENCE = 10 * 60_000;
+const TIMEOUT = 10 * 60_000;
 const DRIVER = "cinder.csi.openstack.org";
 
 /** The class of the tests' volumes. */
@@ -46,7 +46,7 @@ export async function startStorageCluster(image: string, upstream?: UpstreamProg
   try {
     if (upstream) end = await startUpstream(rig, upstream);
     else installOurs(rig, image);
-    await eventually(PATIENCE, () => registered(rig) === 2);
+    await eventually(TIMEOUT, () => registered(rig) === 2);
     rig.apply(storageClass());
     return { ...rig, close };
   } catch (error) {

@@ -7,7 +7,7 @@ import type { Process } from "./process.ts";
 
 const MINUTE = 60_000;
 /** How long (by the clock) a controller may take until all is well, once no fault disturbs it. */
-const PATIENCE = 30 * MINUTE;
+const TIMEOUT = 30 * MINUTE;
 const PROVIDER = "loadbalancer.openstack.org/provider";
 const EXCLUDED = "node.kubernetes.io/exclude-from-external-load-balancers";
 
@@ -279,13 +279,13 @@ class Run {
 
   /** Lets time pass until a look finds nothing wrong; what the last one found if none does. */
   async #untilRight(look: () => Promise<string | undefined>): Promise<string | undefined> {
-    const end = this.#world.clock.now() + PATIENCE;
+    const end = this.#world.clock.now() + TIMEOUT;
     let repaired = false;
     for (let pause = 500; ; pause = Math.min(MINUTE, pause * 1.5)) {
       await this.#world.pass(pause);
       const wrong = await look();
       if (wrong === undefined || this.#world.clock.now() > end) return wrong;
-      if (!repaired && this.#world.clock.now() > end - PATIENCE / 2) {
+      if (!repaired && this.#world.clock.now() > end - TIMEOUT / 2) {
         repaired = true;
         await this.#mendByHand();
       }

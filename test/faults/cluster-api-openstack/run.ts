@@ -16,7 +16,7 @@ import { OWN, type ProviderFaultWorld, type ProviderProcess } from "./world.ts";
 
 const MINUTE = 60_000;
 /** How long (by the clock) the provider may take until all is well, once nothing disturbs it. */
-const PATIENCE = 90 * MINUTE;
+const TIMEOUT = 90 * MINUTE;
 const namespace = "default";
 
 let runs = 0;
@@ -228,7 +228,7 @@ class Run {
 
   /** Lets time pass until a look finds nothing wrong; what the last one found if none does. */
   async #untilRight(look: () => Promise<string | undefined>): Promise<string | undefined> {
-    const end = this.#world.clock.now() + PATIENCE;
+    const end = this.#world.clock.now() + TIMEOUT;
     for (let pause = 500; ; pause = Math.min(MINUTE, pause * 1.5)) {
       await this.#world.pass(pause);
       const wrong = await look();

@@ -3,7 +3,7 @@ import { issueCertificate, type KeyPair } from "@causeway/foundation";
 import { openApi, type Api, type Credentials } from "./api.ts";
 import { SERVER_CHILD, type Said } from "./server-child.ts";
 
-const PATIENCE = 120_000;
+const TIMEOUT = 120_000;
 const DAY = 86_400_000;
 
 export type Ready = Extract<Said, { is: "ready" }>;
@@ -44,7 +44,7 @@ export class ServerProcess {
 
   #next(): Promise<Said> {
     return new Promise((done, reject) => {
-      const timer = setTimeout(() => reject(new Error("the server said nothing")), PATIENCE);
+      const timer = setTimeout(() => reject(new Error("the server said nothing")), TIMEOUT);
       const ended = (): void => {
         clearTimeout(timer);
         reject(new Error("the server ended"));

@@ -7,7 +7,7 @@ import type { Deed, Schedule } from "./schedule.ts";
 import type { MagnumFaultWorld } from "./world.ts";
 
 /** Milliseconds for everything to come right, once nothing disturbs it. */
-const PATIENCE = 60_000;
+const TIMEOUT = 60_000;
 const VERSIONS = ["v1.34.0", "v1.34.1"] as const;
 const pause = (milliseconds: number) => new Promise((done) => setTimeout(done, milliseconds));
 
@@ -265,7 +265,7 @@ class Run {
 
   /** The others do all they can until the status is one of these; what is wrong on the way. */
   async #settle(isEnd: (status: string) => boolean): Promise<string | undefined> {
-    const deadline = Date.now() + PATIENCE;
+    const deadline = Date.now() + TIMEOUT;
     let shown = "";
     while (Date.now() < deadline) {
       const moves = (await this.#others?.moves()) ?? [];
@@ -277,7 +277,7 @@ class Run {
       if (isEnd(shown) && (await this.#missing()) === undefined) return undefined;
       if (moves.length === 0) await pause(5);
     }
-    return `still ${shown} after ${PATIENCE / 1000} s: ${String(await this.#missing())}`;
+    return `still ${shown} after ${TIMEOUT / 1000} s: ${String(await this.#missing())}`;
   }
 
   async #delete(): Promise<string | undefined> {
@@ -288,7 +288,7 @@ class Run {
       if (typeof gone === "string") return gone;
       await this.#progress(which);
     }
-    const deadline = Date.now() + PATIENCE;
+    const deadline = Date.now() + TIMEOUT;
     while (Date.now() < deadline) {
       const gone = await this.#gone();
       if (typeof gone === "string") return gone;
@@ -297,7 +297,7 @@ class Run {
       for (const move of (await this.#others?.moves()) ?? []) await move().catch(() => {});
       await pause(2);
     }
-    return `not deleted after ${PATIENCE / 1000} s`;
+    return `not deleted after ${TIMEOUT / 1000} s`;
   }
 
   /** True: deleted, and nothing is left; text: deleted for clients, while something is left. */
@@ -326,7 +326,7 @@ class Run {
   }
 
   async #until(isSo: () => Promise<boolean>): Promise<boolean> {
-    const deadline = Date.now() + PATIENCE;
+    const deadline = Date.now() + TIMEOUT;
     while (Date.now() < deadline) {
       if (await isSo()) return true;
       await pause(5);

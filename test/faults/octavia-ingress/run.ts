@@ -10,7 +10,7 @@ export type Place = "nodes" | "pods";
 
 const MINUTE = 60_000;
 /** How long (by the clock) a controller may take until all is well, once nothing disturbs it. */
-const PATIENCE = 90 * MINUTE;
+const TIMEOUT = 90 * MINUTE;
 const PATHS = ["/", "/a", "/b"] as const;
 
 let runs = 0;
@@ -232,14 +232,14 @@ class Run {
 
   /** Lets time pass until a look finds nothing wrong; what the last one found if none does. */
   async #untilRight(look: () => Promise<string | undefined>): Promise<string | undefined> {
-    const end = this.#world.clock.now() + PATIENCE;
+    const end = this.#world.clock.now() + TIMEOUT;
     let helped = false;
     // A look costs about as much as the controllers' work between two of them.
     for (let pause = 2_000; ; pause = Math.min(MINUTE, pause * 2)) {
       await this.#world.pass(pause);
       const wrong = await look();
       if (wrong === undefined || this.#world.clock.now() > end) return wrong;
-      if (!helped && this.#world.clock.now() > end - PATIENCE / 2) {
+      if (!helped && this.#world.clock.now() > end - TIMEOUT / 2) {
         helped = true;
         // What the event asks of a person where a load balancer broke while it served.
         const { loadBalancing } = this.#world.cloud;

@@ -60,7 +60,7 @@ export async function runSuite(clients: CloudClients, suite: Suite, prefix: stri
 }
 
 /** Milliseconds that what is under way has at most, and between two looks at it. */
-const [PATIENCE, PAUSE] = [600_000, 500];
+const [TIMEOUT, PAUSE] = [600_000, 500];
 
 /** A server's task, and a status that another will follow. */
 const underWay =
@@ -72,7 +72,7 @@ const waits: ReadonlySet<string> = new Set(["settled", "until"]);
 async function settled(clients: CloudClients, { account, words: [verb, ...words] }: Command): Promise<void> {
   const wanted = verb === "until" ? words.shift() : undefined;
   const show = [...(words.length === 1 ? ["server"] : words.slice(0, -1)), "show", ...words.slice(-1)];
-  for (const end = Date.now() + PATIENCE; Date.now() < end;) {
+  for (const end = Date.now() + TIMEOUT; Date.now() < end;) {
     const { out, code } = await clients.run(account, show);
     const isOver = wanted === undefined ? !underWay.test(out) : new RegExp(`"(status|state)": "${wanted}"`).test(out);
     if (code !== 0 || isOver) return;

@@ -6,7 +6,7 @@ import { dirname, join, resolve } from "node:path";
 import { eventually } from "../../support/processes.ts";
 
 const INIT = resolve(import.meta.dirname, "machine-init.ts");
-const PATIENCE = 120_000;
+const TIMEOUT = 120_000;
 
 export interface ServerMachine {
   readonly id: string;
@@ -56,7 +56,7 @@ export async function bootMachine(
   const child = spawn("nsenter", args, { stdio: ["pipe", "inherit", "inherit"], detached: true });
   child.stdin.on("error", () => {});
   const run = (line: string): Promise<string> => runOn(disk, line);
-  await eventually(PATIENCE, () => run("true").then(() => true));
+  await eventually(TIMEOUT, () => run("true").then(() => true));
   return { ...server, disk, run, stop: () => ended(child) };
 }
 

@@ -11,7 +11,7 @@ import { openLeg, type Leg } from "./leg.ts";
 import { machineShell } from "./machine.ts";
 import { makeOldCluster, type OldCluster } from "./old-cluster.ts";
 
-const PATIENCE = 15 * 60_000;
+const TIMEOUT = 15 * 60_000;
 const NAME = "web";
 const CIDR = "10.94.6.0/24";
 
@@ -82,7 +82,7 @@ export async function startRig({ programs, version, kubelet, images }: RigOf): P
     const runtime = ["--runtime", "process", "--programs", folder];
     const up = ["up", "--cloud", project.entry, "--state", join(dir, "state"), "--node-networks", CIDR];
     start(...up, ...runtime);
-    await eventually(PATIENCE, () => existsSync(management));
+    await eventually(TIMEOUT, () => existsSync(management));
     const { authUrl, region } = loadCloudsYaml({ cloud: project.entry, path: project.clouds });
     const listen = `127.0.0.1:${await freePort()}`;
     const api = ["--kubeconfig", management, "--keystone-url", authUrl, "--listen", listen];
@@ -121,7 +121,7 @@ export async function startRig({ programs, version, kubelet, images }: RigOf): P
 /** Heat deletes what it has of the cluster still. */
 async function deleteCluster(ask: Requester): Promise<void> {
   await ask("DELETE", "container-infra", `/clusters/${NAME}`).catch(() => {});
-  await eventually(PATIENCE, async () => {
+  await eventually(TIMEOUT, async () => {
     const { clusters } = (await ask("GET", "container-infra", "/clusters")) as {
       clusters: readonly { status: string }[];
     };

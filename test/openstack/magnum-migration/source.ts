@@ -2,11 +2,11 @@
 import { isAlreadyExists, Node, type KubernetesClient } from "@causeway/kubernetes";
 import { eventually } from "../../support/processes.ts";
 
-const PATIENCE = 600_000;
+const TIMEOUT = 600_000;
 
 /** API servers reach kubelets as user kubernetes, by the certificate that the driver gives them. */
 export async function prepareCluster(client: KubernetesClient | undefined): Promise<void> {
-  await eventually(PATIENCE, () => client?.request("GET", "/readyz").then(() => true));
+  await eventually(TIMEOUT, () => client?.request("GET", "/readyz").then(() => true));
   const body = {
     apiVersion: "rbac.authorization.k8s.io/v1",
     kind: "ClusterRoleBinding",
@@ -31,7 +31,7 @@ const REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 
 /** Approves the certificate that a node's kubelet serves with, and waits for the node to be ready. */
 export async function approveServing(client: KubernetesClient, node: string): Promise<void> {
-  await eventually(PATIENCE, async () => {
+  await eventually(TIMEOUT, async () => {
     const { items } = (await client.request("GET", REQUESTS)) as { items: readonly Request[] };
     const own = items.filter(
       ({ spec }) => spec.signerName === "kubernetes.io/kubelet-serving" && spec.username === `system:node:${node}`,
@@ -44,7 +44,7 @@ export async function approveServing(client: KubernetesClient, node: string): Pr
     }
     return own.some(({ status }) => status?.certificate !== undefined);
   });
-  await eventually(PATIENCE, async () => {
+  await eventually(TIMEOUT, async () => {
     const found = await client.find(Node, { namespace: "", name: node });
     return found?.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True");
   });

@@ -2,7 +2,7 @@
 import { Node, Pod, type KubernetesClient } from "@causeway/kubernetes";
 import { eventually, kubectl } from "../../support/processes.ts";
 
-const PATIENCE = 600_000;
+const TIMEOUT = 600_000;
 const IMAGE = "registry.k8s.io/e2e-test-images/agnhost:2.53";
 
 interface Stamped {
@@ -36,7 +36,7 @@ export async function startTickers(client: KubernetesClient, kubeconfig: string)
     return pods.filter(({ metadata }) => names.includes(metadata.name));
   };
   const statuses = (pod: Pod) => (pod.status?.containerStatuses ?? []) as unknown as readonly Stamped[];
-  await eventually(PATIENCE, async () => {
+  await eventually(TIMEOUT, async () => {
     const pods = await found();
     return pods.every((pod) => statuses(pod).some(({ state }) => state?.running !== undefined));
   });

@@ -24,7 +24,7 @@ export interface Questions {
   readonly count: number;
 }
 
-const PATIENCE = 2_000;
+const TIMEOUT = 2_000;
 
 /** Asks all at once, each from a port of its own. */
 export function askOften({ protocol, address, port, count }: Questions): Promise<Heard> {
@@ -38,7 +38,7 @@ async function ask(protocol: "tcp" | "udp", address: string, port: number): Prom
 
 function askTcp(address: string, port: number): Promise<string | undefined> {
   return new Promise((done) => {
-    const socket = connect({ host: address, port, timeout: PATIENCE });
+    const socket = connect({ host: address, port, timeout: TIMEOUT });
     let text = "";
     const end = (result: string | undefined): void => {
       socket.destroy();
@@ -54,7 +54,7 @@ function askTcp(address: string, port: number): Promise<string | undefined> {
 function askUdp(address: string, port: number): Promise<string | undefined> {
   return new Promise((done) => {
     const socket = createSocket("udp4");
-    const timer = setTimeout(() => end(undefined), PATIENCE);
+    const timer = setTimeout(() => end(undefined), TIMEOUT);
     const end = (result: string | undefined): void => {
       clearTimeout(timer);
       socket.close();

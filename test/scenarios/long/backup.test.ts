@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ConfigMap, createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
-import { causeway, PATIENCE, type Started } from "../../support/processes.ts";
+import { causeway, TIMEOUT, type Started } from "../../support/processes.ts";
 
-vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
+vi.setConfig({ testTimeout: TIMEOUT, hookTimeout: TIMEOUT });
 
 let dir = "";
 const running: Started[] = [];

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { causeway, PATIENCE, type Started } from "../../support/processes.ts";
+import { causeway, TIMEOUT, type Started } from "../../support/processes.ts";
 
-vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
+vi.setConfig({ testTimeout: TIMEOUT, hookTimeout: TIMEOUT });
 
 describe("cluster commands", () => {
   const dir = mkdtempSync(join(tmpdir(), "clusters-"));

@@ -3,7 +3,7 @@
  * test/faults/idle.test.ts; here a quarter of it, with three workers and with thirty side by side.
  */
 import { expect, test, vi } from "vitest";
-import { PATIENCE } from "../../support/processes.ts";
+import { TIMEOUT } from "../../support/processes.ts";
 import { idleCost, restingDemo } from "../../support/idle.ts";
 import { describeCall } from "../../support/stage.ts";
 
@@ -14,7 +14,7 @@ const seconds = 1000;
 
 test("no type is asked for twice within a quarter of a minute, nothing is written, and no single object is asked for", async () => {
   const counts = [3, 30];
-  const stages = await Promise.all(counts.map((workers) => restingDemo(workers, PATIENCE)));
+  const stages = await Promise.all(counts.map((workers) => restingDemo(workers, TIMEOUT)));
   try {
     const costs = await Promise.all(stages.map((stage, i) => idleCost(stage, counts[i] ?? 0, 15 * seconds)));
     for (const { workers, calls, writes } of costs) {

@@ -1,10 +1,10 @@
 /** A short round of what `npm run bench -- informers` does for half an hour. */
 import { expect, test, vi } from "vitest";
 import { soak } from "../../soak/soak.ts";
-import { PATIENCE } from "../../support/processes.ts";
+import { TIMEOUT } from "../../support/processes.ts";
 
 // Processes start slowly next to others on a busy machine.
-vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
+vi.setConfig({ testTimeout: TIMEOUT, hookTimeout: TIMEOUT });
 
 test("informers miss nothing while resources change and a third of the calls fail", async () => {
   const rounds = await soak({ objects: 300, rounds: 2, changing: 4_000, interval: 200, failing: 1 / 3, seed: 7 });

@@ -3,12 +3,12 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { PATIENCE, eventually, kubectl } from "../../support/processes.ts";
+import { TIMEOUT, eventually, kubectl } from "../../support/processes.ts";
 import { demoInventory } from "../../support/reference.ts";
 import { normalised, openStage, settled, type Stage } from "../../support/stage.ts";
 
 // Processes start slowly next to others on a busy machine.
-vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
+vi.setConfig({ testTimeout: TIMEOUT, hookTimeout: TIMEOUT });
 
 const present = spawnSync("kubectl", ["version", "--client"]).status === 0;
 if (!present) console.log("skipped: kubectl is not on PATH");
@@ -70,7 +70,7 @@ describe.skipIf(!present)("kubectl on the demo", () => {
 
   test("scaling to five gives five Ready nodes", async () => {
     management("scale", "machinedeployment", "demo-workers", "--replicas=5");
-    const ready = await eventually(PATIENCE, () => {
+    const ready = await eventually(TIMEOUT, () => {
       const lines = workload("get", "nodes", "--no-headers").match(/\sReady\s/g) ?? [];
       return lines.length === 5 ? lines.length : undefined;
     });
@@ -79,22 +79,22 @@ describe.skipIf(!present)("kubectl on the demo", () => {
 
   test("a Service of type LoadBalancer gets an address with every node behind it; deleting it leaves nothing", async () => {
     const members = () => stage.simulator.inventory("demo").filter((line) => line.startsWith("member ")).length;
-    await eventually(PATIENCE, () => members() === 5);
+    await eventually(TIMEOUT, () => members() === 5);
     const had = stage.simulator.inventory("demo");
     workload("create", "service", "loadbalancer", "another", "--tcp=8080:8080");
     const path = "jsonpath={.status.loadBalancer.ingress[0].ip}";
-    const address = await eventually(PATIENCE, () => workload("get", "svc", "another", "-o", path) || undefined);
+    const address = await eventually(TIMEOUT, () => workload("get", "svc", "another", "-o", path) || undefined);
     expect(address).toMatch(/^172\.24\.4\.\d+$/);
-    await eventually(PATIENCE, () => members() === 10);
+    await eventually(TIMEOUT, () => members() === 10);
     workload("delete", "service", "another", "--wait=false");
-    await eventually(PATIENCE, () => stage.simulator.inventory("demo").length === had.length);
+    await eventually(TIMEOUT, () => stage.simulator.inventory("demo").length === had.length);
     expect(stage.simulator.inventory("demo")).toEqual(had);
   });
 
   test("deleting the cluster leaves the project as it was, and says so in events", async () => {
     // kubectl must not wait here: it would hold up the cloud, which is in this process.
     management("delete", "cluster", "demo", "--wait=false");
-    await eventually(PATIENCE, () => management("get", "clusters", "-o", "name") === "");
+    await eventually(TIMEOUT, () => management("get", "clusters", "-o", "name") === "");
     await settled(stage, normalised(stage.before));
     expect(stage.simulator.inventory("demo")).toEqual(stage.before);
     const events = management("get", "events", "--no-headers");

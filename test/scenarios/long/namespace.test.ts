@@ -20,7 +20,7 @@ import {
   type KubernetesClient,
   type ResourceType,
 } from "@causeway/kubernetes";
-import { PATIENCE, eventually } from "../../support/processes.ts";
+import { TIMEOUT, eventually } from "../../support/processes.ts";
 import { openStage, type Stage } from "../../support/stage.ts";
 
 // It runs processes.
@@ -97,7 +97,7 @@ async function makeCluster(): Promise<void> {
 
 test("nothing is left in the cloud, and the namespace goes", async () => {
   await makeCluster();
-  const kubeconfig = await eventually(PATIENCE, () => management.find(Secret, { namespace, name: "web-kubeconfig" }));
+  const kubeconfig = await eventually(TIMEOUT, () => management.find(Secret, { namespace, name: "web-kubeconfig" }));
   const text = Buffer.from(kubeconfig.data?.["value"] ?? "", "base64").toString("utf8");
   const workload = createClient(loadKubeconfig({ text }));
   try {
@@ -108,7 +108,7 @@ test("nothing is left in the cloud, and the namespace goes", async () => {
       spec: { type: "LoadBalancer", ports: [{ port: 80, protocol: "TCP" }] },
     } as Service;
     await workload.create(Service, service);
-    await eventually(PATIENCE, async () => {
+    await eventually(TIMEOUT, async () => {
       const found = await workload.find(Service, { namespace: "default", name: "front" });
       return found?.status?.loadBalancer?.ingress?.[0]?.ip !== undefined;
     });
@@ -119,7 +119,7 @@ test("nothing is left in the cloud, and the namespace goes", async () => {
 
   await management.delete(Namespace, { namespace: "", name: namespace });
   await eventually(
-    PATIENCE,
+    TIMEOUT,
     async () => (await management.find(Namespace, { namespace: "", name: namespace })) === undefined,
   );
   expect(stage.simulator.inventory("demo")).toEqual(stage.before);
@@ -128,16 +128,16 @@ test("nothing is left in the cloud, and the namespace goes", async () => {
 test("a kubeconfig that a user deletes is written again", async () => {
   await makeCluster();
   const key = { namespace, name: "web-kubeconfig" };
-  const first = await eventually(PATIENCE, () => management.find(Secret, key));
+  const first = await eventually(TIMEOUT, () => management.find(Secret, key));
   await management.delete(Secret, key);
-  const second = await eventually(PATIENCE, async () => {
+  const second = await eventually(TIMEOUT, async () => {
     const found = await management.find(Secret, key);
     return found?.metadata.uid === first.metadata.uid ? undefined : found;
   });
   expect(second.data?.["value"]).toBeTruthy();
   await management.delete(Namespace, { namespace: "", name: namespace });
   await eventually(
-    PATIENCE,
+    TIMEOUT,
     async () => (await management.find(Namespace, { namespace: "", name: namespace })) === undefined,
   );
   expect(stage.simulator.inventory("demo")).toEqual(stage.before);

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { Cluster, OpenStackCluster } from "@causeway/api";
 import { getCondition, type Condition } from "@causeway/kubernetes";
-import { PATIENCE, eventually } from "../../support/processes.ts";
+import { TIMEOUT, eventually } from "../../support/processes.ts";
 import { demoInventory } from "../../support/reference.ts";
 import { demo, openStage, settled, type Stage } from "../../support/stage.ts";
 
@@ -50,7 +50,7 @@ describe("a managed subnet that overlaps another on the same router", () => {
         metadata: key,
         spec: { infrastructureRef },
       });
-      const condition = await eventually(PATIENCE, async () => {
+      const condition = await eventually(TIMEOUT, async () => {
         const { status } = await client.get(OpenStackCluster, key);
         const found = getCondition((status?.conditions ?? []) as readonly Condition[], "RouterReady");
         return found?.reason === "OverlappingCIDR" ? found : undefined;
@@ -62,7 +62,7 @@ describe("a managed subnet that overlaps another on the same router", () => {
       const routers = stage.inventory().filter((line) => line.startsWith("router "));
       expect(routers).toEqual(["router ID k8s-clusterapi-cluster-default-demo"]);
       await client.delete(Cluster, key);
-      await eventually(PATIENCE, async () => (await client.find(Cluster, key)) === undefined);
+      await eventually(TIMEOUT, async () => (await client.find(Cluster, key)) === undefined);
       expect(await settled(stage, demoInventory)).toEqual(demoInventory);
     } finally {
       await client.close();

@@ -9,10 +9,10 @@ import type { World } from "@causeway/cloud-controller-manager/testing";
 import { Node, type KubeObject, type ResourceType } from "@causeway/kubernetes";
 import { parseAllDocuments } from "yaml";
 import { stageFolder, stageManager, type ManagerStage } from "../../support/manager-stage.ts";
-import { PATIENCE, root } from "../../support/processes.ts";
+import { TIMEOUT, root } from "../../support/processes.ts";
 
 // Processes start slowly next to others on a busy machine.
-vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
+vi.setConfig({ testTimeout: TIMEOUT, hookTimeout: TIMEOUT });
 
 const account = "system:serviceaccount:kube-system:cloud-controller-manager";
 const groups = ["system:serviceaccounts", "system:serviceaccounts:kube-system"];

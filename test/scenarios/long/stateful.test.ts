@@ -16,10 +16,10 @@ import {
   VolumeAttachment,
   type KubernetesClient,
 } from "@causeway/kubernetes";
-import { PATIENCE } from "../../support/processes.ts";
+import { TIMEOUT } from "../../support/processes.ts";
 import { deleteDemo, demoGone, openStage, type Stage } from "../../support/stage.ts";
 
-vi.setConfig({ testTimeout: 2 * PATIENCE, hookTimeout: PATIENCE });
+vi.setConfig({ testTimeout: 2 * TIMEOUT, hookTimeout: TIMEOUT });
 
 const namespace = "default";
 /** Milliseconds of one step. */

@@ -29,7 +29,7 @@ import { ObjectCounts } from "../flow/work.ts";
 import type { ServedCluster } from "../server/handler.ts";
 import type { Store } from "../store/index.ts";
 import type { ConnectionPool } from "../server/connection-pool.ts";
-import { Lines } from "../contract/watch-lines.ts";
+import { WatchLineCache } from "../contract/watch-line-cache.ts";
 import type { Cluster } from "../contract/cluster.ts";
 import type { ExternalAuthenticators } from "../contract/authentication.ts";
 import type { AccountKeys } from "../contract/identity.ts";
@@ -145,7 +145,7 @@ export async function openCluster(
     ...(kubelets ? { kubelets } : {}),
     thread: shared.thread,
     problems: shared.problems,
-    lines: new Lines(),
+    lines: new WatchLineCache(),
     admission: openAdmission(() => cluster),
     rules: place.name === "" ? shared.rules : [],
     webhooks,

@@ -27,7 +27,7 @@ export interface Call extends AuditNotes {
   /**
    * What the write leaves in the metadata that holds nothing (empty-metadata.ts); absent for writes that leave none.
    */
-  readonly leaves?: { emptyKeys: string; members: Json };
+  readonly emptyMetadata?: { emptyKeys: string; members: Json };
   /** Where other versions of the kind come from a webhook. */
   readonly otherForms?: OtherForms;
   /**

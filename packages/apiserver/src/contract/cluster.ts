@@ -12,7 +12,7 @@ import type { ThreadTime } from "./thread-time.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Kubelets } from "./kubelets.ts";
 import type { ClusterMetrics } from "./cluster-metrics.ts";
-import type { Lines } from "./watch-lines.ts";
+import type { WatchLineCache } from "./watch-line-cache.ts";
 import type { ServerProblem } from "./server-problem.ts";
 import type { Quota } from "./quota.ts";
 import type { ClusterView } from "./resource.ts";
@@ -63,5 +63,5 @@ export interface Cluster extends ClusterView {
   /** What keeps the server from working that an operator has to see to. */
   readonly problems: { readonly all: readonly ServerProblem[] };
   /** What its watches tell. */
-  readonly lines: Lines;
+  readonly lines: WatchLineCache;
 }

@@ -27,9 +27,9 @@ export function emptyKeysOf({ resource, version, subresource }: Call, merged: Js
 }
 
 /** Adds what an apply left as null where the schema has no null, which readers are not shown either. */
-export function noteNulls({ resource, version, leaves }: Call, applied: Draft, read: Draft): void {
+export function noteNulls({ resource, version, emptyMetadata }: Call, applied: Draft, read: Draft): void {
   const isStored = apiVersionOf(resource.group, version.name) === resource.storedAs;
-  if (leaves && resource.custom && isStored && !same(applied, read)) leaves.emptyKeys += ",nulls";
+  if (emptyMetadata && resource.custom && isStored && !same(applied, read)) emptyMetadata.emptyKeys += ",nulls";
 }
 
 /**

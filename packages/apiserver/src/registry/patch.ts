@@ -151,7 +151,7 @@ export async function apply(
   if (body !== null && !isRecord(body)) throw badRequest("the apply patch must be an object");
   noticeDuplicates(call, body ?? {});
   const applied = appliedConfiguration(call, copied(body ?? {}));
-  const leaves: NonNullable<Call["leaves"]> = { emptyKeys: "", members: {} };
+  const emptyMetadata: NonNullable<Call["emptyMetadata"]> = { emptyKeys: "", members: {} };
   const merge = (live?: KubeObject): Draft => {
     const object = laid(call, {
       ...(live ? { live: inVersion(call.resource, call.version, live) } : {}),
@@ -160,28 +160,28 @@ export async function apply(
       force,
       typed: typedOf(call),
     });
-    leaves.emptyKeys = emptyKeysOf(call, fields(object));
-    leaves.members = emptyMembers(call, fields(object));
+    emptyMetadata.emptyKeys = emptyKeysOf(call, fields(object));
+    emptyMetadata.members = emptyMembers(call, fields(object));
     const draft = readApplied(call, applied, object);
     // Who lets go of all metadata that was applied lets go of the name with it.
     if (!draft.metadata.name) throw nameless(call);
     return draft;
   };
   if (call.cluster.store.get(keyOf(call)) || (call.subresource && !call.resource.createdByUpdate)) {
-    const object = await change({ ...call, leaves }, (old) => {
+    const object = await change({ ...call, emptyMetadata }, (old) => {
       const draft = merge(old.object);
       if (!record(applied.metadata)["resourceVersion"]) delete draft.metadata.resourceVersion;
       return { draft, tracked: true };
     });
-    if (!call.dryRun) rememberEmptyKeys(call, object.metadata.resourceVersion, leaves.emptyKeys);
+    if (!call.dryRun) rememberEmptyKeys(call, object.metadata.resourceVersion, emptyMetadata.emptyKeys);
     return { object, created: false };
   }
   const draft = merge();
   refuseUid(call, draft.metadata.uid);
   refuseUnreadable(draft.metadata.resourceVersion);
   delete draft.metadata.resourceVersion;
-  const object = await createDraft({ ...call, leaves }, draft, true);
-  if (!call.dryRun) rememberEmptyKeys(call, object.metadata.resourceVersion, leaves.emptyKeys);
+  const object = await createDraft({ ...call, emptyMetadata }, draft, true);
+  if (!call.dryRun) rememberEmptyKeys(call, object.metadata.resourceVersion, emptyMetadata.emptyKeys);
   return { object, created: true };
 }
 

@@ -222,7 +222,7 @@ async function commit(call: Call, old: Read, made: Draft): Promise<KubeObject> {
   const kept = { metadata: meta, ...rest };
   if (unchanged(draft, kept)) {
     if (dryRun || isSettled(call, old, same(draft, kept))) return old.kept;
-    return write(call, old, call.leaves?.emptyKeys ? draft : (kept as unknown as Draft));
+    return write(call, old, call.emptyMetadata?.emptyKeys ? draft : (kept as unknown as Draft));
   }
   // It is etcd that refuses it, which a dry run does not reach.
   if (!dryRun) refuseTooLarge(draft, resource.custom);
@@ -257,8 +257,8 @@ async function write(call: Call, old: Read, draft: Draft): Promise<KubeObject> {
  * managers.
  */
 function isSettled(call: Call, old: Read, isSame: boolean): boolean {
-  const leaves = call.leaves?.emptyKeys ?? "";
-  if (leaves !== emptyKeysAt(call, old.kept.metadata.resourceVersion) || (leaves !== "" && !isSame)) return false;
+  const emptyKeys = call.emptyMetadata?.emptyKeys ?? "";
+  if (emptyKeys !== emptyKeysAt(call, old.kept.metadata.resourceVersion) || (emptyKeys !== "" && !isSame)) return false;
   return !settlesLate(call, old.object) || !call.cluster.store.isAsCreated(keyOf(call));
 }
 
@@ -288,7 +288,7 @@ async function finish(call: Call, old: Read, draft: Draft): Promise<KubeObject> 
   const release = strategy.allocate?.(draft, old.object, contextOf(call));
   try {
     const resourceVersion = String(old.revision);
-    const answer = { ...draft, metadata: { ...draft.metadata, ...call.leaves?.members, resourceVersion } };
+    const answer = { ...draft, metadata: { ...draft.metadata, ...call.emptyMetadata?.members, resourceVersion } };
     if (call.dryRun) return answer;
     const removed = await call.cluster.store.remove(keyOf(call), old.revision);
     announce(call, "DELETED", removed.object, old.kept);

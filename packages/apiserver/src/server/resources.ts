@@ -14,7 +14,7 @@ import { update, type Updated } from "../registry/update.ts";
 import { metadataOnly, table, type TableOptions } from "../tables/table.ts";
 import { mediaType } from "./body.ts";
 import { callOf } from "./call-of.ts";
-import type { Form } from "../contract/watch-lines.ts";
+import type { Form } from "../contract/watch-line-cache.ts";
 import { componentStatuses, isComponentStatus, unwatchable } from "./component-statuses.ts";
 import { answerList } from "./list-answer.ts";
 import { refuseWrongNumber } from "./negotiate.ts";

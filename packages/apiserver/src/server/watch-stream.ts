@@ -6,7 +6,7 @@ import type { Selection } from "../registry/list.ts";
 import { watchedAs } from "../registry/watched.ts";
 import type { ListStep } from "../registry/reader.ts";
 import type { StoreEvent } from "../store/index.ts";
-import { lineOf, type Form } from "../contract/watch-lines.ts";
+import { lineOf, type Form } from "../contract/watch-line-cache.ts";
 import type { Response } from "../contract/exchange.ts";
 import { isOver, roomIn, STEP_BYTES, writeTo } from "./pace.ts";
 import { statusOf } from "../errors/status.ts";

@@ -52,7 +52,7 @@ export function runPoolController(options: PoolControllerOptions, signal: AbortS
     },
     failed(observed, plan, step, error) {
       const refusal = refusalOf(error, step.reason, publishedMessage(observed.object, type));
-      sources.holds.note(observed.object, type, refusal);
+      sources.refusals.note(observed.object, type, refusal);
       const moment = { generation: observed.object.metadata.generation, now: clock.now() };
       return failureOf(plan.status, { type, refusal }, moment);
     },

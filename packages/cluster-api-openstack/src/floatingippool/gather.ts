@@ -15,7 +15,7 @@ export interface PoolSources {
   readonly addresses: Informer<IPAddress>;
   readonly sessions: Sessions;
   readonly interests: Interests;
-  readonly holds: Refusals;
+  readonly refusals: Refusals;
 }
 
 /** What the plan of a pool reads, and the session that its steps use; undefined: the credentials do not work. */
@@ -47,7 +47,7 @@ export async function gather(
     paused: isPaused(object, undefined),
     claims: [...sources.claims.byIndex("pool", at)].sort(byName),
     addresses: [...sources.addresses.byIndex("pool", at)].sort(byName),
-    hold: sources.holds.get(object),
+    hold: sources.refusals.get(object),
   };
   const known = [...(object.spec.preAllocatedFloatingIPs ?? []), ...(object.status?.availableIPs ?? [])];
   sources.interests.set(key, [poolDescription(object), ...known, ...base.addresses.map(({ spec }) => spec.address)]);

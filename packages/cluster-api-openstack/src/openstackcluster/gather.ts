@@ -39,7 +39,7 @@ export interface ClusterSources {
   readonly namespaces: Informer<Namespace>;
   readonly sessions: Sessions;
   readonly interests: Interests;
-  readonly holds: Refusals;
+  readonly refusals: Refusals;
   readonly listRequests: ListRequests;
 }
 
@@ -92,7 +92,7 @@ export async function observeCluster(
     reserved: reservedBy(cluster),
     controlPlane: cluster?.spec.controlPlaneRef,
     bastion: sources.openStackServers.get({ ...key, name: bastionName(clusterName ?? key.name) }),
-    hold: sources.holds.get(object),
+    hold: sources.refusals.get(object),
   };
   const place = { reference: object.spec.identityRef, namespace: key.namespace };
   const opened = await sources.sessions.get(place, (watch) => neededOf(object, watch), signal);

@@ -20,11 +20,11 @@ interface Failed<Status> {
 export function serverFailure<Status extends Conditioned>(
   { object, status }: Failed<Status>,
   { step, error }: { readonly step: Pick<MachineStep, "reason" | "isUpdate">; readonly error: unknown },
-  { holds, clock }: { readonly holds: Refusals; readonly clock: Clock },
+  { refusals, clock }: { readonly refusals: Refusals; readonly clock: Clock },
 ): { status: Status; events: PlannedEvent[] } {
   const type = step.isUpdate ? updatesCondition : "InstanceReady";
   const refusal = refusalOf(error, step.reason, publishedMessage(object, type));
-  holds.note(object, type, refusal);
+  refusals.note(object, type, refusal);
   const moment = { generation: object.metadata.generation, now: clock.now() };
   if (type === "InstanceReady") return failureOf(status, { type, refusal }, moment);
   const { reason, message } = refusal;

@@ -37,7 +37,7 @@ function sourcesOf({ object, provisioned, bootstrap }: World): { sources: Machin
     },
     images: { get: ({ name }: { name: string }) => ({ name }) },
     interests: { set: () => {}, clear: () => {} },
-    holds: { get: () => undefined },
+    refusals: { get: () => undefined },
     clock: { now: () => now },
     refreshedAt: new WeakMap(),
     claims: { get: () => undefined },

@@ -37,7 +37,7 @@ export interface MachineSources {
   readonly sessions: Sessions;
   readonly interests: Interests;
   readonly images: ImageReferences;
-  readonly holds: Refusals;
+  readonly refusals: Refusals;
   readonly clock: Clock;
   /** When an informer was last asked to refresh, in milliseconds since the epoch. */
   readonly refreshedAt: WeakMap<object, number>;
@@ -98,7 +98,7 @@ export async function observeMachine(
     infrastructure,
     owner,
     paused: isPaused(object, cluster),
-    hold: sources.holds.get(object),
+    hold: sources.refusals.get(object),
     image: imageOf(sources, object),
     claim: claimOf(sources, object),
   };

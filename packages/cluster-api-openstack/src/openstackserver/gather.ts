@@ -9,7 +9,7 @@ import { asMachine, isOfMachine } from "./view.ts";
 /** The informers that an OpenStackServer is gathered from, and its sessions with clouds. */
 export type ServerSources = Pick<
   MachineSources,
-  "sessions" | "interests" | "images" | "holds" | "clock" | "refreshedAt" | "claims" | "addresses"
+  "sessions" | "interests" | "images" | "refusals" | "clock" | "refreshedAt" | "claims" | "addresses"
 > & {
   readonly clusters: Informer<Cluster>;
   readonly openStackServers: Informer<OpenStackServer>;
@@ -45,7 +45,7 @@ export async function gather(
     object,
     clusterName,
     paused: isPaused(object, cluster),
-    hold: sources.holds.get(object),
+    hold: sources.refusals.get(object),
     image: imageOf(sources, view),
     claim: claimOf(sources, view),
     ...(data === undefined || !secret ? {} : { userData: secret }),

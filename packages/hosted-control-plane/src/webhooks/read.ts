@@ -6,7 +6,7 @@ import type { Finding } from "./findings.ts";
 const PAGE = 10;
 const PAGES = 10;
 /** Milliseconds after which an APIService that is not available is no restart of its pods any more. */
-const PATIENCE = 60_000;
+const RESTART_TIME = 60_000;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -68,7 +68,7 @@ export async function unavailableServices(
     const conditions = records(isRecord(status) ? status["conditions"] : undefined);
     const available = conditions.find(({ type }) => type === "Available");
     const since = Date.parse(textOf(available?.["lastTransitionTime"]));
-    if (available?.["status"] !== "False" || !(now - since >= PATIENCE)) return [];
+    if (available?.["status"] !== "False" || !(now - since >= RESTART_TIME)) return [];
     const because = textOf(available["message"], "no cause was reported");
     return [{ kind: "APIService", name: nameOf(object), what: "deletions of namespaces", because }];
   });

@@ -22,7 +22,7 @@ const REFUSALS = 3;
 /** Spread over a factor of two, so that watches opened together do not all end together. */
 const WATCH_SECONDS = 300;
 /** A server that does not respond for less than this, in milliseconds, restarts or is being deleted: no warning. */
-const PATIENCE = 2_000;
+const RESTART_TIME = 2_000;
 
 /**
  * Lists, then watches from there, until `signal` aborts. A lost watch is resumed at the last revision; after a 410,
@@ -66,7 +66,7 @@ export async function reflect<T extends KubeObject>(options: ReflectorOptions<T>
       // A server that was restored refuses revisions it has not reached yet: list again.
       if (unknown || (failures >= REFUSALS && !isUnreachable(error))) revision = undefined;
       const delay = (unknown ? delayIfAbsent : delayAfter)(failures);
-      report(log, error, { quiet: unknown || clock.now() - failingSince < PATIENCE, delay });
+      report(log, error, { quiet: unknown || clock.now() - failingSince < RESTART_TIME, delay });
       await clock.sleep(delay, signal).catch(() => {});
     }
   }

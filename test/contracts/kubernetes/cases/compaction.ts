@@ -5,7 +5,7 @@ import { at, made, names, refused } from "./shorthands.ts";
 
 /** The first revision there is: kube-apiserver's cache of a kind remembers what came after the kind alone. */
 const FIRST = "1";
-const PATIENCE = 30_000;
+const TIMEOUT = 30_000;
 
 function tokenOf(revision: number, start: string): string {
   const value = { v: "meta.k8s.io/v1", rv: revision, start };
@@ -22,7 +22,7 @@ export const compaction: CaseGroup = {
   cases: [
     {
       name: "a watch from a compacted revision gets an ERROR event with 410 Expired, and ends",
-      patience: PATIENCE,
+      timeout: TIMEOUT,
       async run(c) {
         await fill(c);
         const watch = await c.api.watch(`${contraptions(c)}?watch=1&resourceVersion=${FIRST}`);
@@ -36,7 +36,7 @@ export const compaction: CaseGroup = {
     },
     {
       name: "a list at a revision that is forgotten is 410",
-      patience: PATIENCE,
+      timeout: TIMEOUT,
       async run(c) {
         await fill(c);
         const answer = await c.api.get(`${contraptions(c)}?resourceVersion=${FIRST}&resourceVersionMatch=Exact`);
@@ -45,7 +45,7 @@ export const compaction: CaseGroup = {
     },
     {
       name: "a page of a list that is forgotten is 410, with a way to go on",
-      patience: PATIENCE,
+      timeout: TIMEOUT,
       async run(c) {
         await fill(c);
         const page = await c.api.get(`${contraptions(c)}?limit=1`);
@@ -64,7 +64,7 @@ export const compaction: CaseGroup = {
     },
     {
       name: "lists and watches from a current revision are served after compaction",
-      patience: PATIENCE,
+      timeout: TIMEOUT,
       async run(c) {
         await fill(c);
         const list = await c.api.get(contraptions(c));

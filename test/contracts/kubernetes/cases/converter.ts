@@ -152,8 +152,8 @@ async function converting(c: Context, group: string): Promise<void> {
     spec: { length: 1, unit: "m" },
   };
   await eventually(async () => {
-    const patience = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 1500));
-    const answer = await Promise.race([c.api.post(path, gauge), patience]);
+    const timeout = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 1500));
+    const answer = await Promise.race([c.api.post(path, gauge), timeout]);
     return answer?.code === 201 ? true : undefined;
   }, "a conversion");
 }

@@ -10,7 +10,7 @@ const missing = kubectlMissing();
 function scripted({ name, steps }: Script): ContractCase {
   return {
     name: `kubectl ${name}`,
-    patience: 60_000,
+    timeout: 60_000,
     ...(missing === undefined ? {} : { missing }),
     async run(c) {
       // Pods want it, and only one of the servers makes it by itself.

@@ -1,7 +1,7 @@
 import type { Json, Raw, Watch } from "../interface.ts";
 import { rootOf, type Subject } from "./subject.ts";
 
-const PATIENCE = 10_000;
+const TIMEOUT = 10_000;
 
 /** The events of one watch, by the sequence that the objects belong to. */
 interface Log {
@@ -31,7 +31,7 @@ export class Watches {
     const log = await this.#log(subject);
     const received = (): Json[] => log.events.get(sequence) ?? [];
     const isOver = (): boolean => received().some((event) => nameOf(event) === last);
-    const end = Date.now() + PATIENCE;
+    const end = Date.now() + TIMEOUT;
     while (!isOver()) {
       if (Date.now() > end) throw new Error(`a watch of ${subject.plural} returned no event of ${last}`);
       await new Promise<void>((resolve) => {

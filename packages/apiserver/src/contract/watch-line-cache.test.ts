@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import type { KubeObject } from "@causeway/kubernetes";
-import { Lines, type Form } from "./watch-lines.ts";
+import { WatchLineCache, type Form } from "./watch-line-cache.ts";
 
 const object: KubeObject = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "m" } };
 
 test("an event is encoded once for all watches of one form", () => {
-  const lines = new Lines();
+  const lines = new WatchLineCache();
   let encodings = 0;
   const form = (name: string, ...depends: readonly unknown[]): Form => ({
     name,
@@ -29,7 +29,7 @@ test("an event is encoded once for all watches of one form", () => {
 });
 
 test("lines of older changes are encoded again, so that they take four megabytes at most", () => {
-  const lines = new Lines();
+  const lines = new WatchLineCache();
   const data = "x".repeat(1024 * 1024);
   const objects = Array.from({ length: 5 }, (_, i): KubeObject => ({ ...object, metadata: { name: `m-${i}` } }));
   let encodings = 0;

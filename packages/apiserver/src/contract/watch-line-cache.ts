@@ -22,7 +22,7 @@ const MOST = 4 * 1024 * 1024;
  * Lines of watches as bytes, so that what a thousand watches send is encoded once for each form: all of them send it
  * soon after the change. The lines of the latest changes are kept, of each form of an object the latest.
  */
-export class Lines {
+export class WatchLineCache {
   readonly #known = new WeakMap<KubeObject, Map<string, Line>>();
   /** The oldest first. */
   readonly #kept = new Set<{ readonly of: Map<string, Line>; readonly key: string; readonly line: Line }>();
