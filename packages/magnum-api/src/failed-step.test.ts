@@ -51,12 +51,12 @@ async function reason(): Promise<string> {
 
 it.each<[string, Error, RegExp]>([
   [
-    "the management cluster refused it",
+    "a failed step says that the management cluster refused it",
     new CausewayError("KUBERNETES_FORBIDDEN", secret),
     /^apply: the management cluster did not take it; the operator's log has the reason \(KUBERNETES_FORBIDDEN\)/,
   ],
   [
-    "the management cluster is away",
+    "a failed step says that the management cluster is away",
     new CausewayError("KUBERNETES_UNREACHABLE", secret),
     /^apply: the management cluster did not take it; the operator's log has the reason \(KUBERNETES_UNREACHABLE\)/,
   ],

@@ -56,7 +56,7 @@ it("a server that is no Keystone is named as one", async () => {
   await expect.poll(() => errors.join("\n"), { timeout: 30_000 }).toContain("does not respond as Keystone v3 does");
 });
 
-it("of a Keystone that responds nothing is said", async () => {
+it("a cluster reports nothing of a Keystone that responds", async () => {
   const simulator = await startSimulator();
   closing.push(() => simulator.close());
   const before = simulator.calls.length;

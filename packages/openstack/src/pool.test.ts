@@ -15,7 +15,7 @@ const config: CloudConfig = {
   region: "R1",
 };
 
-describe("a pool", () => {
+describe("a pool of clients", () => {
   const pool = createCloudPool();
   afterEach(() => pool.close());
 

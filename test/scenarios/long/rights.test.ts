@@ -162,7 +162,7 @@ test("the rights that a cluster gave to openstack-cloud-controller-manager are e
   expect(asked().refused).toEqual([]);
 });
 
-test("without rights it says which it lacks", async () => {
+test("the cloud controller without rights logs which it lacks", async () => {
   const manager = stage.start("--secure-port=0", "--leader-elect=false");
   await manager.until(/cannot list resource \\?"nodes\\?"/);
 });

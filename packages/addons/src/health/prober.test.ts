@@ -46,7 +46,7 @@ test.for<[string, Parameters<typeof serve>[0], string | undefined]>([
   ["no address", { code: 0, addresses: 0 }, "has no address of a.b"],
   ["something else", "text", "failed"],
   ["the end of the connection", "close", "without an answer"],
-])("a DNS probe that is answered with %s", async ([, how, problem]) => {
+])("a DNS probe passes, or says why, with a response of %s", async ([, how, problem]) => {
   const probe = { type: "DNS", host: "10.96.0.10", port: 53, question: "a.b" } as const;
   const result = await prober(new VirtualClock(), await serve(how)).result(cluster, probe, signal);
   if (problem === undefined) expect(result.problem).toBeUndefined();

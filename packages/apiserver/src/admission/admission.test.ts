@@ -103,7 +103,7 @@ test("a cluster that may not call out fails by its failure policy without a call
   tenant.close();
 });
 
-test("a cluster that may call out does", async () => {
+test("a cluster that may call out asks its webhook", async () => {
   const trusted = await rawClient(await server.ensureCluster("trusted", { webhooks: true }));
   await configure(trusted, "ValidatingWebhookConfiguration");
   expect((await trusted.call("POST", MAPS, map("a"))).code).toBe(201);

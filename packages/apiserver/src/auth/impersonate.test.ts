@@ -198,7 +198,7 @@ test.each<[readonly (readonly [string, string])[], string]>([
     ],
     "group a, group b, x, uid 1",
   ],
-])("%j without a user is refused", (headers, asked) => {
+])("the impersonation header %j without a user is refused", (headers, asked) => {
   expect(() => acting(headers)).toThrow(`Internal error occurred: requested ${asked} without impersonating a user`);
   expect(() => acting(headers)).toThrow(expect.objectContaining({ code: "KUBERNETES_INTERNAL_ERROR" }));
 });

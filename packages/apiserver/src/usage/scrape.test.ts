@@ -116,7 +116,7 @@ test("a node whose kubelet refuses is left out of lists, and who asks for it is 
   await expect(ask("namespaces/default/pods/web")).rejects.toThrow("what pods on node real use is not known");
 });
 
-test("an answer that is no summary has nothing", () => {
+test("a response that is no summary gives no usage", () => {
   for (const answer of [undefined, 7, [], { node: 7, pods: "none" }, { pods: [{ podRef: 7, containers: [{}] }] }]) {
     const { node, pods } = readSummary(answer, () => ["web"]);
     expect([node, [...pods.values()].flatMap((each) => [...each])]).toEqual([undefined, []]);

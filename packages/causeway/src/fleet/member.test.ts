@@ -10,10 +10,10 @@ const cluster = (volumes?: string): Cluster => ({
 });
 
 test.for<[string, boolean, string | undefined, boolean]>([
-  ["a cluster has volumes", true, undefined, true],
-  ["a cluster that is not to have them does not", true, "none", false],
-  ["another value leaves them", true, "cinder", true],
-  ["no cluster has them where the fleet is started without", false, undefined, false],
+  ["a cluster has volumes by default", true, undefined, true],
+  ["a cluster that asks for no volumes has none", true, "none", false],
+  ["a cluster with another value of the annotation has volumes", true, "cinder", true],
+  ["no cluster has volumes where the fleet is started without", false, undefined, false],
 ])("%s", ([, withVolumes, value, expected]) => {
   expect(hasVolumes({ withVolumes, cluster: cluster(value) })).toBe(expected);
 });

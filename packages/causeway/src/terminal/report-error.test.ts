@@ -28,9 +28,9 @@ describe("an error for a person", () => {
 });
 
 test.each([
-  ["wrong input is 2", new InputError("CLOUD_NOT_FOUND", "x"), 2],
-  ["a failure is 1", new CausewayError("DEMO_FAILED", "x"), 1],
-  ["anything else is 1", new Error("x"), 1],
-])("exit status: %s", (_, error, expected) => {
+  ["wrong input is status 2", new InputError("CLOUD_NOT_FOUND", "x"), 2],
+  ["a failure is status 1", new CausewayError("DEMO_FAILED", "x"), 1],
+  ["anything else is status 1", new Error("x"), 1],
+])("the exit status of %s", (_, error, expected) => {
   expect(exitStatusOf(error)).toBe(expected);
 });

@@ -4,7 +4,7 @@ import type { Step } from "./steps.ts";
 
 const routes = (step: Step) => callsOf(step).map(({ method, route }) => `${method} ${route}`);
 
-describe("a step's calls", () => {
+describe("the preview of a step of a Service", () => {
   test.each<[Step, string[]]>([
     [{ type: "create-load-balancer", body: { name: "n" } }, ["GET /loadbalancers?name={name}", "POST /loadbalancers"]],
     [{ type: "update-load-balancer", id: "l", change: {} }, ["PUT /loadbalancers/{id}"]],
@@ -14,7 +14,7 @@ describe("a step's calls", () => {
     [{ type: "update-monitor", id: "m", poolId: "p", change: {} }, ["PUT /healthmonitors/{id}"]],
     [{ type: "attach-floating-ip", id: "f", portId: "p" }, ["PUT /floatingips/{id}"]],
     [{ type: "add-finalizer" }, ["PATCH /services/{name}"]],
-  ])("of %o", (step, expected) => {
+  ])("shows the calls of %o", (step, expected) => {
     expect(routes(step)).toEqual(expected);
   });
 });

@@ -64,7 +64,7 @@ function plan({ object = pool(), claims = [], addresses = [], floatingIps = [], 
 const condition = (content: Content) =>
   plan(content).status.conditions?.find((one) => one.type === "OpenstackFloatingIPPoolReadyCondition");
 
-describe("planPool", () => {
+describe("the plan of a floating IP pool", () => {
   const rows: [string, Content, string[]][] = [
     ["adds its finalizer first", { object: pool({}, { finalizers: [] }), claims: [claim("a")] }, ["add-finalizer"]],
     ["creates a floating IP for a claim", { claims: [claim("a")] }, ["create-floating-ip"]],

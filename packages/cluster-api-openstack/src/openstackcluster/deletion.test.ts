@@ -4,7 +4,7 @@ import { apply, deleting, full, plan, settle, world, type World } from "../testi
 import { port } from "../dry-run/resources.ts";
 import { demoSpec, external, openStackMachine } from "../testing/objects.ts";
 
-describe("plan, deleting", () => {
+describe("the plan of a deleted OpenStackCluster", () => {
   function provisioned(spec: Partial<OpenStackCluster["spec"]> = full): World {
     const w = world(spec);
     settle(w);

@@ -6,7 +6,7 @@ import { apply, condition, deleting, full, plan, settle, world } from "../testin
 import { port, rule } from "../dry-run/resources.ts";
 import { demoSpec, external, now, openStackMachine } from "../testing/objects.ts";
 
-describe("plan", () => {
+describe("the plan of an OpenStackCluster", () => {
   it("makes network, subnet, router and groups for a hosted control plane, and no endpoint", () => {
     const w = world(demoSpec);
     const { status } = settle(w);

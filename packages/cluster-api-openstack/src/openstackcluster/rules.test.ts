@@ -27,8 +27,8 @@ const nodePorts = ["wk", "cp", "10.6.0.0/24"].flatMap((from) =>
   ["tcp", "udp"].map((p) => `ingress IPv4 ${p} 30000-32767 from ${from}`),
 );
 
-describe("desiredRules", () => {
-  it("opens API, etcd and kubelet of control planes", () => {
+describe("the security group rules of a cluster", () => {
+  it("open API, etcd and kubelet of control planes", () => {
     expect(list("controlplane")).toEqual(
       [
         ...egress,
@@ -40,19 +40,19 @@ describe("desiredRules", () => {
     );
   });
 
-  it("opens kubelet and node ports of workers", () => {
+  it("open kubelet and node ports of workers", () => {
     const kubelet = ["cp", "wk"].map((from) => `ingress IPv4 tcp 10250-10250 from ${from}`);
     expect(list("worker")).toEqual([...egress, ...kubelet, ...nodePorts].sort());
   });
 
-  it("opens the port that the API server has, and the load balancer's others (D18)", () => {
+  it("open the port that the API server has, and the load balancer's others (D18)", () => {
     const rules = list("controlplane", { apiPorts: [8443, 8132] });
     expect(rules).toContain("ingress IPv4 tcp 8443-8443 from any");
     expect(rules).toContain("ingress IPv4 tcp 8132-8132 from any");
     expect(rules.join()).not.toContain("6443-6443");
   });
 
-  it("replaces the etcd and kubelet rules by all traffic inside the cluster with allowAllInClusterTraffic", () => {
+  it("replace the etcd and kubelet rules by all traffic inside the cluster with allowAllInClusterTraffic", () => {
     const managed = { allowAllInClusterTraffic: true };
     const inside = ["cp", "wk"].map((from) => `ingress IPv4 any all from ${from}`);
     expect(list("controlplane", { managed })).toEqual(
@@ -61,14 +61,14 @@ describe("desiredRules", () => {
     expect(list("worker", { managed })).toEqual([...egress, ...inside, ...nodePorts].sort());
   });
 
-  it("has IPv6 twins as soon as a subnet is IPv6 (D20)", () => {
+  it("have IPv6 twins as soon as a subnet is IPv6 (D20)", () => {
     const rules = list("worker", { subnets: [...inputs.subnets, { cidr: "fd00::/64", ip_version: 6 }] });
     expect(rules).toContain("ingress IPv6 tcp 30000-32767 from fd00::/64");
     expect(rules).toContain("ingress IPv6 udp 30000-32767 from wk");
     expect(rules).toContain("ingress IPv6 tcp 10250-10250 from cp");
   });
 
-  it("adds the user's rules, one for each remote group", () => {
+  it("add the user's rules, one for each remote group", () => {
     const rules = list("worker", {
       managed: {
         clusterNodesSecurityGroupRules: [
@@ -94,19 +94,19 @@ describe("desiredRules", () => {
   });
 });
 
-describe("ruleChanges", () => {
+describe("the changes to security group rules", () => {
   const same: [string, Partial<SecurityGroupRuleCreate>, Partial<SecurityGroupRuleCreate>][] = [
     ["a protocol by number and by name", { protocol: "4" }, { protocol: "ipip" }],
     ["any protocol in two spellings", { protocol: "any" }, { protocol: null }],
     ["a prefix with host bits", { remote_ip_prefix: "10.6.0.7/24" }, { remote_ip_prefix: "10.6.0.0/24" }],
     ["other descriptions", { description: "a" }, { description: "b" }],
   ];
-  it.each(same)("takes %s for the same rule", (_name, a, b) => {
+  it.each(same)("take %s for the same rule", (_name, a, b) => {
     const base = { security_group_id: "g", direction: "ingress" as const, ethertype: "IPv4" as const };
     expect(ruleKey({ ...base, ...a })).toBe(ruleKey({ ...base, ...b }));
   });
 
-  it("leads from any rules to exactly the wanted ones", () => {
+  it("lead from any rules to exactly the wanted ones", () => {
     const rule = fc.record({
       security_group_id: fc.constant("g"),
       direction: fc.constantFrom("ingress" as const, "egress" as const),

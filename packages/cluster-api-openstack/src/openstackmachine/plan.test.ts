@@ -8,7 +8,7 @@ import { apply, deleting, plan, ready, settle, world, type World } from "../test
 import { demoSpec, now, openStackCluster } from "../testing/objects.ts";
 import type { Observed } from "./model.ts";
 
-describe("plan", () => {
+describe("the plan of an OpenStackMachine", () => {
   it("makes a port on the cluster's network with the role's group, then the server", () => {
     const w = world();
     const first = plan(w).steps;
@@ -210,7 +210,7 @@ describe("plan", () => {
   });
 });
 
-describe("plan, with a server", () => {
+describe("the plan of an OpenStackMachine with a server", () => {
   let w: World;
   beforeEach(() => {
     w = world();

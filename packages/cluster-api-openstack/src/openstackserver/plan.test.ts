@@ -62,7 +62,7 @@ function settle(w: World) {
 const reason = (w: World) => plan(w).status.conditions?.find((c) => c.type === "InstanceReady")?.reason;
 const deleting = { deletionTimestamp: "2026-11-21T00:00:00Z" };
 
-describe("planServerObject", () => {
+describe("the plan of an OpenStackServer", () => {
   it("makes port and server, says that it is ready, and leaves nothing when it is deleted", () => {
     const w = world({ flavorID: "1", availabilityZone: "az2", tags: ["blue"] });
     const { status } = settle(w);

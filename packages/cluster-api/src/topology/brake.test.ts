@@ -37,12 +37,12 @@ test("a template that gets a sixth name without a change is not replaced any mor
   expect(rotate(new RotationBrake(), 5)).toBeUndefined();
   expect(rotate(new RotationBrake(), 6)).toMatch(/depends on the name of the template/);
 });
-test("the same rotation planned again and again is one", () => {
+test("a rotation that is planned again and again counts once", () => {
   const brake = new RotationBrake();
   for (let turn = 0; turn < 50; turn++)
     expect(brake.check(cluster(), blueprint(), { before: desired("a"), after: desired("b") })).toBeUndefined();
 });
-test("no rotation is none", () => {
+test("a template that keeps its name is no rotation", () => {
   const brake = new RotationBrake();
   for (let turn = 0; turn < 50; turn++)
     expect(

@@ -10,7 +10,7 @@ const GIB = 2 ** 30;
 const none: Neighbours = { controlPlanes: 0, storage: 0 };
 const exceeded = { code: "PODS_CEILING_EXCEEDED", actor: "user" };
 
-describe("a new control plane", () => {
+describe("within the operator's ceilings a control plane is permitted or refused", () => {
   const rows: [string, Ceilings, Partial<ControlPlaneSpec>, Neighbours, boolean][] = [
     ["of the largest allowed size", { size: "Medium" }, { pods: own({ size: "Medium" }) }, none, true],
     ["larger than allowed", { size: "Medium" }, { pods: own({ size: "Large" }) }, none, false],

@@ -47,7 +47,7 @@ test("a role that may not be bound does not keep the others from being bound, an
   expect(tried).toHaveLength(4);
 });
 
-test("without its namespace nothing is bound", async () => {
+test("the synchronisation binds nothing without its namespace", async () => {
   const { client, tried } = cluster(["Namespace p1"]);
   await synchronizer(client, [])(user);
   expect(tried).toEqual(["Namespace p1"]);

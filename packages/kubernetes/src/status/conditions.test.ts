@@ -43,7 +43,7 @@ test("a condition that is not there is not true", () => {
   expect(isTrue(undefined, "Ready")).toBe(false);
 });
 
-test("times are written as the API writes them", () => {
+test("times in conditions are written as the API writes them", () => {
   expect(timestamp(at + 1234)).toBe("2026-01-01T00:00:01Z");
   expect(microTimestamp(at + 1234)).toBe("2026-01-01T00:00:01.234000Z");
 });

@@ -93,6 +93,6 @@ test.each<[string, unknown, unknown, { same: boolean; more: boolean }]>([
     { same: true, more: true },
   ],
   ["a condition that turned", [ready("True", "x")], [ready("False", "x")], { same: false, more: false }],
-])("comparing finds %s", (_, wanted, standing, expected) => {
+])("the comparison of two statuses finds %s", (_, wanted, standing, expected) => {
   expect(compareStatus(wanted, standing)).toEqual(expected);
 });

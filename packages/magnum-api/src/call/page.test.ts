@@ -48,7 +48,7 @@ it("pages of 1,500 items that are deleted meanwhile show each that stays once, a
   );
 });
 
-it("pages in the order of names show each item once", () => {
+it("the pages of a list in the order of names show each item once", () => {
   const pages: string[] = [];
   let query: string | undefined = "limit=400&sort_key=name";
   while (query !== undefined) {

@@ -23,7 +23,7 @@ interface Row {
 }
 
 const rows: readonly Row[] = [
-  { says: "a public one without an address gets one", steps: ["create-floating-ip"] },
+  { says: "a public load balancer without a floating IP gets one", steps: ["create-floating-ip"] },
   { says: "one of ours that is free is used first", now: { own: [free] }, steps: ["attach-floating-ip free"] },
   {
     says: "the address that it has remains",

@@ -18,7 +18,7 @@ test.each([
   expect(decodeClasses("c", text)).toEqual([]);
 });
 
-test("at most 500 are written and read", () => {
+test("the record of classes has 500 of them at most", () => {
   const names = Array.from({ length: 1_000 }, (_, i) => `class-${i}`);
   expect(decodeClasses("c", encodeClasses("c", names))).toHaveLength(500);
   expect(decodeClasses("c", JSON.stringify({ version: 1, cluster: "c", names }))).toHaveLength(500);

@@ -14,7 +14,7 @@ function queue(budget: Budget, clock: VirtualClock, lanes: readonly string[]) {
   return admitted;
 }
 
-describe("a budget", () => {
+describe("the request budget of a cloud", () => {
   it("admits a burst at once and the rest at its rate", async () => {
     const clock = new VirtualClock();
     const admitted = queue(new Budget(clock, { rate: 10, burst: 5, inFlight: 100 }), clock, Array(8).fill("a"));

@@ -48,7 +48,7 @@ describe("a transition of which nothing is known", () => {
   });
 });
 
-describe("the pace", () => {
+describe("the pace of a poller", () => {
   const still = { took: 100, hurried: false, age: undefined, hardlyChanges: false };
   it.each([
     ["nothing changes", still, 60_000],
@@ -58,5 +58,7 @@ describe("the pace", () => {
     ["something has just begun to change", { ...still, age: 0 }, 1_000],
     ["something has been changing for a minute", { ...still, age: 60_000 }, 7_500],
     ["something has been stuck for a day", { ...still, age: 86_400_000 }, 60_000],
-  ])("when %s", (_name, situation, milliseconds) => expect(pace(situation)).toBe(milliseconds));
+  ])("follows from the state of its list: %s", (_name, situation, milliseconds) =>
+    expect(pace(situation)).toBe(milliseconds),
+  );
 });

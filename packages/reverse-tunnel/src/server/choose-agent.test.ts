@@ -9,7 +9,7 @@ const agent = (name: string, identifiers = "", more: { isDraining?: boolean; str
 });
 const all: ProxyStrategy[] = ["destHost", "defaultRoute", "default"];
 
-describe("an agent is chosen", () => {
+describe("an agent for a connection is the one", () => {
   const near = agent("near", "host=node-1&ipv4=10.0.0.1");
   const network = agent("network", "cidr=10.1.0.0/16");
   const route = agent("route", "default-route=true");
@@ -25,11 +25,11 @@ describe("an agent is chosen", () => {
     ["that has the host's name, whatever its case", [plain, near], "Node-1", all, "near"],
     ["that is in the host's network", [plain, network], "10.1.2.3", all, "network"],
     ["that is the default route, of no better one", [plain, near, route], "10.9.9.9", all, "route"],
-    ["of all, of no better one", [plain], "10.9.9.9", all, "plain"],
-    ["of none, if no strategy has one", [plain], "10.9.9.9", ["destHost", "defaultRoute"], undefined],
+    ["of all, where there is no better one", [plain], "10.9.9.9", all, "plain"],
+    ["of none, where no strategy has one", [plain], "10.9.9.9", ["destHost", "defaultRoute"], undefined],
     ["that does not drain", [agent("old", "", { isDraining: true }), plain], "10.9.9.9", all, "plain"],
-    ["that drains, if all do", [agent("old", "", { isDraining: true })], "10.9.9.9", all, "old"],
-    ["of none, if none is connected", [], "10.9.9.9", all, undefined],
+    ["that drains, where all do", [agent("old", "", { isDraining: true })], "10.9.9.9", all, "old"],
+    ["of none, where none is connected", [], "10.9.9.9", all, undefined],
   ];
   test.each(rows)("%s", (_title, agents, host, strategies, name) => {
     expect(chooseAgent(agents, host, strategies, () => 0)?.name).toBe(name);

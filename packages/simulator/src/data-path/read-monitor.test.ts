@@ -12,6 +12,6 @@ test.each([
   expect([...expectedCodes(text)]).toEqual(codes);
 });
 
-test("a range has an end", () => {
+test("a range of expected codes ends with its 500th code", () => {
   expect(expectedCodes("1-999999999").size).toBe(500);
 });

@@ -60,7 +60,7 @@ const tainted = (key: string, effect: "NoSchedule" | "NoExecute" | "PreferNoSche
 const waits = { phase: "Pending", ready: undefined } as const;
 const withSpec = (spec: object) => ({ template: { ...template(), spec: { ...template().spec, ...spec } } });
 
-describe("the nodes of a DaemonSet", () => {
+describe("a DaemonSet creates, keeps or removes its pod for", () => {
   const required = (key: string) => ({
     affinity: {
       nodeAffinity: {

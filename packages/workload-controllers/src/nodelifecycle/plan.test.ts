@@ -91,7 +91,7 @@ test("the node lifecycle controller evicts a pod at once that does not tolerate 
   expect(plan({ node: node("True", [other]), pods: [pod([{ operator: "Exists" }])] }).steps).toEqual([]);
 });
 
-test("taints a cordoned node NoSchedule", () => {
+test("the node lifecycle controller taints a cordoned node NoSchedule", () => {
   const cordoned = node("True");
   expect(taintsOf(plan({ node: { ...cordoned, spec: { unschedulable: true } } }))).toEqual([
     "node.kubernetes.io/unschedulable:NoSchedule",
