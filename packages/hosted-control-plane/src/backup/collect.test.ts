@@ -70,8 +70,8 @@ async function collected(store: PlayedStore): Promise<{ list: KeyList; versions:
   return { list: await collect(store, using), versions };
 }
 
-describe("what is collected while others write", () => {
-  test("is each value of the list, however they write, and whatever the stream misses", async () => {
+describe("a collection while others write", () => {
+  test("has each value of the list, however they write, and whatever the stream misses", async () => {
     const action = fc.record({
       key: fc.constantFrom("a", "b", "c", "d"),
       does: fc.constantFrom("put" as const, "miss" as const, "delete" as const, "nothing" as const),
@@ -105,7 +105,7 @@ describe("what is collected while others write", () => {
   });
 });
 
-describe("what is received", () => {
+describe("the receiver of a stream", () => {
   const received = async () => {
     let receive: (values: readonly Written[]) => void = () => {};
     const call = async (
@@ -122,7 +122,7 @@ describe("what is received", () => {
     return { follower, put: (key: string, modified: number) => receive([{ key, value: "12345678", modified }]) };
   };
 
-  test("is the newest version of each key, and every version while they are held", async () => {
+  test("keeps the newest version of each key, and every version while they are held", async () => {
     const { follower, put } = await received();
     put("a", 1);
     put("a", 2);
