@@ -64,6 +64,12 @@ const magnumClusterSpec = object({
         "Managed: Causeway installs kube-proxy, DNS and the network of pods, and keeps them. Own: the cluster has its own, as those that were migrated have. Default: Managed without the network of pods, for clusters that were made without it.",
     }),
   ),
+  nodeProxies: optional(
+    flag({
+      description:
+        "True: nodes pull images through the template's proxies. Clusters from before it do not; set to true, it replaces their nodes.",
+    }),
+  ),
   createTimeout: int32({
     minimum: 0,
     default: 60,

@@ -1,4 +1,4 @@
-import { KubeadmConfigTemplate } from "../bootstrap/index.ts";
+import { KubeadmConfigTemplate, type KubeadmConfigSpec } from "../bootstrap/index.ts";
 import { MachineDeployment, type MachineDeploymentSpec } from "../cluster/index.ts";
 import { OpenStackMachineTemplate, type OpenStackMachineSpec } from "../infrastructure/index.ts";
 import { manifest, type Manifest } from "./manifest.ts";
@@ -16,6 +16,10 @@ export interface NodePool {
   readonly failureDomain?: string;
   /** Flags of the kubelet in addition to those that every node needs. */
   readonly kubeletArgs?: readonly { readonly name: string; readonly value: string }[];
+  /** What a machine has and does before it joins. */
+  readonly bootstrap?:
+    | { readonly files: NonNullable<KubeadmConfigSpec["files"]>; readonly commands: readonly string[] }
+    | undefined;
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: MachineDeploymentSpec["template"]["spec"]["taints"];
   readonly annotations?: Readonly<Record<string, string>>;
@@ -49,6 +53,7 @@ export function nodePoolManifests(pool: NodePool, { cluster, metadata }: Owner):
       spec: {
         template: {
           spec: {
+            ...bootstrapOf(pool),
             joinConfiguration: {
               nodeRegistration: {
                 name: "{{ local_hostname }}",
@@ -61,6 +66,10 @@ export function nodePoolManifests(pool: NodePool, { cluster, metadata }: Owner):
     }),
     manifest(MachineDeployment, deployment(pool, cluster, meta(pool.name))),
   ];
+}
+
+function bootstrapOf({ bootstrap }: NodePool): Pick<KubeadmConfigSpec, "files" | "preKubeadmCommands"> {
+  return bootstrap === undefined ? {} : { files: bootstrap.files, preKubeadmCommands: [...bootstrap.commands] };
 }
 
 function deployment(pool: NodePool, cluster: string, metadata: MachineDeployment["metadata"]): MachineDeployment {

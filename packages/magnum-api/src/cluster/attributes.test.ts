@@ -49,6 +49,9 @@ describe("attributes of templates", () => {
       "docker_storage_driver",
       "floating_ip_enabled",
     ]);
+    expect(unused({ httpProxy: "http://p", httpsProxy: 'p:3128"', noProxy: "a b" }, { nodeProxies: true })).toEqual([
+      "https_proxy",
+    ]);
     expect(unused({ serverType: "vm", registryEnabled: false, imageID: "i" }, { floatingIPEnabled: true })).toEqual([]);
   });
 });

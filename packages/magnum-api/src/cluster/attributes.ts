@@ -1,4 +1,5 @@
 import type { MagnumCluster, MagnumTemplateAttributes } from "@causeway/api";
+import { isProxy, isProxyBypass } from "./proxies.ts";
 
 type Attributes = MagnumTemplateAttributes;
 
@@ -12,16 +13,20 @@ export interface AttributeRule<K extends keyof Attributes = keyof Attributes> {
    */
   readonly act: "used" | "shown" | "noted";
   /** Of a noted one: does this value ask for something? Undefined: each that is given does. */
-  readonly asks?: (value: NonNullable<Attributes[K]>) => boolean;
+  readonly asks?: (value: NonNullable<Attributes[K]>, spec: MagnumCluster["spec"]) => boolean;
 }
 
 const used = (name: string): AttributeRule => ({ name, act: "used" });
 const shown = (name: string): AttributeRule => ({ name, act: "shown" });
-const noted = (name: string, asks?: (value: unknown) => boolean): AttributeRule => ({
+const noted = (name: string, asks?: (value: unknown, spec: MagnumCluster["spec"]) => boolean): AttributeRule => ({
   name,
   act: "noted",
   ...(asks ? { asks } : {}),
 });
+
+/** Used by clusters whose nodes have proxies, where a node can use the value. */
+const byNodes = (name: string, isUsable: (value: string) => boolean): AttributeRule =>
+  noted(name, (value, { nodeProxies }) => nodeProxies !== true || !isUsable(String(value)));
 
 /** Every attribute that a template can have: none is ignored in silence. */
 export const attributeRules: { readonly [K in keyof Required<Attributes>]: AttributeRule<K> } = {
@@ -38,9 +43,9 @@ export const attributeRules: { readonly [K in keyof Required<Attributes>]: Attri
   apiserverPort: used("apiserver_port"),
   dockerVolumeSize: used("docker_volume_size"),
   clusterDistro: shown("cluster_distro"),
-  httpProxy: noted("http_proxy"),
-  httpsProxy: noted("https_proxy"),
-  noProxy: noted("no_proxy"),
+  httpProxy: byNodes("http_proxy", isProxy),
+  httpsProxy: byNodes("https_proxy", isProxy),
+  noProxy: byNodes("no_proxy", isProxyBypass),
   volumeDriver: used("volume_driver"),
   registryEnabled: noted("registry_enabled", (value) => value === true),
   labels: used("labels"),
@@ -65,6 +70,6 @@ export function unusedAttributes({ spec }: MagnumCluster): readonly string[] {
   return Object.entries(attributeRules).flatMap(([field, { name, act, asks }]) => {
     const value = given[field];
     if (act !== "noted" || value === undefined) return [];
-    return asks === undefined || (asks as (value: unknown) => boolean)(value) ? [name] : [];
+    return asks === undefined || (asks as (value: unknown, of: typeof spec) => boolean)(value, spec) ? [name] : [];
   });
 }

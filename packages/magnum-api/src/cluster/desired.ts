@@ -21,6 +21,7 @@ import { addonManifests, type AddonInstallation } from "./addons.ts";
 import { healingManifests } from "./healing.ts";
 import { labelSettings, type LabelSettings } from "./labels.ts";
 import { appliedAnnotation, CLOUD, LABEL_VALUE, magnumLabels, poolNameOf } from "./names.ts";
+import { proxyBootstrap } from "./proxies.ts";
 import { authoritiesOf, rolloutAfterOf } from "./plan-rotation.ts";
 
 /** Where Keystone is, for clusters whose users come in by it. */
@@ -251,7 +252,10 @@ function poolOf(cluster: MagnumCluster, group: MagnumNodeGroup, standing: Standi
     ...settings.kubelet,
   ];
   const name = poolNameOf(metadata.name, group);
-  const digest = createHash("sha256").update(canonicalJson({ machine, kubelet })).digest("hex").slice(0, 8);
+  const bootstrap = proxyBootstrap(cluster, settings);
+  // Of what was there from the beginning, so that nodes of before stay as they are.
+  const content = bootstrap === undefined ? { machine, kubelet } : { machine, kubelet, bootstrap };
+  const digest = createHash("sha256").update(canonicalJson(content)).digest("hex").slice(0, 8);
   return {
     name,
     templates: `${name}-${digest}`,
@@ -259,6 +263,7 @@ function poolOf(cluster: MagnumCluster, group: MagnumNodeGroup, standing: Standi
     replicas: nodesOf(group, settings, standing.get(name)),
     machine,
     kubeletArgs: kubelet,
+    ...(bootstrap === undefined ? {} : { bootstrap }),
     labels: { [magnumLabels.nodeGroup]: group.uuid },
     ...(settings.availabilityZone === undefined ? {} : { failureDomain: settings.availabilityZone }),
     taints: (group.nodeTaints ?? []).map((taint) => ({ ...taint, propagation: "Always" as const })),

@@ -53,6 +53,7 @@ export function magnumClusterOf(
     masterLBEnabled: attributes["master_lb_enabled"] !== false,
     // They were installed by its own Magnum, and belong to its users.
     addons: "Own",
+    nodeProxies: true,
     nodeGroups: inventory.groups.map((group) => nodeGroupOf(inventory, group, now)),
   };
   return {
