@@ -30,17 +30,26 @@ async function processRuntime(): Promise<Record<string, string>> {
   return { CAUSEWAY_MAGNUM_PROGRAMS: current.dir, CAUSEWAY_MAGNUM_VERSIONS: `${previous.version} ${newest}` };
 }
 
-/** For magnum-migration.test.ts: programs of the minor before, its kubelet, and images for its pods. */
+/** For magnum-migration.test.ts: programs of the source's minor, its kubelet, and images for its pods. */
 async function migrationRig(): Promise<Record<string, string>> {
-  const [previous, kubelet] = [await previousPrograms({ build: true }), await previousKubelet()];
   const nodes = await nodeEnvironment();
-  if ("reason" in previous) throw new Error(previous.reason);
-  if ("reason" in kubelet) throw new Error(kubelet.reason);
   if ("reason" in nodes) throw new Error(nodes.reason);
-  const { version } = previous;
-  const rig = { programs: dirname(previous.dir), version, kubelet: join(kubelet.dir, "kubelet"), images: nodes.images };
-  return { CAUSEWAY_MIGRATION_RIG: JSON.stringify(rig) };
+  const { images } = nodes;
+  if (process.env["CAUSEWAY_MIGRATION_SOURCE"] === "previous") {
+    const [previous, kubelet] = [await previousPrograms({ build: true }), await previousKubelet()];
+    if ("reason" in previous) throw new Error(previous.reason);
+    if ("reason" in kubelet) throw new Error(kubelet.reason);
+    const { dir, version } = previous;
+    return rigOf({ programs: dirname(dir), version, kubelet: join(kubelet.dir, "kubelet"), images });
+  }
+  const current = await controlPlanePrograms();
+  if ("reason" in current) throw new Error(current.reason);
+  return rigOf({ programs: current.dir, version: nodes.version, kubelet: nodes.kubelet, images });
 }
+
+const rigOf = (rig: Readonly<Record<"programs" | "version" | "kubelet" | "images", string>>) => ({
+  CAUSEWAY_MIGRATION_RIG: JSON.stringify(rig),
+});
 
 async function main(): Promise<number> {
   const cloud = await realCloud();

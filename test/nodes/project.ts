@@ -13,6 +13,8 @@ export interface Project {
   readonly clouds: string;
   /** Deletes what is left in the project, the project and the file. */
   close(): Promise<void>;
+  /** Closes its clients, and leaves the project to somebody else. */
+  release(): Promise<void>;
 }
 
 /** What the user of the cloud's entry may do in its own project. */
@@ -47,6 +49,10 @@ export async function openProject(entry: string, file: string): Promise<Project>
       await admin.identity.projects.delete(id);
       await admin.close();
       rmSync(file, { force: true });
+    },
+    async release() {
+      await cloud.close();
+      await admin.close();
     },
   };
 }

@@ -1,52 +1,46 @@
 /**
- * A cluster of a real Magnum, migrated: Debian's Magnum and Heat make its stacks, networks, servers, load balancers and
- * certificates; its masters run etcd and the control plane's programs in their servers' namespaces, its workers real
- * kubelets and containers. `npm run test:openstack -- magnum-migration` builds what is needed.
+ * A cluster of a real Magnum, migrated: Debian's Magnum and Heat make its stacks, networks, servers, load balancers,
+ * floating IP and certificates; its masters run etcd and the control plane's programs in their servers' namespaces, its
+ * workers real kubelets and containers. `npm run test:openstack -- magnum-migration` builds what is needed;
+ * CAUSEWAY_MIGRATION_SOURCE=previous has the cluster be of the minor before.
  */
-import { setTimeout as sleep } from "node:timers/promises";
+import { MagnumCluster } from "@causeway/api";
+import { Node } from "@causeway/kubernetes";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startWorkload } from "../programs/magnum-migration/workload.ts";
 import { startWriter } from "../programs/magnum-migration/writer.ts";
-import { denyChanges } from "./magnum-migration/policy.ts";
-import { startRig, type Rig } from "./magnum-migration/rig.ts";
-import { startTickers, type Tickers } from "./magnum-migration/tickers.ts";
+import { startRig, type Rig, type RigOf } from "./magnum-migration/rig.ts";
+import { AGNHOST, startTickers, type Tickers } from "./magnum-migration/tickers.ts";
+import { balancersOf, floatingOf, networkOf, residueOf, vitalsOf } from "./magnum-migration/vitals.ts";
 
 const given = process.env["CAUSEWAY_MIGRATION_RIG"];
-const LIMIT = 30 * 60_000;
+const of = given === undefined ? undefined : (JSON.parse(given) as RigOf);
+const LIMIT = 45 * 60_000;
 const OUTAGE = 30_000;
 
-describe.skipIf(given === undefined)("a cluster of a real Magnum", { timeout: LIMIT }, () => {
+describe.skipIf(of === undefined)("a cluster of a real Magnum", { timeout: LIMIT }, () => {
   let rig: Rig;
   let tickers: Tickers;
-  let allow: (() => void) | undefined;
+  /** What the cloud's administrator has of projects, users and trusts, before and after. */
+  let residue: readonly string[];
 
   beforeAll(async () => {
-    rig = await startRig(JSON.parse(given ?? "") as Parameters<typeof startRig>[0]);
+    residue = await residueOf();
+    rig = await startRig(of as RigOf);
     tickers = await startTickers(rig.old.client, rig.source);
   }, LIMIT);
 
   afterAll(async () => {
-    allow?.();
     await rig?.close();
+    expect(await residueOf()).toEqual(residue);
   }, LIMIT);
 
-  /** What may not change before roll: servers and ports by id, pods by uid, their containers by their start. */
-  async function vitals(): Promise<unknown> {
-    const { cloud } = rig;
-    const servers = await cloud.compute.servers.all();
-    const ids = new Set(servers.map(({ id }) => id));
-    const ports = (await cloud.network.ports.all({})).filter(({ device_id }) => ids.has(device_id));
-    return {
-      servers: servers.map(({ id, name }) => `${name} ${id}`).toSorted(),
-      ports: ports.map(({ id, name, device_id }) => `${name} ${id} ${device_id}`).toSorted(),
-      pods: await tickers.pods(),
-    };
-  }
+  const vitals = () => vitalsOf(rig.cloud, tickers);
 
   /** Writes lost and the longest time between two, printed, while something is done. */
   async function whileWriting(name: string, work: () => Promise<void>): Promise<void> {
     const writer = startWriter(rig.old.client, name);
     await work();
-    await sleep(1_000);
     const { written, lost, outage } = await writer.stop();
     console.log(`${name}: ${written} writes, ${lost} lost, outage ${outage} ms`);
     expect(written).toBeGreaterThan(5);
@@ -54,24 +48,40 @@ describe.skipIf(given === undefined)("a cluster of a real Magnum", { timeout: LI
     expect(outage).toBeLessThan(OUTAGE);
   }
 
+  /** Runs a phase that is killed with SIGKILL again and again until it ends by itself. */
   async function phase(name: string, ...more: readonly string[]): Promise<string> {
     const begun = Date.now();
-    const text = await rig.migrate(name, ...more);
-    console.log(`${name}: ${((Date.now() - begun) / 1000).toFixed(1)} s\n${text}`);
+    const { text, kills } = await rig.killed(name, ...more);
+    console.log(`${name}: killed ${kills} times, ${((Date.now() - begun) / 1000).toFixed(1)} s\n${text}`);
     expect(text).toContain("proof: ");
+    expect(kills).toBeGreaterThan(0);
     return text;
   }
 
-  test("is discovered whole, and can be migrated", async () => {
+  const unitsOf = (): Promise<string[]> =>
+    Promise.all(rig.old.masters.map((master) => master.run("systemctl is-active kube-apiserver etcd || true")));
+
+  async function discovered(): Promise<void> {
     const text = await rig.migrate("discover");
     expect(text).toContain("It can be migrated.");
     for (const { name, address, id } of [...rig.old.masters, ...rig.old.workers])
       expect(text).toContain(`${name} ${address} (${id})`);
+  }
+
+  /** The API at its floating IP, for those outside of the cloud, too. */
+  async function expectFloating(is: readonly string[]): Promise<void> {
+    expect(await floatingOf(rig.cloud, rig.old.floating)).toEqual(is);
+    expect(await rig.outside.version()).toBe(of?.version);
+  }
+
+  test("is discovered whole, and can be migrated", async () => {
+    await discovered();
+    await expectFloating(await floatingOf(rig.cloud, rig.old.floating));
   });
 
   test("is not frozen while Magnum accepts changes of it, and then is", async () => {
     await expect(rig.migrate("freeze")).rejects.toThrow("MIGRATE_NOT_DENIED");
-    allow = denyChanges(rig.old.uuid);
+    rig.deny();
     const text = await phase("freeze");
     expect(text).toContain("heat-container-agent is stopped on 5 machines");
     for (const machine of [...rig.old.masters, ...rig.old.workers])
@@ -79,22 +89,74 @@ describe.skipIf(given === undefined)("a cluster of a real Magnum", { timeout: LI
   });
 
   test("is switched and adopted without a lost write or a restarted container", async () => {
-    const before = await vitals();
+    const [before, address] = [await vitals(), await floatingOf(rig.cloud, rig.old.floating)];
     await whileWriting("import-switch-adopt", async () => {
       for (const name of ["import", "switch", "adopt"]) await phase(name);
     });
     expect(await vitals()).toEqual(before);
     expect(tickers.grown()).toBe(true);
-    for (const master of rig.old.masters)
-      expect(await master.run("systemctl is-active kube-apiserver etcd || true")).toBe("inactive\nactive\n");
+    await expectFloating(address);
+    expect(await unitsOf()).toEqual(rig.old.masters.map(() => "inactive\nactive\n"));
   });
 
   test("is rolled back to its masters, with everything that was written", async () => {
-    const before = await vitals();
+    const [before, address] = [await vitals(), await floatingOf(rig.cloud, rig.old.floating)];
     await whileWriting("rollback", async () => void (await phase("rollback")));
     expect(await vitals()).toEqual(before);
     expect(tickers.grown()).toBe(true);
-    for (const master of rig.old.masters)
-      expect(await master.run("systemctl is-active kube-apiserver etcd")).toBe("active\nactive\n");
+    expect(await unitsOf()).toEqual(rig.old.masters.map(() => "active\nactive\n"));
+    await expectFloating(address);
+  });
+
+  test("is migrated after its rollback, and its workers are replaced one at a time", async () => {
+    const workload = await startWorkload(rig.old.client, { replicas: 3, minAvailable: 2, image: AGNHOST });
+    const [old, address] = [await vitals(), await floatingOf(rig.cloud, rig.old.floating)];
+    await whileWriting("again", async () => {
+      await discovered();
+      for (const name of ["freeze", "import", "switch", "adopt"]) expect(await rig.migrate(name)).toContain("proof: ");
+    });
+    expect(await vitals()).toEqual(old);
+    await whileWriting("roll", async () => void (await phase("roll")));
+    const { fewest, most } = await workload.stop();
+    console.log(`roll: ${fewest} to ${most} pods ready`);
+    expect(fewest).toBeGreaterThanOrEqual(2);
+    const { items } = await rig.old.client.list(Node, {});
+    const ids = items.map(({ spec }) => spec?.providerID?.split("/").at(-1) ?? "");
+    const heats = new Set(rig.old.workers.map(({ id }) => id));
+    expect(ids.filter((id) => heats.has(id))).toEqual([]);
+    expect(ids).toHaveLength(heats.size);
+    await expectFloating(address);
+  });
+
+  test("is retired: Heat and the old Magnum have nothing of it, and what it needs is kept", async () => {
+    await expect(rig.migrate("retire")).rejects.toThrow("MIGRATE_NOT_CONFIRMED");
+    const [network, address, balancers] = [
+      await networkOf(rig.cloud),
+      await floatingOf(rig.cloud, rig.old.floating),
+      await balancersOf(rig.cloud),
+    ];
+    let proof = "";
+    await whileWriting("retire", async () => void (proof = await phase("retire", "--yes")));
+    expect(proof).toContain("Heat has none of the 2 stacks");
+    expect(proof).toContain("etcd has the hosted member alone");
+    expect(proof).toContain("Magnum's database has no row");
+    const { stacks } = (await rig.ask("GET", "orchestration", "/stacks")) as { stacks: readonly unknown[] };
+    const { clusters } = (await rig.ask("GET", "container-infra", "/clusters")) as { clusters: readonly unknown[] };
+    expect([stacks, clusters]).toEqual([[], []]);
+    const { items } = await rig.management.list(MagnumCluster, {});
+    expect(items.map(({ spec, status }) => `${spec.uuid} ${status?.status ?? ""}`)).toEqual([
+      `${rig.old.uuid} UPDATE_COMPLETE`,
+    ]);
+    expect(await networkOf(rig.cloud)).toEqual(network);
+    await expectFloating(address);
+    const api = address[0]?.split(" ")[1] ?? "";
+    expect((await balancersOf(rig.cloud)).filter((line) => line.includes(api))).toEqual(
+      balancers.filter((line) => line.includes(api)),
+    );
+    const servers = (await rig.cloud.compute.servers.all()).map(({ id }) => id);
+    const gone = new Set([...rig.old.masters, ...rig.old.workers].map(({ id }) => id));
+    expect(servers.filter((id) => gone.has(id))).toEqual([]);
+    expect(servers).toHaveLength(rig.old.workers.length);
+    await expect(rig.migrate("rollback")).rejects.toThrow("MIGRATE_TOO_LATE");
   });
 });

@@ -35,15 +35,22 @@ export type Requester = (method: string, service: string, path: string, body?: u
 
 export async function requester(entry: string, clouds: string): Promise<Requester> {
   const config = loadCloudsYaml({ cloud: entry, path: clouds });
-  const { token } = await issueToken(config);
-  const headers = {
-    "x-auth-token": token,
-    "content-type": "application/json",
-    "openstack-api-version": "container-infra latest",
+  let { token } = await issueToken(config);
+  const sendOnce = (method: string, url: string, body: unknown): Promise<Response> => {
+    const headers = {
+      "x-auth-token": token,
+      "content-type": "application/json",
+      "openstack-api-version": "container-infra latest",
+    };
+    return fetch(url, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
   };
   const send = async (method: string, url: string, body?: unknown): Promise<unknown> => {
-    const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
-    const response = await fetch(url, init);
+    let response = await sendOnce(method, url, body);
+    if (response.status === 401) {
+      // A run may take longer than a token is valid.
+      ({ token } = await issueToken(config));
+      response = await sendOnce(method, url, body);
+    }
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${url}: ${response.status} ${text}`);
     return text === "" ? undefined : (JSON.parse(text) as unknown);

@@ -24,15 +24,21 @@ export interface OldClusterOf {
   readonly kubelet: string;
   readonly images: string;
   /** Once its network is there, before a server has to be reached. */
-  readonly reach: (network: { readonly id: string; readonly subnet: string }) => Promise<void>;
+  readonly reach: (network: {
+    readonly id: string;
+    readonly subnet: string;
+    readonly floating: string;
+  }) => Promise<void>;
 }
 
 export interface OldCluster {
   readonly uuid: string;
   readonly masters: readonly ServerMachine[];
   readonly workers: readonly ServerMachine[];
-  /** Of an administrator, by the address that Magnum shows. */
+  /** Of an administrator, by the address that Magnum shows: a floating IP. */
   readonly kubeconfig: string;
+  readonly floating: string;
+  readonly port: string;
   readonly client: KubernetesClient;
   /** Machines whose servers were deleted. */
   stop(): Promise<void>;
@@ -61,6 +67,8 @@ class ClusterMaker {
   #uuid = "";
   #certificates: Certificates | undefined;
   #kubeconfig = "";
+  #floating = "";
+  #port = "";
   #client: KubernetesClient | undefined;
 
   constructor(of: OldClusterOf) {
@@ -91,6 +99,8 @@ class ClusterMaker {
       masters: this.#masters,
       workers: this.#workers,
       kubeconfig: this.#kubeconfig,
+      floating: this.#floating,
+      port: this.#port,
       client,
       stop: () => this.stop(),
     };
@@ -114,6 +124,7 @@ class ClusterMaker {
       master_lb_enabled: true,
       floating_ip_enabled: false,
       labels: {
+        master_lb_floating_ip_enabled: "true",
         kube_tag: this.#of.version,
         availability_zone: "nova",
         cert_manager_api: "true",
@@ -159,7 +170,9 @@ class ClusterMaker {
   async #configure(deployments: readonly Deployment[]): Promise<void> {
     const [first] = deployments;
     const { CLUSTER_NETWORK: id = "", CLUSTER_SUBNET: subnet = "" } = first?.parameters ?? {};
-    await this.#of.reach({ id, subnet });
+    const { KUBE_API_PUBLIC_ADDRESS: floating = "" } = first?.parameters ?? {};
+    this.#floating = floating;
+    await this.#of.reach({ id, subnet, floating });
     const servers = await Promise.all(
       deployments.map((one) => this.#serverOf(one, one.parameters["KUBE_NODE_IP"] ?? "")),
     );
@@ -174,8 +187,9 @@ class ClusterMaker {
     for (const unit of ["heat-container-agent", "etcd", ...controlPlane])
       await Promise.all(this.#masters.map((master) => master.run(`systemctl start ${unit}`)));
     const text = await this.#masters[0]?.run("cat /etc/kubernetes/admin.conf");
-    const { KUBE_API_PRIVATE_ADDRESS: address = "", KUBE_API_PORT: port = "" } = first?.parameters ?? {};
-    this.#kubeconfig = (text ?? "").replace(`https://127.0.0.1:${port}`, `https://${address}:${port}`);
+    const { KUBE_API_PORT: port = "" } = first?.parameters ?? {};
+    this.#port = port;
+    this.#kubeconfig = (text ?? "").replace(`https://127.0.0.1:${port}`, `https://${floating}:${port}`);
     this.#client = createClient(loadKubeconfig({ text: this.#kubeconfig }));
   }
 

@@ -1,31 +1,38 @@
 /** A cluster of the devcloud's own Magnum, and Causeway next to it: all that its migration needs. */
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
 import { connectCloud, loadCloudsYaml, type Cloud } from "@causeway/openstack";
 import { openProject } from "../../nodes/project.ts";
 import { freePort } from "../../support/free-ports.ts";
 import { causeway, eventually, type Started } from "../../support/processes.ts";
+import { openCommand, type Command } from "./command.ts";
+import { allowAbandon } from "./devcloud.ts";
 import { requester, type Requester } from "./heat.ts";
 import { openLeg, type Leg } from "./leg.ts";
 import { machineShell } from "./machine.ts";
-import { makeOldCluster, type OldCluster } from "./old-cluster.ts";
+import { makeOldCluster, type OldCluster, type OldClusterOf } from "./old-cluster.ts";
+import { openOutside, type Outside } from "./outside.ts";
+import { denyChanges, readPolicy } from "./policy.ts";
+import { alive, readTraces, trace, undo } from "./traces.ts";
+import { takeTurn } from "./turn.ts";
 
 const TIMEOUT = 15 * 60_000;
-const NAME = "web";
+export const NAME = "web";
 const CIDR = "10.94.6.0/24";
 
-export interface Rig {
+export interface Rig extends Command {
   readonly cloud: Cloud;
   readonly admin: Cloud;
   readonly ask: Requester;
   readonly old: OldCluster;
-  readonly leg: Leg;
-  readonly dir: string;
+  readonly outside: Outside;
+  readonly management: KubernetesClient;
   /** The kubeconfig of the old cluster's administrator. */
   readonly source: string;
-  /** Runs `causeway migrate magnum PHASE`; what it printed. Rejects with that when it ends with an error. */
-  migrate(phase: string, ...more: readonly string[]): Promise<string>;
+  /** Denies changes of the cluster by the policy of the old Magnum. */
+  deny(): void;
   close(): Promise<void>;
 }
 
@@ -36,81 +43,46 @@ export interface RigOf {
   readonly images: string;
 }
 
-export async function startRig({ programs, version, kubelet, images }: RigOf): Promise<Rig> {
-  const dir = mkdtempSync(join(tmpdir(), "causeway-migration-"));
-  const entry = process.env["OS_CLOUD"] ?? "devcloud";
-  const project = await openProject(entry, join(dir, "clouds.yaml"));
-  const admin = connectCloud(loadCloudsYaml({ cloud: `${project.entry}-admin`, path: project.clouds }));
-  const { cloud } = project;
-  const ask = await requester(project.entry, project.clouds);
+/** What is open and runs, and how it ends. */
+interface Opened {
+  readonly dir: string;
+  readonly project: Awaited<ReturnType<typeof openProject>>;
+  readonly admin: Cloud;
+  readonly ask: Requester;
+  readonly closing: (() => Promise<unknown>)[];
+  readonly start: (...args: string[]) => Started;
+}
+
+export async function startRig(of: RigOf): Promise<Rig> {
+  const endGuard = await takeTurn();
   const started: Started[] = [];
-  const closing: (() => Promise<unknown>)[] = [() => project.close(), () => admin.close(), () => deleteCluster(ask)];
+  const closing: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
-    for (const program of started.reverse()) await program.stop();
     for (const end of closing.reverse()) await end().catch((error: unknown) => console.error(error));
-    if (process.env["CAUSEWAY_MIGRATION_KEEP"] === undefined) rmSync(dir, { recursive: true, force: true });
-    else console.log(`kept: ${dir}`);
-  };
-  const env = { OS_CLIENT_CONFIG_FILE: project.clouds };
-  const start = (...args: string[]): Started => {
-    const program = causeway(args, { env });
-    started.push(program);
-    return program;
+    const left = readTraces();
+    if (left !== undefined) await undo(left);
+    endGuard();
   };
   try {
-    const root = join(dir, "machines");
-    let leg: Leg | undefined;
-    const reach = async (network: { readonly id: string; readonly subnet: string }): Promise<void> => {
-      const groups = await cloud.network.securityGroups.all({});
-      const masters = groups.filter(({ name }) => name.includes("secgroup_kube_master")).map(({ id }) => id);
-      const projectId = await cloud.projectId();
-      leg = await openLeg(
-        { cloud, admin },
-        { projectId, networkId: network.id, subnetId: network.subnet, groups: masters },
-      );
-      const made = leg;
-      closing.push(() => made.close());
+    const dir = mkdtempSync(join(tmpdir(), "causeway-migration-"));
+    trace({ dir });
+    const project = await openProject(process.env["OS_CLOUD"] ?? "devcloud", join(dir, "clouds.yaml"));
+    const { entry, clouds, cloud } = project;
+    trace({ project: { entry, clouds, id: await cloud.projectId() } });
+    const admin = connectCloud(loadCloudsYaml({ cloud: `${entry}-admin`, path: clouds }));
+    closing.push(
+      () => project.release(),
+      () => admin.close(),
+    );
+    const ask = await requester(entry, clouds);
+    const start = (...args: string[]): Started => {
+      const program = causeway(args, { env: { OS_CLIENT_CONFIG_FILE: clouds } });
+      started.push(program);
+      trace({ programs: started.map(({ child }) => alive(child.pid ?? 0)) });
+      return program;
     };
-    const making = { cloud, ask, root, name: NAME, version, cidr: CIDR, kubelet, images, reach };
-    const old = await makeOldCluster({ ...making, programs: join(programs, version) });
-    closing.push(() => old.stop());
-    if (leg === undefined) throw new Error("the masters were configured without their network");
-    const folder = join(dir, "programs");
-    mkdirSync(folder);
-    symlinkSync(join(programs, version), join(folder, version));
-    const management = join(dir, "state/management.kubeconfig");
-    const runtime = ["--runtime", "process", "--programs", folder];
-    const up = ["up", "--cloud", project.entry, "--state", join(dir, "state"), "--node-networks", CIDR];
-    start(...up, ...runtime);
-    await eventually(TIMEOUT, () => existsSync(management));
-    const { authUrl, region } = loadCloudsYaml({ cloud: project.entry, path: project.clouds });
-    const listen = `127.0.0.1:${await freePort()}`;
-    const api = ["--kubeconfig", management, "--keystone-url", authUrl, "--listen", listen];
-    start("run", "magnum-api", ...api, ...(region === undefined ? [] : ["--region", region]));
-    const real = ["--kubelet", "real", "--kubelet-path", kubelet, "--images", images];
-    start("machine-agent", "--cloud", project.entry, "--state", join(dir, "agent"), ...real);
-    const source = join(dir, "source.kubeconfig");
-    writeFileSync(source, old.kubeconfig, { mode: 0o600 });
-    const base = ["--cloud", project.entry, "--kubeconfig", management];
-    const more = ["--source-kubeconfig", source, "--peer-host", leg.address];
-    const shell = ["--machine-shell", machineShell(dir, root)];
-    return {
-      cloud,
-      admin,
-      ask,
-      old,
-      leg,
-      dir,
-      source,
-      async migrate(phase, ...given) {
-        const own = phase === "discover" ? [] : [...more, ...shell];
-        const program = causeway(["migrate", "magnum", phase, NAME, ...base, ...own, ...given], { env });
-        const code = await program.ended;
-        if (code !== 0) throw new Error(`${phase} ended with ${code}: ${program.output()}`);
-        return program.output();
-      },
-      close,
-    };
+    const rig = await startOn({ dir, project, admin, ask, closing, start }, of);
+    return { ...rig, close };
   } catch (error) {
     const said = started.map((program) => program.output().slice(-4000)).join("\n----\n");
     await close();
@@ -118,14 +90,57 @@ export async function startRig({ programs, version, kubelet, images }: RigOf): P
   }
 }
 
-/** Heat deletes what it has of the cluster still. */
-async function deleteCluster(ask: Requester): Promise<void> {
-  await ask("DELETE", "container-infra", `/clusters/${NAME}`).catch(() => {});
-  await eventually(TIMEOUT, async () => {
-    const { clusters } = (await ask("GET", "container-infra", "/clusters")) as {
-      clusters: readonly { status: string }[];
-    };
-    return clusters.length === 0;
-  });
-  await ask("DELETE", "container-infra", `/clustertemplates/${NAME}`);
+async function startOn(opened: Opened, of: RigOf): Promise<Omit<Rig, "close">> {
+  const { dir, project, admin, ask, closing } = opened;
+  trace({ abandons: true });
+  await allowAbandon();
+  await eventually(TIMEOUT, () => ask("GET", "orchestration", "/stacks").then(() => true));
+  const root = join(dir, "machines");
+  let leg: Leg | undefined;
+  const reach: OldClusterOf["reach"] = async ({ id: networkId, subnet: subnetId, floating }) => {
+    const all = await project.cloud.network.securityGroups.all({});
+    const groups = all.filter(({ name }) => /secgroup_kube_(master|minion)/.test(name)).map(({ id }) => id);
+    const projectId = await project.cloud.projectId();
+    leg = await openLeg({ cloud: project.cloud, admin }, { projectId, networkId, subnetId, groups, floating });
+  };
+  const { version, kubelet, images } = of;
+  const making = { cloud: project.cloud, ask, root, name: NAME, version, cidr: CIDR, kubelet, images, reach };
+  const old = await makeOldCluster({ ...making, programs: join(of.programs, version) });
+  closing.push(() => old.stop());
+  if (leg === undefined) throw new Error("the masters were configured without their network");
+  const kubeconfig = await startCauseway(opened, of);
+  const management = createClient(loadKubeconfig({ path: kubeconfig }));
+  closing.push(() => management.close());
+  const source = join(dir, "source.kubeconfig");
+  writeFileSync(source, old.kubeconfig, { mode: 0o600 });
+  const { entry, clouds, cloud } = project;
+  const outside = await openOutside(old.floating, old.port);
+  const shell = machineShell(dir, root);
+  const command = openCommand({ name: NAME, entry, clouds, kubeconfig, source, peerHost: leg.address, shell });
+  const deny = (): void => {
+    const policy = readPolicy();
+    trace({ policy });
+    denyChanges(old.uuid, policy);
+  };
+  return { cloud, admin, ask, old, outside, management, source, ...command, deny };
+}
+
+/** The management cluster with its controllers, the new Magnum API, and machines for workers; its kubeconfig. */
+async function startCauseway({ dir, project, start }: Opened, { programs, version, kubelet, images }: RigOf) {
+  const folder = join(dir, "programs");
+  mkdirSync(folder);
+  symlinkSync(join(programs, version), join(folder, version));
+  const { entry, clouds } = project;
+  const state = join(dir, "state");
+  const runtime = ["--runtime", "process", "--programs", folder];
+  start("up", "--cloud", entry, "--state", state, "--node-networks", CIDR, ...runtime);
+  const management = join(state, "management.kubeconfig");
+  await eventually(TIMEOUT, () => existsSync(management));
+  const { authUrl, region } = loadCloudsYaml({ cloud: entry, path: clouds });
+  const listen = `127.0.0.1:${await freePort()}`;
+  const api = ["--kubeconfig", management, "--keystone-url", authUrl, "--listen", listen];
+  start("run", "magnum-api", ...api, ...(region === undefined ? [] : ["--region", region]));
+  const real = ["--kubelet", "real", "--kubelet-path", kubelet, "--images", images];
+  start("machine-agent", "--cloud", entry, "--state", join(dir, "agent"), ...real);
+  return management;
 }

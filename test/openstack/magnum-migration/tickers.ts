@@ -3,7 +3,8 @@ import { Node, Pod, type KubernetesClient } from "@causeway/kubernetes";
 import { eventually, kubectl } from "../../support/processes.ts";
 
 const TIMEOUT = 600_000;
-const IMAGE = "registry.k8s.io/e2e-test-images/agnhost:2.53";
+/** An image that every machine of the tests has. */
+export const AGNHOST = "registry.k8s.io/e2e-test-images/agnhost:2.53";
 
 interface Stamped {
   readonly name: string;
@@ -23,7 +24,7 @@ export async function startTickers(client: KubernetesClient, kubeconfig: string)
   const names = items.map(({ metadata }) => `ticker-${metadata.name}`.slice(0, 63));
   for (const [index, { metadata }] of items.entries()) {
     const command = ["sh", "-c", "while :; do date +%s; sleep 1; done"];
-    const containers = [{ name: "ticker", image: IMAGE, imagePullPolicy: "Never", command }];
+    const containers = [{ name: "ticker", image: AGNHOST, imagePullPolicy: "Never", command }];
     await client.create(Pod, {
       apiVersion: "v1",
       kind: "Pod",

@@ -8,7 +8,7 @@ export interface Workload {
 
 export async function startWorkload(
   client: KubernetesClient,
-  { replicas, minAvailable }: { replicas: number; minAvailable: number },
+  { replicas, minAvailable, image }: { replicas: number; minAvailable: number; image?: string },
 ): Promise<Workload> {
   const labels = { app: "workload" };
   const metadata = { namespace: "default", name: "workload" };
@@ -20,7 +20,9 @@ export async function startWorkload(
       spec: { minAvailable, selector: { matchLabels: labels } },
     },
   });
-  const containers = [{ name: "web", image: "example.com/web:1" }];
+  // Played kubelets run any; real ones only what they have.
+  const real = image && { image, imagePullPolicy: "Never", command: ["sleep", "infinity"] };
+  const containers = [{ name: "web", image: "example.com/web:1", ...real }];
   await client.request("POST", "/apis/apps/v1/namespaces/default/deployments", {
     body: {
       apiVersion: "apps/v1",
