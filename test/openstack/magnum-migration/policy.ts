@@ -15,7 +15,7 @@ export function readPolicy(): string {
 /** Adds to the given policy the rules of Magnum 15 but for this cluster, as MIGRATE_NOT_DENIED says them. */
 export function denyChanges(uuid: string, before: string): void {
   if (before.trim() !== NOTHING.trim())
-    throw new Error(`${file()} has rules of somebody else, which the rules of this test would replace`);
+    throw new Error(`${file()} has rules that no run of this test wrote, and that its own would replace`);
   const rule = `"rule:deny_cluster_user and not '${uuid}':%(uuid)s"`;
   const rules = ["update", "delete", "resize", "upgrade"].map((action) => `"cluster:${action}": ${rule}`);
   replace(`${rules.join("\n")}\n`);
