@@ -140,6 +140,7 @@ describe.skipIf(of === undefined)("a cluster of a real Magnum", { timeout: LIMIT
     expect(proof).toContain("Heat has none of the 2 stacks");
     expect(proof).toContain("etcd has the hosted member alone");
     expect(proof).toContain("Magnum's database has no row");
+    expect(proof).toContain("Keystone has no accounts of the abandoned stacks");
     const { stacks } = (await rig.ask("GET", "orchestration", "/stacks")) as { stacks: readonly unknown[] };
     const { clusters } = (await rig.ask("GET", "container-infra", "/clusters")) as { clusters: readonly unknown[] };
     expect([stacks, clusters]).toEqual([[], []]);

@@ -13,6 +13,17 @@ export const devcloudFolder = (): string => process.env["DEVCLOUD_DIR"] ?? "/var
 export const magnumSql = (): string =>
   `mariadb --no-defaults --socket=${join(devcloudFolder(), "run/mysql.sock")} -uroot --batch magnum`;
 
+/** Its rows of clusters, by table and UUID. */
+export async function magnumRows(): Promise<readonly string[]> {
+  const [program = "", ...args] = magnumSql().split(" ");
+  const lines: string[] = [];
+  for (const table of ["cluster", "nodegroup", "cluster_template", "x509keypair"]) {
+    const { stdout } = await run(program, [...args, "--skip-column-names", `--execute=SELECT uuid FROM ${table}`]);
+    for (const uuid of stdout.split("\n").filter((line) => line !== "")) lines.push(`${table} ${uuid}`);
+  }
+  return lines;
+}
+
 const abandoning = (): string => join(devcloudFolder(), "etc/heat/abandon.conf");
 
 /** enable_stack_abandon, which retirement needs and Heat's own default has off. */

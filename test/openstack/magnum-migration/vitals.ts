@@ -1,5 +1,6 @@
 /** What a migration may not change, as lines that can be compared. */
 import { connectCloud, loadCloudsYaml, type Cloud } from "@causeway/openstack";
+import { magnumRows } from "./devcloud.ts";
 import type { Tickers } from "./tickers.ts";
 
 /** What may not change before roll: servers and ports by id, pods by uid, their containers by their start. */
@@ -37,13 +38,13 @@ export async function networkOf(cloud: Cloud): Promise<readonly string[]> {
   return found.flat().map(({ id, name }) => `${name} ${id}`);
 }
 
-/** Projects and users of all domains: what Magnum and Heat have in Keystone of a cluster are users. */
+/** What Magnum and Heat have of clusters: projects, users and trusts of all domains, and rows with keys. */
 export async function residueOf(): Promise<readonly string[]> {
   const admin = connectCloud(loadCloudsYaml({ cloud: `${process.env["OS_CLOUD"] ?? "devcloud"}-admin` }));
   try {
-    const { projects, users } = admin.identity;
-    const found = [...(await projects.all()), ...(await users.all())];
-    return found.map(({ id, name }) => `${name} ${id}`).toSorted();
+    const { projects, users, trusts } = admin.identity;
+    const named = [...(await projects.all()), ...(await users.all())].map(({ id, name }) => `${name} ${id}`);
+    return [...named, ...(await trusts.all()).map(({ id }) => `trust ${id}`), ...(await magnumRows())].toSorted();
   } finally {
     await admin.close();
   }

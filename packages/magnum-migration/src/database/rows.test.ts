@@ -16,6 +16,23 @@ test("a row is read after a heading, and without one", async () => {
   expect(await readRow(printing(), UUID, signal)).toBeUndefined();
 });
 
+test("the heading that `mysql --batch` prints is not taken for the row", async () => {
+  const asked: string[] = [];
+  // As the program has it: of a value its text is the heading, unless the query names another.
+  const batch: MagnumDatabase = {
+    async run(sql) {
+      asked.push(sql);
+      const [, list = ""] = /^SELECT (.*) FROM cluster/.exec(sql) ?? [];
+      const columns = list.split(/, (?!'')/);
+      const heading = columns.map((column) => column.replace(/^.* AS /, "").replace(/^'(.*)'$/, "$1"));
+      const values = columns.map((column, index) => /^'([^']*)'/.exec(column)?.[1] ?? (index === 2 ? "trustee" : ""));
+      return [heading.join("\t"), values.join("\t")];
+    },
+  };
+  expect(await readRow(batch, UUID, signal)).toEqual({ trustId: "", trusteeId: "trustee", certificates: [] });
+  expect(asked).toHaveLength(1);
+});
+
 test("a text that is no UUID never becomes part of a statement", async () => {
   await expect(readRow(printing(), "x' OR '1'='1", signal)).rejects.toMatchObject({ code: "MIGRATE_DATABASE_FAILED" });
   expect(() => deletionSql("x", { certificates: [] })).toThrow("is no UUID");

@@ -10,8 +10,8 @@ export interface MagnumRow {
   readonly certificates: readonly string[];
 }
 
-/** Begins the lines of ours in what the program prints: there may be headings. */
-const MARK = "causeway-row";
+/** Begins the lines of ours in what the program prints: there may be headings, which begin with the other. */
+const [MARK, HEADING] = ["causeway-row", "magnum_row"];
 const columns = ["trust_id", "trustee_user_id", "ca_cert_ref", "magnum_cert_ref"] as const;
 /** Of releases since Rocky: they had their own authorities from then on. */
 const more = ["etcd_ca_cert_ref", "front_proxy_ca_cert_ref"] as const;
@@ -23,7 +23,10 @@ export async function readRow(
   signal: AbortSignal,
 ): Promise<MagnumRow | undefined> {
   const values = [...columns, ...more].map((name) => `COALESCE(${name}, '')`).join(", ");
-  const lines = await database.run(`SELECT '${MARK}', ${values} FROM cluster WHERE uuid = '${safe(uuid)}';\n`, signal);
+  const lines = await database.run(
+    `SELECT '${MARK}' AS ${HEADING}, ${values} FROM cluster WHERE uuid = '${safe(uuid)}';\n`,
+    signal,
+  );
   const line = lines.find((one) => one.startsWith(`${MARK}\t`));
   if (line === undefined) return undefined;
   const [, trustId = "", trusteeId = "", ...certificates] = line.split("\t");

@@ -1,46 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { Inventory, Resource } from "../inventory/model.ts";
-import type { MigrationRecord } from "../record/record.ts";
-import type { PhasePlan, Step } from "../run/phase.ts";
+import type { Resource } from "../inventory/model.ts";
+import { inventory, member, outcome, record } from "../testing/planned.ts";
 import { planAdopt, type AdoptFacts } from "./adopt/plan.ts";
 import { planFreeze, type FreezeFacts } from "./freeze/plan.ts";
 import { planImport, type ImportFacts } from "./import/plan.ts";
 import { leftoversOf, planRetire, type RetireFacts } from "./retire/plan.ts";
 import { planRoll, type RollPool } from "./roll/plan.ts";
-import { planRollback, type RollbackFacts } from "./rollback/plan.ts";
 import { planSwitch, splitAddress, type SwitchFacts } from "./switch/plan.ts";
-
-const machine = (name: string) => ({ serverId: `id-${name}`, name, address: "10.0.0.7", flavorId: "f", portIds: [] });
-const member = (name: string, address: string, port = 6443) => ({
-  id: `m-${name}`,
-  name,
-  address,
-  port,
-  isReady: true,
-});
-const inventory = {
-  uuid: "u",
-  name: "web",
-  version: "v1.34.4",
-  apiAddress: "https://192.0.2.5:6443",
-  stacks: [
-    { id: "s1", name: "web-abc" },
-    { id: "s2", name: "web-big" },
-  ],
-  masters: [machine("m0")],
-  groups: [{ name: "default-worker", machines: [machine("n0")] }],
-  api: { id: "lb", vip: "10.0.0.5", port: 6443, poolId: "pool", subnetId: "s", members: [member("m0", "10.0.0.4")] },
-  resources: [] as readonly Resource[],
-} as unknown as Inventory;
-const record: MigrationRecord = { namespace: "magnum-p", name: "web-1", inventory, phases: {}, begun: "discover" };
-
-/** The first step's type, what is waited for, the code of a refusal, or "done". */
-function outcome({ steps, wait, refused, proof }: PhasePlan<Step>): string {
-  if (refused) return refused.code;
-  if (steps[0]) return steps[0].type;
-  if (wait !== undefined) return "wait";
-  return proof.length > 0 ? "done" : "nothing";
-}
 
 describe("the phase freeze", () => {
   const frozen: FreezeFacts = {
@@ -221,6 +187,7 @@ describe("the phase retire", () => {
     kept: [],
     isMigrating: false,
     status: { status: "UPDATE_COMPLETE", reason: "" },
+    stackProjects: [],
     magnum: { row: undefined, trustee: undefined, silentNodes: [] },
   };
   const row = { trustId: "t", trusteeId: "u", certificates: [] };
@@ -275,6 +242,11 @@ describe("the phase retire", () => {
       { status: { status: "UPDATE_FAILED", reason: "quota" }, ...magnum({ trustee: enabled }) },
       "wait",
     ],
+    [
+      "deletes the accounts that Heat has left of its stacks",
+      { stackProjects: [{ id: "h", name: "p-s1", users: ["a"] }], ...magnum({ trustee: enabled }) },
+      "delete-stack-project",
+    ],
     ["disables the trustee before it deletes it", magnum({ trustee: enabled }), "disable-trustee"],
     ["sees every node live without the trustee", magnum({ trustee: disabled, silentNodes: ["n0"] }), "wait"],
     ["deletes a trustee that nothing used", magnum({ trustee: disabled }), "delete-trustee"],
@@ -313,6 +285,9 @@ describe("the phase retire", () => {
     const proofOf = (changes: Partial<RetireFacts["magnum"]>) =>
       planRetire({ ...retired, ...magnum(changes) }, record).proof.at(-1);
     expect(proofOf({ row: "unknown" })).toMatch(/--magnum-sql.*do not delete cluster u by the old Magnum/);
+    expect(planRetire({ ...retired, stackProjects: "unknown" }, record).proof.join()).toMatch(
+      /accounts.*--admin-cloud/,
+    );
     expect(proofOf({ trustee: "unknown" })).toMatch(/trustee u .*--admin-cloud/);
     expect(proofOf({ row: undefined })).toMatch(/no row/);
   });
@@ -352,53 +327,4 @@ describe("the phase retire", () => {
       ),
     ).toEqual([]);
   });
-});
-
-describe("the rollback of a migration", () => {
-  const back: RollbackFacts = {
-    stopped: [],
-    members: [member("m0", "10.0.0.4")],
-    isPoolBusy: false,
-    ownMember: "causeway-web-1",
-    etcdLost: 0,
-    hostedMember: undefined,
-    wantedStage: undefined,
-    isPaused: false,
-    machineObjects: [],
-    otherObjects: [],
-    newServers: [],
-    agents: [],
-    scaled: [],
-  };
-  const own = member("causeway-web-1", "192.0.2.1");
-  test.for<[string, Partial<RollbackFacts>, string]>([
-    [
-      "is refused when the masters' etcd is gone",
-      { etcdLost: 1, stopped: [{ name: "m0", address: "a" }] },
-      "MIGRATE_MEMBERS_LOST",
-    ],
-    ["starts the masters first", { stopped: [{ name: "m0", address: "a" }], members: [own] }, "start-control-plane"],
-    ["leads clients to them", { members: [own] }, "add-pool-members"],
-    ["waits until they are ready", { members: [own, { ...member("m0", "10.0.0.4"), isReady: false }] }, "wait"],
-    [
-      "leads clients away from the hosted API",
-      { members: [own, member("m0", "10.0.0.4")], machineObjects: ["Machine n0"] },
-      "remove-pool-member",
-    ],
-    ["pauses before it forgets machines", { machineObjects: ["Machine n0"] }, "pause"],
-    [
-      "forgets machines before their control plane stops",
-      { machineObjects: ["Machine n0"], isPaused: true, wantedStage: "Serve" },
-      "forget-object",
-    ],
-    ["stops the hosted API", { wantedStage: "Serve", hostedMember: "9" }, "follow"],
-    [
-      "takes its member out of etcd",
-      { wantedStage: "Follow", hostedMember: "9", otherObjects: ["Cluster web"] },
-      "remove-member",
-    ],
-    ["deletes the rest", { otherObjects: ["Cluster web"] }, "forget-object"],
-    ["starts what freeze stopped", { agents: [{ name: "m0", address: "a" }] }, "start-agent"],
-    ["is done then", {}, "done"],
-  ])("%s", ([, changes, expected]) => expect(outcome(planRollback({ ...back, ...changes }, record))).toBe(expected));
 });

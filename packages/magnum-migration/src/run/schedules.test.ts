@@ -141,13 +141,14 @@ test(`retire by two operators, in ${SCHEDULES} schedules`, { timeout: 300_000 },
     const operator = { phase: (faults: Faults) => world.phase(faults), isOver: never };
     await schedule.play(record, [operator, operator]);
     expect(world.broken, `seed ${seed}`).toEqual([]);
-    const { stacks, members: left, nodes, left: resources, isMigrating, trustee, hasRow } = world;
-    expect({ stacks, left, nodes, resources, isMigrating, trustee, hasRow }, `seed ${seed}`).toEqual({
+    const { stacks, members: left, nodes, left: resources, isMigrating, projects, trustee, hasRow } = world;
+    expect({ stacks, left, nodes, resources, isMigrating, projects, trustee, hasRow }, `seed ${seed}`).toEqual({
       stacks: [],
       left: [],
       nodes: [],
       resources: [],
       isMigrating: false,
+      projects: [],
       trustee: undefined,
       hasRow: false,
     });

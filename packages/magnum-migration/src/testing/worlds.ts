@@ -31,6 +31,7 @@ export class SwitchWorld {
   stage = "Follow";
   hostedMember = true;
   objects = ["Cluster web-1", "HostedControlPlane web-1"];
+  groups = [{ id: "g", name: "k8s-cluster-web-1-secgroup-worker" }];
   readonly active = new Map(masters.map((name) => [name, new Set(units)]));
   members = masters.map((name): PoolMember => ({ id: name, name, address: name, port: 6443, isReady: true }));
   hasEndpoints = false;
@@ -94,6 +95,7 @@ export class SwitchWorld {
           isPaused: false,
           machineObjects: [],
           otherObjects: [...this.objects],
+          groups: [...this.groups],
           newServers: [],
           agents: [],
           scaled: [],
@@ -109,6 +111,10 @@ export class SwitchWorld {
           if (step.type === "remove-pool-member") this.members = this.members.filter(({ id }) => id !== step.id);
           if (step.type === "follow") this.stage = "Follow";
           if (step.type === "remove-member") this.hostedMember = false;
+          if (step.type === "delete-group") {
+            if (this.objects.length > 0) this.broken.push(`${step.what} while it is in use`);
+            this.groups = this.groups.filter(({ id }) => id !== step.id);
+          }
           if (step.type === "forget-object") this.objects = this.objects.filter((one) => one !== step.object);
           this.#check(step.what);
         }),
@@ -133,6 +139,7 @@ export class RetireWorld {
   left = [...resources];
   isMigrating = true;
   reads = 0;
+  projects = [{ id: "h1", name: "p-s1", users: ["a", "b"] }];
   trustee: { isEnabled: boolean } | undefined = { isEnabled: true };
   seenSince = 0;
   hasRow = true;
@@ -157,6 +164,7 @@ export class RetireWorld {
             kept: [],
             isMigrating: this.isMigrating,
             status: { status: this.isMigrating ? "UPDATE_IN_PROGRESS" : "UPDATE_COMPLETE", reason: "" },
+            stackProjects: [...this.projects],
             magnum: {
               row: this.hasRow ? { trustId: "t", trusteeId: "u", certificates: [] } : undefined,
               trustee: this.trustee,
@@ -186,6 +194,10 @@ export class RetireWorld {
             case "hand-over":
               wrong(this.left.length > 0);
               this.isMigrating = false;
+              return;
+            case "delete-stack-project":
+              wrong(this.isMigrating);
+              this.projects = this.projects.filter(({ id }) => id !== step.project.id);
               return;
             case "disable-trustee":
               wrong(this.isMigrating);

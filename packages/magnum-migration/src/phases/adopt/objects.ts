@@ -4,6 +4,7 @@ import {
   MachineDeployment,
   MachineSet,
   manifest,
+  OpenStackCluster,
   OpenStackMachine,
   OpenStackMachineTemplate,
   type MagnumCluster,
@@ -16,6 +17,8 @@ import { secretManifest } from "../import/objects.ts";
 
 /** Marks objects that stand for machines that Heat made. */
 export const adoptedLabel = "migration.causeway.dev/adopted";
+/** The contract's: an OpenStackCluster takes over what has its names. */
+const ADOPT_RESOURCES = "causeway.dev/adopt-resources";
 const MOST_NAME = 63;
 /**
  * The contract's: a machine's controller adds it only before it makes a server. Without it, roll would leave Heat's
@@ -36,6 +39,7 @@ export function objectNameOfServer(server: string): string {
 export function poolManifests(cluster: MagnumCluster, keystone: KeystoneAddress): readonly Manifest[] {
   return desiredManifests(cluster, keystone, nothingStands)
     .filter(({ object }) => object.kind !== "HostedControlPlane")
+    .map((one) => (one.object.kind === OpenStackCluster.kind ? withGroups(one) : one))
     .map(({ type, object }) =>
       object.kind === MachineDeployment.kind
         ? {
@@ -47,6 +51,15 @@ export function poolManifests(cluster: MagnumCluster, keystone: KeystoneAddress)
           }
         : { type, object },
     );
+}
+
+/**
+ * A migration that was rolled back after `roll` leaves servers with the security groups of its OpenStackCluster, whose
+ * name is the same every time: they are the new one's.
+ */
+function withGroups({ type, object }: Manifest): Manifest {
+  const annotations = { ...object.metadata.annotations, [ADOPT_RESOURCES]: "true" };
+  return { type, object: { ...object, metadata: { ...object.metadata, annotations } } };
 }
 
 /** A MachineSet of a node group's machines, and a Machine for each; nothing of it makes or changes a server. */

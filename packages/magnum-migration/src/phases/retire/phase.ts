@@ -11,6 +11,7 @@ import { adoptedLabel } from "../adopt/objects.ts";
 import { hostedUrlOf } from "./hosted.ts";
 import { performMagnum, readMagnum } from "./magnum.ts";
 import { keptOf, leftoversOf, planRetire, type DeletedType, type RetireFacts, type RetireStep } from "./plan.ts";
+import { deleteStackProject, readStackProjects } from "./stack-projects.ts";
 
 /** Phase 7: what only Heat and the masters needed is deleted, and the Magnum API takes the cluster over. */
 export const retire = definePhase<RetireFacts, RetireStep>({
@@ -46,6 +47,7 @@ export const retire = definePhase<RetireFacts, RetireStep>({
       kept: keptOf(inventory.resources, ({ id }) => there.all.has(id)),
       isMigrating: cluster?.metadata.annotations?.[migratingAnnotation] !== undefined,
       status: cluster?.status && { status: cluster.status.status ?? "", reason: cluster.status.reason ?? "" },
+      stackProjects: await readStackProjects(tools, record, signal),
       magnum: await readMagnum(tools, record, signal),
     };
   },
@@ -70,6 +72,9 @@ export const retire = definePhase<RetireFacts, RetireStep>({
         await tools.management.patch(MagnumCluster, { namespace, name }, { type: "merge", body }, { signal });
         return;
       }
+      case "delete-stack-project":
+        await deleteStackProject(tools, step.project, signal);
+        return;
       case "disable-trustee":
       case "delete-trustee":
       case "delete-row":

@@ -3,6 +3,7 @@ import type { EtcdMember } from "../../etcd/client.ts";
 import type { Resource, StackName } from "../../inventory/model.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import type { PhasePlan, Step } from "../../run/phase.ts";
+import type { StackProject } from "./stack-projects.ts";
 
 /** What is read for `planRetire`. */
 export interface RetireFacts {
@@ -26,6 +27,8 @@ export interface RetireFacts {
   readonly isMigrating: boolean;
   /** What the Magnum API reports of the cluster. */
   readonly status: { readonly status: string; readonly reason: string } | undefined;
+  /** What Heat has in Keystone of stacks, abandoned ones, too. "unknown": no administrator's cloud was given. */
+  readonly stackProjects: readonly StackProject[] | "unknown";
   readonly magnum: MagnumFacts;
 }
 
@@ -47,6 +50,7 @@ export type RetireStep = Step &
     | { readonly type: "delete-node"; readonly name: string }
     | { readonly type: "delete-resource"; readonly resource: Resource }
     | { readonly type: "hand-over" }
+    | { readonly type: "delete-stack-project"; readonly project: StackProject }
     | { readonly type: "disable-trustee"; readonly id: string }
     | { readonly type: "delete-trustee"; readonly id: string; readonly trustId: string }
     | { readonly type: "delete-row"; readonly row: MagnumRow }
@@ -61,7 +65,7 @@ export function planRetire(facts: RetireFacts, { inventory, namespace, name }: M
   if (problem) return { steps: [], refused: problem, proof: [] };
   const [leaving] = facts.leaving;
   if (leaving) return { steps: [], wait: `Heat to complete the change of stack ${leaving.name}`, proof: [] };
-  const rest = magnumSteps(facts.magnum, inventory);
+  const rest = [...stackProjectSteps(facts), ...magnumSteps(facts.magnum, inventory)];
   const first: RetireStep[] = [
     // The stacks of other node groups use the network of the cluster's own.
     ...facts.stacks.toReversed().map((stack): RetireStep => ({
@@ -105,6 +109,9 @@ export function planRetire(facts: RetireFacts, { inventory, namespace, name }: M
       "etcd has the hosted member alone",
       ...facts.kept.map((kept) => `kept: ${kept.type} ${kept.name} (${kept.id})`),
       `the Magnum API reports UPDATE_COMPLETE for cluster ${inventory.uuid}`,
+      facts.stackProjects === "unknown"
+        ? "left: accounts of the abandoned stacks in Heat's domain of Keystone (run retire again with --admin-cloud)"
+        : "Keystone has no accounts of the abandoned stacks",
       ...leftOf(facts.magnum, inventory),
     ],
   };
@@ -147,6 +154,16 @@ function refusalOf(
     message: `${oldMachines.length} Machines of cluster ${name} have servers that Heat made, such as ${machine}`,
     hint: "Run roll first: their credentials are the trustee's.",
   };
+}
+
+/** By them machines reported to Heat, of which it lost sight when it abandoned the stacks. */
+function stackProjectSteps({ stackProjects }: RetireFacts): RetireStep[] {
+  if (stackProjects === "unknown") return [];
+  return stackProjects.map((project): RetireStep => ({
+    type: "delete-stack-project",
+    project,
+    what: `delete project ${project.name} of Heat's domain and its ${project.users.length} users from Keystone`,
+  }));
 }
 
 /**

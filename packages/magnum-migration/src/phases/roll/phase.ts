@@ -1,4 +1,4 @@
-import { labels, Machine, MachineDeployment } from "@causeway/api";
+import { labels, Machine, MachineDeployment, OpenStackCluster } from "@causeway/api";
 import { poolNameOf } from "@causeway/magnum-api";
 import { getCondition, isTrue, type Condition } from "@causeway/kubernetes";
 import { definePhase } from "../../run/phase.ts";
@@ -14,6 +14,9 @@ export const roll = definePhase<readonly RollPool[], RollStep>({
       labelSelector: `${labels.clusterName}=${name}`,
       signal,
     });
+    const infrastructure = await management.find(OpenStackCluster, { namespace, name }, { signal });
+    const ready = getCondition((infrastructure?.status?.conditions ?? []) as Condition[], "Ready");
+    const blocked = ready?.status === "False" ? `OpenStackCluster ${name}: ${ready.message ?? ""}` : undefined;
     return Promise.all(
       inventory.groups.map(async (group): Promise<RollPool> => {
         const pool = poolNameOf(name, group);
@@ -28,9 +31,9 @@ export const roll = definePhase<readonly RollPool[], RollStep>({
           replicas: deployment.spec.replicas ?? 1,
           fresh: fresh.filter(({ status }) => isTrue((status?.conditions ?? []) as Condition[], "NodeReady")).length,
           adopted: own.length - fresh.length,
-          failure:
-            failed &&
-            `Machine ${failed.metadata.name}: ${infrastructureMessage((failed.status?.conditions ?? []) as Condition[])}`,
+          failure: failed
+            ? `Machine ${failed.metadata.name}: ${infrastructureMessage((failed.status?.conditions ?? []) as Condition[])}`
+            : blocked,
         };
       }),
     );

@@ -90,3 +90,7 @@ export async function forgetObject(
   await client.patch(type, key, { type: "merge", body }, { signal });
   await client.delete(type, key, { propagationPolicy: "Orphan", signal });
 }
+
+/** How the names of an OpenStackCluster's security groups begin: upstream's, and unlike those of any other cluster. */
+export const securityGroupPrefix = ({ namespace, name }: Pick<MigrationRecord, "namespace" | "name">): string =>
+  `k8s-cluster-${namespace}-${name}-secgroup-`;

@@ -9,7 +9,7 @@ import { drivers, replicasAnnotation } from "../freeze/plan.ts";
 import { setStage } from "../import/phase.ts";
 import { readPool } from "../switch/phase.ts";
 import { memberNameOf } from "../switch/plan.ts";
-import { forgetObject, objectsOf } from "./objects.ts";
+import { forgetObject, objectsOf, securityGroupPrefix } from "./objects.ts";
 import { planRollback, type RollbackFacts, type RollbackStep } from "./plan.ts";
 
 /** Not one of the seven phases: undoes what the phases did, while retire was not begun. */
@@ -59,6 +59,9 @@ export const rollback = definePhase<RollbackFacts, RollbackStep>({
         return;
       case "remove-member":
         await (await openEtcd(tools, record, signal)).remove(step.id, signal);
+        return;
+      case "delete-group":
+        await tools.cloud.network.securityGroups.delete(step.id, { signal });
         return;
       case "start-agent":
         await startUnits(tools, step.address, [AGENT], signal);
@@ -110,6 +113,7 @@ async function gatherRollback(tools: Tools, record: MigrationRecord, signal: Abo
     isPaused: cluster?.spec.paused === true,
     machineObjects: objects.machines,
     otherObjects: objects.others,
+    groups: await freeGroups(tools, record, signal),
     newServers: made.filter((id) => !old.has(id)),
     agents: await inactive(present, [AGENT]),
     scaled: deployments.flatMap((one) => {
@@ -117,4 +121,17 @@ async function gatherRollback(tools: Tools, record: MigrationRecord, signal: Abo
       return one && replicas > 0 && one.spec?.replicas === 0 ? [{ name: one.metadata.name, replicas }] : [];
     }),
   };
+}
+
+/** Groups are forgotten with the object that made them: those of servers that stay, which `roll` made, are in use. */
+async function freeGroups(
+  { cloud }: Tools,
+  { namespace, name }: MigrationRecord,
+  signal: AbortSignal,
+): Promise<RollbackFacts["groups"]> {
+  const prefix = securityGroupPrefix({ namespace, name });
+  const own = (await cloud.network.securityGroups.all({}, { signal })).filter((one) => one.name.startsWith(prefix));
+  if (own.length === 0) return [];
+  const used = new Set((await cloud.network.ports.all({}, { signal })).flatMap((port) => port.security_groups));
+  return own.filter(({ id }) => !used.has(id)).map((one) => ({ id: one.id, name: one.name }));
 }

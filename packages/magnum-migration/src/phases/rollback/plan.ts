@@ -17,6 +17,8 @@ export interface RollbackFacts {
   /** Objects that stand for machines; they go without their servers. */
   readonly machineObjects: readonly string[];
   readonly otherObjects: readonly string[];
+  /** Security groups that the cluster's objects had made, and that no port uses. */
+  readonly groups: readonly { readonly id: string; readonly name: string }[];
   /** Servers that `roll` made: no part of Heat's stacks. */
   readonly newServers: readonly string[];
   readonly agents: readonly { readonly name: string; readonly address: string }[];
@@ -33,6 +35,7 @@ export type RollbackStep = Step &
     | { readonly type: "forget-object"; readonly object: string }
     | { readonly type: "follow" }
     | { readonly type: "remove-member"; readonly id: string }
+    | { readonly type: "delete-group"; readonly id: string }
     | { readonly type: "start-agent"; readonly address: string }
     | { readonly type: "scale-up"; readonly name: string; readonly replicas: number }
   );
@@ -60,6 +63,12 @@ export function planRollback(facts: RollbackFacts, { inventory }: MigrationRecor
   if (facts.hostedMember !== undefined)
     return only({ type: "remove-member", id: facts.hostedMember, what: "remove the hosted member from etcd" });
   if (facts.otherObjects.length > 0) return forget(facts.otherObjects, "");
+  const groups = facts.groups.map(({ id, name }): RollbackStep => ({
+    type: "delete-group",
+    id,
+    what: `delete security group ${name} (${id}), which no port uses`,
+  }));
+  if (groups.length > 0) return { steps: groups, batch: groups.length, proof: [] };
   const agents = facts.agents.map(({ name, address }): RollbackStep => ({
     type: "start-agent",
     address,

@@ -1,0 +1,63 @@
+import { describe, expect, test } from "vitest";
+import { member, outcome, record } from "../../testing/planned.ts";
+import { planRollback, type RollbackFacts } from "./plan.ts";
+
+describe("the rollback of a migration", () => {
+  const back: RollbackFacts = {
+    stopped: [],
+    members: [member("m0", "10.0.0.4")],
+    isPoolBusy: false,
+    ownMember: "causeway-web-1",
+    etcdLost: 0,
+    hostedMember: undefined,
+    wantedStage: undefined,
+    isPaused: false,
+    machineObjects: [],
+    otherObjects: [],
+    groups: [],
+    newServers: [],
+    agents: [],
+    scaled: [],
+  };
+  const own = member("causeway-web-1", "192.0.2.1");
+  test.for<[string, Partial<RollbackFacts>, string]>([
+    [
+      "is refused when the masters' etcd is gone",
+      { etcdLost: 1, stopped: [{ name: "m0", address: "a" }] },
+      "MIGRATE_MEMBERS_LOST",
+    ],
+    ["starts the masters first", { stopped: [{ name: "m0", address: "a" }], members: [own] }, "start-control-plane"],
+    ["leads clients to them", { members: [own] }, "add-pool-members"],
+    ["waits until they are ready", { members: [own, { ...member("m0", "10.0.0.4"), isReady: false }] }, "wait"],
+    [
+      "leads clients away from the hosted API",
+      { members: [own, member("m0", "10.0.0.4")], machineObjects: ["Machine n0"] },
+      "remove-pool-member",
+    ],
+    ["pauses before it forgets machines", { machineObjects: ["Machine n0"] }, "pause"],
+    [
+      "forgets machines before their control plane stops",
+      { machineObjects: ["Machine n0"], isPaused: true, wantedStage: "Serve" },
+      "forget-object",
+    ],
+    ["stops the hosted API", { wantedStage: "Serve", hostedMember: "9" }, "follow"],
+    [
+      "takes its member out of etcd",
+      { wantedStage: "Follow", hostedMember: "9", otherObjects: ["Cluster web"] },
+      "remove-member",
+    ],
+    ["deletes the rest", { otherObjects: ["Cluster web"] }, "forget-object"],
+    [
+      "deletes security groups when what made them is gone",
+      { groups: [{ id: "g", name: "k8s-cluster" }], agents: [{ name: "m0", address: "a" }] },
+      "delete-group",
+    ],
+    [
+      "keeps security groups while what made them is there",
+      { groups: [{ id: "g", name: "k8s-cluster" }], otherObjects: ["Cluster web"] },
+      "forget-object",
+    ],
+    ["starts what freeze stopped", { agents: [{ name: "m0", address: "a" }] }, "start-agent"],
+    ["is done then", {}, "done"],
+  ])("%s", ([, changes, expected]) => expect(outcome(planRollback({ ...back, ...changes }, record))).toBe(expected));
+});
