@@ -11,7 +11,7 @@ import { startWorkload } from "../programs/magnum-migration/workload.ts";
 import { startWriter } from "../programs/magnum-migration/writer.ts";
 import { startRig, type Rig, type RigOf } from "./magnum-migration/rig.ts";
 import { AGNHOST, startTickers, type Tickers } from "./magnum-migration/tickers.ts";
-import { balancersOf, floatingOf, networkOf, residueOf, vitalsOf } from "./magnum-migration/vitals.ts";
+import { balancersOf, floatingOf, groupsOf, networkOf, residueOf, vitalsOf } from "./magnum-migration/vitals.ts";
 
 const given = process.env["CAUSEWAY_MIGRATION_RIG"];
 const of = given === undefined ? undefined : (JSON.parse(given) as RigOf);
@@ -21,6 +21,8 @@ const OUTAGE = 30_000;
 describe.skipIf(of === undefined)("a cluster of a real Magnum", { timeout: LIMIT }, () => {
   let rig: Rig;
   let tickers: Tickers;
+  /** Security groups of before the import. */
+  let groups: readonly string[];
   /** What the cloud's administrator has of projects, users and trusts, before and after. */
   let residue: readonly string[];
 
@@ -90,6 +92,7 @@ describe.skipIf(of === undefined)("a cluster of a real Magnum", { timeout: LIMIT
 
   test("is switched and adopted without a lost write or a restarted container", async () => {
     const [before, address] = [await vitals(), await floatingOf(rig.cloud, rig.old.floating)];
+    groups = await groupsOf(rig.cloud);
     await whileWriting("import-switch-adopt", async () => {
       for (const name of ["import", "switch", "adopt"]) await phase(name);
     });
@@ -105,6 +108,7 @@ describe.skipIf(of === undefined)("a cluster of a real Magnum", { timeout: LIMIT
     expect(await vitals()).toEqual(before);
     expect(tickers.grown()).toBe(true);
     expect(await unitsOf()).toEqual(rig.old.masters.map(() => "active\nactive\n"));
+    expect(await groupsOf(rig.cloud)).toEqual(groups);
     await expectFloating(address);
   });
 

@@ -27,6 +27,12 @@ export async function balancersOf(cloud: Cloud): Promise<readonly string[]> {
   return all.map(({ id, vip_port_id, vip_address }) => `${id} ${vip_port_id} ${vip_address}`).toSorted();
 }
 
+/** Security groups by name and id. */
+export async function groupsOf(cloud: Cloud): Promise<readonly string[]> {
+  const all = await cloud.network.securityGroups.all({ project_id: await cloud.projectId() });
+  return all.map(({ id, name }) => `${name} ${id}`).toSorted();
+}
+
 export async function networkOf(cloud: Cloud): Promise<readonly string[]> {
   const project_id = await cloud.projectId();
   const { networks, subnets, routers } = cloud.network;
