@@ -80,6 +80,20 @@ describe("on a cloud", () => {
     expect(said).toEqual([["deleted the user of a cluster that is gone", { user: marked?.id, cluster: gone }]]);
     expect(await sweepTrustees({ trustees, hasCluster, log }, never)).toBe(0);
   });
+
+  it("a user without this installation's mark gets it with the next credential of its cluster", async () => {
+    const { hasRow: hasCluster } = openStore(createInformers(stage.client, { clock: systemClock, log: silentLog }));
+    const projectId = (await admin.identity.projects.all({ name: "demo" }))[0]?.id ?? "";
+    for (const description of ["Cluster c of the Magnum API", "Cluster c of the Magnum API [installation another]"]) {
+      const uuid = crypto.randomUUID();
+      const name = `magnum-${uuid}`;
+      await admin.identity.users.create({ name, description, domain_id: domain });
+      await trustees.issue({ uuid, name: "c", projectId }, 1, never);
+      expect((await trustees.own(never)).map((one) => one.uuid)).toContain(uuid);
+      expect(await sweepTrustees({ trustees, hasCluster, log: silentLog }, never)).toBe(1);
+      expect(await names()).not.toContain(name);
+    }
+  });
 });
 
 describe("by the hour", () => {

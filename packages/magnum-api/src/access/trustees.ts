@@ -81,6 +81,8 @@ function serialOf(name: string, uuid: string): number {
  */
 const markOf = (installation: string): string => `[installation ${installation}]`;
 
+const isOwn = ({ description = "" }: User, id: string): boolean => description.endsWith(` ${markOf(id)}`);
+
 const NAMED = /^magnum-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 /** The key of the user who creates the cluster, under the name by which its machines ask for it. */
@@ -139,15 +141,17 @@ export function createTrustees(
 
   const ensureUser = async ({ uuid, name }: TrusteeFor, password: string, signal: AbortSignal): Promise<User> => {
     const found = await findUser(uuid, signal);
+    const id = await installation(signal);
+    const description = `Cluster ${name} of the Magnum API${id === undefined ? "" : ` ${markOf(id)}`}`;
     if (found !== undefined) {
+      // Users from before there were marks get one, and those of a cluster that was moved here another.
+      const marked = id === undefined || isOwn(found, id) ? {} : { description };
       // The password of an earlier attempt was not kept.
-      const renewed = await identity.users.update(found.id, { password }, { signal });
+      const renewed = await identity.users.update(found.id, { password, ...marked }, { signal });
       // Keystone revokes all tokens of the user that were issued in the second of the change, those after it included.
       await clock.sleep(REVOKED, signal);
       return renewed;
     }
-    const id = await installation(signal);
-    const description = `Cluster ${name} of the Magnum API${id === undefined ? "" : ` ${markOf(id)}`}`;
     const body = { name: nameOf(uuid), domain_id: await domainOf(signal), password, description };
     const made = await identity.users.create(body, { signal, recover: () => findUser(uuid, signal) });
     return made;
@@ -188,8 +192,6 @@ export function createTrustees(
       await clock.sleep(randomInt(REVOKED * attempt), signal);
     }
   };
-
-  const isOwn = ({ description = "" }: User, id: string): boolean => description.endsWith(` ${markOf(id)}`);
 
   return {
     issue: (cluster, serial, signal) =>
