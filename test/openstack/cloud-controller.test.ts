@@ -161,6 +161,28 @@ describe("the cloud controller manager on a real OpenStack", () => {
     await manager.stop();
   });
 
+  test("a listener has the access list of its Service, and follows it", async () => {
+    const manager = world.run({ provider: "amphora" });
+    const given = ["192.0.2.0/24", "198.51.100.7/32"];
+    await world.createService("listed", { loadBalancerSourceRanges: given });
+    await world.served("listed");
+    const listeners = async () => {
+      const own = new Set((await world.loadBalancers()).map(({ id }) => id));
+      const all = await world.cloud.loadBalancing.listeners.all();
+      return all.filter(({ loadbalancers }) => loadbalancers.some(({ id }) => own.has(id)));
+    };
+    const allowed = async () => (await listeners()).map(({ allowed_cidrs }) => (allowed_cidrs ?? []).toSorted());
+    expect(await allowed()).toEqual([given]);
+    const [before] = await listeners();
+    await world.change("listed", { spec: { loadBalancerSourceRanges: ["192.0.2.0/24"] } });
+    await world.settled("a shorter list", async () => (await allowed()).join() === "192.0.2.0/24");
+    await world.change("listed", { spec: { loadBalancerSourceRanges: null } });
+    await world.settled("no list", async () => ["", "0.0.0.0/0"].includes((await allowed()).join()));
+    expect((await listeners()).map(({ id }) => id)).toEqual([before?.id]);
+    await world.remove("listed");
+    await manager.stop();
+  });
+
   test("leaves nothing", async () => {
     await world.close();
     expect(ours(await inventory(cloud))).toEqual(before);
