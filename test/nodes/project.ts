@@ -13,7 +13,7 @@ export interface Project {
   readonly clouds: string;
   /** Deletes what is left in the project, the project and the file. */
   close(): Promise<void>;
-  /** Closes its clients, and leaves the project to whoever deletes it. */
+  /** Closes its clients, and leaves the project as it is. */
   release(): Promise<void>;
 }
 

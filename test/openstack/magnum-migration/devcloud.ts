@@ -13,15 +13,23 @@ export const devcloudFolder = (): string => process.env["DEVCLOUD_DIR"] ?? "/var
 export const magnumSql = (): string =>
   `mariadb --no-defaults --socket=${join(devcloudFolder(), "run/mysql.sock")} -uroot --batch magnum`;
 
-/** Its rows of clusters, by table and UUID. */
-export async function magnumRows(): Promise<readonly string[]> {
+async function sql(statement: string): Promise<readonly string[]> {
   const [program = "", ...args] = magnumSql().split(" ");
+  const { stdout } = await run(program, [...args, "--skip-column-names", `--execute=${statement}`]);
+  return stdout.split("\n").filter((line) => line !== "");
+}
+
+/** Magnum's rows of clusters, by table and UUID. */
+export async function magnumRows(): Promise<readonly string[]> {
   const lines: string[] = [];
-  for (const table of ["cluster", "nodegroup", "cluster_template", "x509keypair"]) {
-    const { stdout } = await run(program, [...args, "--skip-column-names", `--execute=SELECT uuid FROM ${table}`]);
-    for (const uuid of stdout.split("\n").filter((line) => line !== "")) lines.push(`${table} ${uuid}`);
-  }
+  for (const table of ["cluster", "nodegroup", "cluster_template", "x509keypair"])
+    for (const uuid of await sql(`SELECT uuid FROM ${table}`)) lines.push(`${table} ${uuid}`);
   return lines;
+}
+
+/** Magnum 15 keeps two of the four key pairs of a cluster that it deletes. */
+export async function deleteKeys(projectId: string): Promise<void> {
+  await sql(`DELETE FROM x509keypair WHERE project_id = '${projectId.replaceAll(/[^0-9a-f]/g, "")}'`);
 }
 
 const abandoning = (): string => join(devcloudFolder(), "etc/heat/abandon.conf");

@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { connectCloud, loadCloudsYaml } from "@causeway/openstack";
 import { eventually } from "../../support/processes.ts";
 import { sweepProject } from "../../support/project-sweep.ts";
-import { devcloudFolder, forbidAbandon } from "./devcloud.ts";
+import { deleteKeys, devcloudFolder, forbidAbandon } from "./devcloud.ts";
 import { requester, type Requester } from "./heat.ts";
 import { restorePolicy } from "./policy.ts";
 
@@ -106,6 +106,7 @@ async function deleteProject({ entry, clouds, id }: NonNullable<Traces["project"
     for (const port of await cloud.network.ports.all({ project_id: id, name: LEG }))
       await cloud.network.ports.delete(port.id);
     await deleteClusters(ask, () => sweepProject(cloud, id));
+    await deleteKeys(id);
     await sweepProject(cloud, id);
     await admin.identity.projects.delete(id);
   } finally {

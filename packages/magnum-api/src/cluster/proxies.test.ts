@@ -26,7 +26,7 @@ describe("proxies of a template", () => {
     expect(files.map(({ path }) => path)).toEqual(["/etc/systemd/system/containerd.service.d/http-proxy.conf"]);
     const bypass =
       "localhost,127.0.0.1,::1,.svc,.cluster.local,10.0.0.0/24,10.100.0.0/16,10.254.0.0/16,10.9.0.0/16,registry.example.com";
-    expect(files[0]?.content.split("\n")).toEqual([
+    expect(files[0]?.content?.split("\n")).toEqual([
       "[Service]",
       'Environment="HTTP_PROXY=http://proxy.example.com:3128"',
       'Environment="HTTPS_PROXY=http://user:p%%40ss@[2001:db8::1]:3128/"',
