@@ -1,4 +1,4 @@
-import { Cluster, ClusterClass } from "@causeway/api";
+import { Cluster, ClusterClass, KubeadmControlPlane } from "@causeway/api";
 import { classKeyOf, type Related } from "@causeway/cluster-api";
 import { CausewayError } from "@causeway/foundation";
 import type { KubernetesClient } from "@causeway/kubernetes";
@@ -14,6 +14,7 @@ export function relatedBy(client: () => KubernetesClient | undefined): Related {
   };
   return {
     class: (key) => opened().find(ClusterClass, key),
+    controlPlane: (key) => opened().find(KubeadmControlPlane, key),
     async users({ namespace, name }) {
       const { items } = await opened().list(Cluster);
       return items.filter((one) => {

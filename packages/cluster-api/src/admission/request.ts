@@ -1,9 +1,11 @@
-import type { Cluster, ClusterClass } from "@causeway/api";
+import type { Cluster, ClusterClass, KubeadmControlPlane } from "@causeway/api";
 
 /** What the rules read in addition to the object itself. */
 export interface Related {
   /** Of a Cluster with a topology, by its name and namespace. */
   class(key: { readonly namespace: string; readonly name: string }): Promise<ClusterClass | undefined>;
+  /** The control plane that is scaled. */
+  controlPlane(key: { readonly namespace: string; readonly name: string }): Promise<KubeadmControlPlane | undefined>;
   /** The Clusters that use a ClusterClass. */
   users(of: { readonly namespace: string; readonly name: string }): Promise<readonly Cluster[]>;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Cluster, ClusterClass } from "@causeway/api";
+import type { Cluster, ClusterClass, KubeadmControlPlane } from "@causeway/api";
 import type { KubeObject } from "@causeway/kubernetes";
 import { clusterApiRules } from "./rules.ts";
 
@@ -74,6 +74,7 @@ interface World {
   readonly clusterClass?: ClusterClass;
   readonly users?: readonly Cluster[];
   readonly dryRun?: boolean;
+  readonly controlPlane?: KubeadmControlPlane;
 }
 
 async function messageFor(after?: KubeObject, before?: KubeObject, world: World = {}): Promise<string> {
@@ -82,6 +83,7 @@ async function messageFor(after?: KubeObject, before?: KubeObject, world: World 
   const rules = clusterApiRules({
     class: () => Promise.resolve(world.clusterClass ?? classOf()),
     users: () => Promise.resolve(world.users ?? []),
+    controlPlane: () => Promise.resolve(world.controlPlane),
   });
   const dryRun = world.dryRun ?? false;
   return (await rules.refusals({ operation, kind, object: after, previous: before, dryRun })).join("; ");
@@ -130,6 +132,17 @@ test.each<[string, RegExp, KubeObject | undefined, (KubeObject | undefined)?, Wo
   ["two control planes", /must be odd/, kcp("v1.34.0", 2)],
   ["no control plane", /must be 1 or more/, kcp("v1.34.0", 0)],
   ["a scale to four", /must be odd/, object("Scale", { replicas: 4 }), object("Scale", { replicas: 3 })],
+  [
+    "a scale to four with external etcd",
+    /^$/,
+    object("Scale", { replicas: 4 }),
+    object("Scale", { replicas: 3 }),
+    {
+      controlPlane: kcp("v1.34.0", 3, {
+        kubeadmConfigSpec: { clusterConfiguration: { etcd: { external: {} } } },
+      }) as KubeadmControlPlane,
+    },
+  ],
   ["a control plane that skips a minor", /cannot skip/, kcp("v1.35.0", 3), kcp("v1.33.0", 3)],
   ["a control plane that is downgraded", /cannot be downgraded/, kcp("v1.33.0", 3), kcp("v1.34.0", 3)],
   ["another folder of certificates", /immutable/, kcp("v1.34.0", 3, config("/a")), kcp("v1.34.0", 3, config("/b"))],

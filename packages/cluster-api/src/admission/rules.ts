@@ -13,7 +13,12 @@ import {
 import type { AdmissionRequest, AdmissionRules, KubeObject } from "@causeway/kubernetes";
 import { classDeletionRefusals, classRefusals } from "./cluster-class.ts";
 import { clusterRefusals } from "./cluster.ts";
-import { controlPlaneRefusals, controlPlaneTemplateRefusals, replicaRefusals } from "./control-plane.ts";
+import {
+  controlPlaneRefusals,
+  controlPlaneTemplateRefusals,
+  hasExternalEtcd,
+  replicaRefusals,
+} from "./control-plane.ts";
 import { classKeyOf, type Related } from "./request.ts";
 import { deploymentRefusals, healthCheckRefusals, machineRefusals, poolRefusals, setRefusals } from "./workers.ts";
 
@@ -59,6 +64,11 @@ async function refusalsOf(request: AdmissionRequest, related: Related): Promise<
       users,
     });
   }
+  if (kind === "Scale") {
+    const { replicas } = (object as { spec?: { replicas?: number } }).spec ?? {};
+    const control = await related.controlPlane(keyOf(object));
+    return replicaRefusals(replicas, control !== undefined && hasExternalEtcd(control));
+  }
   // A topology finds by a dry run what it would change in a template; another template takes its place.
   if (isTopologyDryRun(request)) return [];
   return refusalsAlone(kind, object, previous);
@@ -86,9 +96,6 @@ function refusalsAlone(kind: string, object: KubeObject, previous: KubeObject | 
         object as KubeadmControlPlaneTemplate,
         previous as KubeadmControlPlaneTemplate | undefined,
       );
-    case "Scale":
-      // External etcd is refused by the controller, so a control plane that can be scaled has stacked etcd.
-      return replicaRefusals((object as { spec?: { replicas?: number } }).spec?.replicas, false);
     case "Machine":
       return machineRefusals(object as Machine, previous as Machine | undefined);
     case "MachineSet":

@@ -21,6 +21,41 @@ interface Document {
 const read = (spec: KubeadmConfigSpec, secrets = new Map<string, string>()): Document =>
   parse(cloudConfig(spec, facts, secrets), { version: "1.1" }) as Document;
 
+describe("certificates of a control-plane machine", () => {
+  const certificates = {
+    ca: { certificate: "ca", key: "ca-key" },
+    etcd: { certificate: "etcd", key: "etcd-key" },
+    proxy: { certificate: "proxy", key: "proxy-key" },
+    sa: { certificate: "sa", key: "sa-key" },
+    "apiserver-etcd-client": { certificate: "client", key: "client-key" },
+  };
+  const files = (spec: KubeadmConfigSpec) => {
+    const text = cloudConfig(spec, { ...facts, isControlPlane: true, certificates }, new Map());
+    const { write_files } = parse(text, { version: "1.1" }) as Document;
+    return write_files.flatMap(({ path, content }) => (String(path).startsWith("/run") ? [] : [[path, content]]));
+  };
+  test("are where kubeadm looks for them, in its folder of certificates", () => {
+    expect(files({ clusterConfiguration: { certificatesDir: "/pki" } })).toEqual([
+      ["/pki/ca.crt", "ca"],
+      ["/pki/ca.key", "ca-key"],
+      ["/pki/etcd/ca.crt", "etcd"],
+      ["/pki/etcd/ca.key", "etcd-key"],
+      ["/pki/front-proxy-ca.crt", "proxy"],
+      ["/pki/front-proxy-ca.key", "proxy-key"],
+      ["/pki/sa.pub", "sa"],
+      ["/pki/sa.key", "sa-key"],
+    ]);
+  });
+  test("of external etcd are where the configuration has them, without the authority's key", () => {
+    const external = { endpoints: ["https://e"], caFile: "/e/ca.crt", certFile: "/e/c.crt", keyFile: "/e/c.key" };
+    expect(files({ clusterConfiguration: { etcd: { external } } }).slice(2, 5)).toEqual([
+      ["/e/ca.crt", "etcd"],
+      ["/e/c.crt", "client"],
+      ["/e/c.key", "client-key"],
+    ]);
+  });
+});
+
 describe("the join configuration", () => {
   test("finds the cluster by token and by the hash of its root", () => {
     expect(joinConfiguration(undefined, facts)).toEqual({

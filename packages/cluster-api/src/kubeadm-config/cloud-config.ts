@@ -41,12 +41,11 @@ export function cloudConfig(
   secrets: SecretValues,
 ): string {
   const join = stringify(joinConfiguration(spec.joinConfiguration, facts), yaml11);
-  const directory = spec.clusterConfiguration?.certificatesDir;
   return userData(spec, secrets, {
     verb: "join",
     path: joinPath,
     content: `---\n${join}`,
-    certificates: facts.certificates ? certificateFiles(facts.certificates, directory) : [],
+    certificates: facts.certificates ? certificateFiles(facts.certificates, spec.clusterConfiguration) : [],
   });
 }
 
@@ -60,7 +59,7 @@ export function initCloudConfig(spec: KubeadmConfigSpec, facts: InitFacts, secre
     verb: "init",
     path: initPath,
     content: `---\n${cluster}\n---\n${init}`,
-    certificates: certificateFiles(facts.certificates, spec.clusterConfiguration?.certificatesDir),
+    certificates: certificateFiles(facts.certificates, spec.clusterConfiguration),
   });
 }
 

@@ -10,7 +10,7 @@ import {
   type RemoteCluster,
 } from "@causeway/kubernetes";
 import { by, indexOfCluster, type Context } from "../objects/context.ts";
-import { certificatePurposes, certificateSecretName, pairIn, type Certificates } from "../objects/certificates.ts";
+import { certificateIn, certificateKinds, certificateSecretName, type Certificates } from "../objects/certificates.ts";
 import { secretKeysOf } from "./cloud-config.ts";
 import type { Observed, ConfigOwner, InitLock } from "./observed.ts";
 import { holderOf, lockName } from "./lock.ts";
@@ -41,7 +41,8 @@ export async function gather(context: Context, key: ObjectKey, signal: AbortSign
     dataSecret,
     token: clusterKey && tokenOf(context, clusterKey, dataSecret),
     authority: secretText(authority, "tls.crt"),
-    certificates: owner?.isControlPlane && cluster ? await certificatesOf(context, cluster, signal) : undefined,
+    certificates:
+      owner?.isControlPlane && cluster ? await certificatesOf(context, { cluster, config }, signal) : undefined,
     lock: owner?.isControlPlane && cluster ? await lockOf(context, cluster, signal) : undefined,
     ...taken,
   };
@@ -91,14 +92,14 @@ function tokenOf(context: Context, cluster: ObjectKey, dataSecret: Secret | unde
 
 async function certificatesOf(
   context: Context,
-  { metadata }: Cluster,
+  { cluster: { metadata }, config }: { readonly cluster: Cluster; readonly config: KubeadmConfig },
   signal: AbortSignal,
 ): Promise<Certificates | undefined> {
   const { namespace = "" } = metadata;
   const pairs = await Promise.all(
-    certificatePurposes.map(async (purpose) => {
-      const name = certificateSecretName(metadata.name, purpose);
-      return [purpose, pairIn(await find(context, { namespace, name }, signal))] as const;
+    certificateKinds(config.spec.clusterConfiguration).map(async (kind) => {
+      const name = certificateSecretName(metadata.name, kind.purpose);
+      return [kind.purpose, certificateIn(await find(context, { namespace, name }, signal), kind)] as const;
     }),
   );
   return pairs.every(([, pair]) => pair) ? (Object.fromEntries(pairs) as Certificates) : undefined;

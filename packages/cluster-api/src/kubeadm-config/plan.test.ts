@@ -119,10 +119,17 @@ describe("the status of a KubeadmConfig", () => {
     expect(steps).toEqual([]);
     expect(status).toMatchObject({ dataSecretName: "w-1", initialization: { dataSecretCreated: true } });
   });
-  test("rejects external etcd in a condition", () => {
+  test("names the Secrets of external etcd that it waits for", () => {
     const external = { endpoints: ["https://e"], caFile: "c", certFile: "c", keyFile: "k" };
-    const observed = { ...complete, config: { ...config, spec: { clusterConfiguration: { etcd: { external } } } } };
-    expect(available(observed)).toMatchObject({ status: "False", reason: "NotServed" });
+    const owner = { ...complete.owner, isControlPlane: true } as Observed["owner"];
+    const observed = {
+      ...complete,
+      owner,
+      config: { ...config, spec: { clusterConfiguration: { etcd: { external } } } },
+    };
+    const found = available(observed);
+    expect(found).toMatchObject({ status: "False", reason: "WaitingForCertificates" });
+    expect(found?.message).toContain("demo-etcd, demo-apiserver-etcd-client");
   });
   test("names a missing Secret", () => {
     expect(available({ ...complete, missingSecrets: ["s/file"] })?.message).toContain("s/file");

@@ -7,7 +7,7 @@ import {
   type Secret,
   type WantedCondition,
 } from "@causeway/kubernetes";
-import { certificatePurposes, certificateSecretName } from "../objects/certificates.ts";
+import { certificateKinds, certificateSecretName } from "../objects/certificates.ts";
 import { notPaused, settleConditions } from "../objects/conditions.ts";
 import { pausedPlan } from "../objects/paused.ts";
 import type { Observed } from "./observed.ts";
@@ -122,9 +122,6 @@ function refusal({ config, owner }: Observed): Decision["waiting"] {
   if (spec.joinConfiguration?.controlPlane && owner && !owner.isControlPlane) {
     return refuse("joinConfiguration.controlPlane is for Machines with the control-plane label only: remove it");
   }
-  if (spec.clusterConfiguration?.etcd?.external) {
-    return refuse("External etcd is not supported: remove clusterConfiguration.etcd.external");
-  }
   if (spec.format === "ignition") return refuse("format ignition is not supported: use cloud-config");
   if (spec.files?.some(({ contentFormat }) => contentFormat === "Template")) {
     return refuse("files with contentFormat Template are not supported: use Raw");
@@ -136,7 +133,7 @@ function refusal({ config, owner }: Observed): Decision["waiting"] {
 }
 
 /** What has to come before; each of these changes by itself. */
-function obstacle({ owner, cluster, certificates, authority, missingSecrets }: Observed): Decision["waiting"] {
+function obstacle({ config, owner, cluster, certificates, authority, missingSecrets }: Observed): Decision["waiting"] {
   if (!owner) return wait("WaitingForMachine", "Waiting for a Machine or MachinePool to own this KubeadmConfig");
   if (!cluster) return wait("WaitingForCluster", `Cluster ${owner.clusterName} does not exist`);
   if (!cluster.status?.initialization?.infrastructureProvisioned) {
@@ -147,7 +144,8 @@ function obstacle({ owner, cluster, certificates, authority, missingSecrets }: O
   if (!host || !port) return wait("WaitingForEndpoint", "Waiting for the Cluster's spec.controlPlaneEndpoint");
   if (!authority) return wait("WaitingForCertificates", `Waiting for Secret ${cluster.metadata.name}-ca with tls.crt`);
   if (owner.isControlPlane && !certificates) {
-    const names = certificatePurposes.map((purpose) => certificateSecretName(cluster.metadata.name, purpose));
+    const kinds = certificateKinds(config.spec.clusterConfiguration);
+    const names = kinds.map(({ purpose }) => certificateSecretName(cluster.metadata.name, purpose));
     return wait("WaitingForCertificates", `Waiting for tls.crt and tls.key in Secrets ${names.join(", ")}`);
   }
   if (missingSecrets.length > 0)

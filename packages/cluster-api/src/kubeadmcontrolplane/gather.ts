@@ -14,7 +14,7 @@ import {
 import { parse } from "yaml";
 import { cloneKind } from "../contract/clone-kind.ts";
 import type { ObservedTemplate } from "../machineset/observed.ts";
-import { certificatePurposes, certificateSecretName, pairIn } from "../objects/certificates.ts";
+import { certificateIn, certificateKinds, certificateSecretName, hasExternalEtcd } from "../objects/certificates.ts";
 import { by, indexOfCluster, lookUp, type Context } from "../objects/context.ts";
 import { isLeaving } from "../objects/metadata.ts";
 import type { AddonImages } from "./addons.ts";
@@ -41,9 +41,9 @@ export async function gather(context: Context, key: ObjectKey, signal: AbortSign
     configKind,
     configs: new Set(configs.map(({ metadata }) => metadata.name)),
     taken: new Set(context.machines.list(key.namespace).map(({ metadata }) => metadata.name)),
-    missingCertificates: cluster ? await missingCertificates(context, cluster, signal) : [],
+    missingCertificates: cluster ? await missingCertificates(context, { cluster, control }, signal) : [],
     kubeconfig: cluster ? await kubeconfigOf(context, { control, cluster }, signal) : { exists: false },
-    workload: cluster ? await workloadOf(context, { cluster, owned }, signal) : { reach: "unreachable" },
+    workload: cluster ? await workloadOf(context, { control, cluster, owned }, signal) : { reach: "unreachable" },
     workers: cluster ? workersOf(context, cluster) : 0,
   };
 }
@@ -80,14 +80,15 @@ function observedTemplate(context: Context, { metadata, spec }: KubeadmControlPl
 
 async function missingCertificates(
   context: Context,
-  { metadata }: Cluster,
+  { cluster, control }: { readonly cluster: Cluster; readonly control: KubeadmControlPlane },
   signal: AbortSignal,
 ): Promise<Observed["missingCertificates"]> {
-  const { namespace = "", name } = metadata;
+  const { namespace = "", name } = cluster.metadata;
   const found = await Promise.all(
-    certificatePurposes.map(async (purpose) => {
+    certificateKinds(control.spec.kubeadmConfigSpec?.clusterConfiguration).map(async (kind) => {
+      const { purpose } = kind;
       const secret = await findSecret(context, { namespace, name: certificateSecretName(name, purpose) }, signal);
-      return pairIn(secret) ? [] : [purpose];
+      return certificateIn(secret, kind) ? [] : [purpose];
     }),
   );
   return found.flat();
@@ -123,7 +124,7 @@ function expiryIn(text: string | undefined): number {
 
 async function workloadOf(
   context: Context,
-  { cluster, owned }: { readonly cluster: Cluster; readonly owned: readonly OwnedMachine[] },
+  { control, cluster, owned }: Pick<Observed, "control"> & { cluster: Cluster; owned: readonly OwnedMachine[] },
   signal: AbortSignal,
 ): Promise<ObservedWorkload> {
   const { namespace = "", name } = cluster.metadata;
@@ -137,8 +138,9 @@ async function workloadOf(
       versionIn(remote, signal),
       addonsIn(remote, signal),
     ]);
-    const etcd =
-      nodes.length > 0
+    const etcd = hasExternalEtcd(control.spec.kubeadmConfigSpec?.clusterConfiguration)
+      ? ({ external: true } as const)
+      : nodes.length > 0
         ? await etcdOf(context, { cluster: key, nodes }, signal)
         : { problem: "no machine has a Node yet" };
     const expiries = await expiriesOf(context, { cluster: key, nodes }, signal);

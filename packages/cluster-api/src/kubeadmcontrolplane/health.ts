@@ -1,6 +1,6 @@
 import { getCondition, isTrue, type Pod, type WantedCondition } from "@causeway/kubernetes";
 import type { Observed, OwnedMachine, ObservedWorkload } from "./observed.ts";
-import { healthConditions } from "./machine.ts";
+import { healthOf } from "./machine.ts";
 
 const components = [
   ["APIServerPodHealthy", "kube-apiserver"],
@@ -37,7 +37,7 @@ export function machineHealth(
   if (workload.reach === "unreachable" || node === undefined) {
     const message = node === undefined ? "Waiting for a Node" : "The workload cluster cannot be reached";
     // What was seen last remains while the cluster cannot be reached.
-    const health = healthConditions.map((type): WantedCondition => {
+    const health = healthOf(machine).map((type): WantedCondition => {
       const known = node === undefined ? undefined : getCondition(previous, type);
       return known
         ? { type, status: known.status, reason: known.reason, message: known.message ?? "" }
@@ -45,10 +45,11 @@ export function machineHealth(
     });
     return [upToDate, ...health];
   }
+  const reported: ReadonlySet<string> = new Set(healthOf(machine));
   const pods = components.map(([type, component]) =>
     podHealth(type, component, workload.pods.get(podKey(node, component))),
   );
-  return [upToDate, ...pods, memberHealth(workload, node)];
+  return [upToDate, ...[...pods, memberHealth(workload, node)].filter(({ type }) => reported.has(type))];
 }
 
 function podHealth(type: string, component: string, pod: Pod | undefined): WantedCondition {
@@ -65,6 +66,8 @@ function memberHealth(workload: ObservedWorkload & { reach: "connected" }, node:
   if ("problem" in workload.etcd) {
     return { type, status: "Unknown", reason: "InspectionFailed", message: workload.etcd.problem };
   }
+  if ("external" in workload.etcd)
+    return { type, status: "Unknown", reason: "InspectionFailed", message: "It is external" };
   const member = workload.etcd.members.find(({ name }) => name === node);
   if (!member)
     return { type, status: "False", reason: "NotHealthy", message: `Etcd doesn't have a member for Node ${node}` };
@@ -76,7 +79,7 @@ function memberHealth(workload: ObservedWorkload & { reach: "connected" }, node:
 /** True if every part of the control plane on this machine serves. */
 export function isHealthy({ machine }: OwnedMachine): boolean {
   return (
-    machine.status?.nodeRef !== undefined && healthConditions.every((type) => isTrue(machine.status?.conditions, type))
+    machine.status?.nodeRef !== undefined && healthOf(machine).every((type) => isTrue(machine.status?.conditions, type))
   );
 }
 
@@ -87,7 +90,7 @@ export function preflight(machines: readonly OwnedMachine[], except?: string): s
     if (metadata.deletionTimestamp) return [`Machine ${metadata.name} is being deleted`];
     if (metadata.name === except) return [];
     if (!status?.nodeRef) return [`Machine ${metadata.name} has no Node yet`];
-    const lacking = healthConditions.filter((type) => !isTrue(status.conditions, type));
+    const lacking = healthOf(owned.machine).filter((type) => !isTrue(status.conditions, type));
     return lacking.length > 0 ? [`Machine ${metadata.name}: ${lacking.join(", ")} not True`] : [];
   });
 }

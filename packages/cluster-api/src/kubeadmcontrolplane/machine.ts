@@ -1,6 +1,7 @@
 import { annotations, labels, Machine, type KubeadmConfigSpec, type KubeadmControlPlane } from "@causeway/api";
 import { ownerReference, type KubeObject } from "@causeway/kubernetes";
 import { cloneKind } from "../contract/clone-kind.ts";
+import { hasExternalEtcd } from "../objects/certificates.ts";
 import { fingerprint, nameFromTemplate, suffixedName, suffixOf } from "../objects/names.ts";
 
 /** Blocks the deletion of a machine until its member has left etcd. */
@@ -15,6 +16,14 @@ export const healthConditions = [
   "EtcdPodHealthy",
   "EtcdMemberHealthy",
 ] as const;
+const etcdConditions: ReadonlySet<string> = new Set(["EtcdPodHealthy", "EtcdMemberHealthy"]);
+
+/** The health that one machine has: without a member of etcd there is none to report. Its readiness gates say so. */
+export function healthOf({ spec }: Pick<Machine, "spec">): (typeof healthConditions)[number][] {
+  const gates = new Set(spec.readinessGates?.map(({ conditionType }) => conditionType));
+  const isStacked = !gates.has("APIServerPodHealthy") || gates.has("EtcdMemberHealthy");
+  return healthConditions.filter((type) => isStacked || !etcdConditions.has(type));
+}
 
 /**
  * A free name, always the same one while the machines are the same: a create that is repeated finds it. `newest` says
@@ -40,7 +49,10 @@ export function inPlaceSpec({
   spec,
 }: KubeadmControlPlane): Pick<Machine["spec"], "deletion" | "readinessGates" | "taints"> {
   const { deletion, readinessGates, taints } = spec.machineTemplate.spec;
-  const own = healthConditions.map((conditionType) => ({ conditionType }));
+  const isExternal = hasExternalEtcd(spec.kubeadmConfigSpec?.clusterConfiguration);
+  const own = healthConditions
+    .filter((type) => !isExternal || !etcdConditions.has(type))
+    .map((conditionType) => ({ conditionType }));
   return {
     ...(deletion ? { deletion } : {}),
     readinessGates: [...own, ...(readinessGates ?? [])],

@@ -14,8 +14,11 @@ export interface OwnedMachine {
   readonly host: Referred<ProviderObject>;
 }
 
-/** The members of etcd, or why they cannot be listed. */
-export type ObservedEtcd = { readonly members: readonly EtcdMember[] } | { readonly problem: string };
+/** The members of etcd, or why they cannot be listed; those of an external etcd are no matter of the control plane. */
+export type ObservedEtcd =
+  | { readonly members: readonly EtcdMember[] }
+  | { readonly problem: string }
+  | { readonly external: true };
 
 /** The workload cluster as seen now. */
 export type ObservedWorkload =

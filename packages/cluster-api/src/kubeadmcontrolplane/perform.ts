@@ -28,7 +28,11 @@ import type { ControlPlaneStep } from "./steps.ts";
 /** Owns the conditions of Machines that the control plane reports. */
 const conditionManager = "causeway-kubeadm-control-plane";
 const year = 365 * 24 * 3600_000;
-const authorityNames = { ca: "kubernetes", etcd: "etcd-ca", proxy: "front-proxy-ca" } as const;
+const authorityNames: Readonly<Partial<Record<CertificatePurpose, string>>> = {
+  ca: "kubernetes",
+  etcd: "etcd-ca",
+  proxy: "front-proxy-ca",
+};
 
 /**
  * Makes one step true. Safe to repeat: a Secret that exists is never written over, and a member that is gone counts as
@@ -98,7 +102,7 @@ async function newPair(
   }
   const days = control.spec.kubeadmConfigSpec?.clusterConfiguration?.caCertificateValidityPeriodDays;
   const lifetime = days === undefined ? 10 * year : days * 24 * 3600_000;
-  return createAuthority({ commonName: authorityNames[purpose], lifetime, now });
+  return createAuthority({ commonName: authorityNames[purpose] ?? purpose, lifetime, now });
 }
 
 async function writeKubeconfig(context: Context, observed: Observed, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { getCondition } from "@causeway/kubernetes";
-import { control, day, observed, member, owned, podsOf, type MachineGiven } from "../testing/control-plane-observed.ts";
+import {
+  control,
+  day,
+  externalEtcd,
+  observed,
+  member,
+  owned,
+  podsOf,
+  type MachineGiven,
+} from "../testing/control-plane-observed.ts";
 import { at, now } from "../testing/objects.ts";
 import type { Observed } from "./observed.ts";
 import { cleanupHook } from "./machine.ts";
@@ -11,6 +20,27 @@ const three = ["a", "b", "c"].map((name, n) => owned(name, { born: now - day + n
 const oldVersion = "* Version v1.33.0, v1.34.0 required";
 const old = (name: string, given: MachineGiven = {}) =>
   owned(name, { version: "v1.33.0", outdated: oldVersion, ...given });
+
+interface ExternalGiven {
+  readonly initialized?: false;
+  readonly missingCertificates?: Observed["missingCertificates"];
+  readonly failed?: string;
+  readonly leaving?: string;
+}
+
+/** A control plane whose etcd is elsewhere, with machines of these names and perhaps one more. */
+function withExternal(names: readonly string[], given: ExternalGiven = {}): Observed {
+  const { missingCertificates = [], failed, leaving, initialized = true } = given;
+  const one = (name: string, more: MachineGiven = {}) =>
+    owned(name, { born: now - day + name.charCodeAt(0), external: true, ...more });
+  const machines = [
+    ...names.map((name) => one(name)),
+    ...(failed ? [one(failed, { failed: true })] : []),
+    ...(leaving ? [one(leaving, { deleting: "WaitingForPreTerminateHook" })] : []),
+  ];
+  const base = observed(machines, { control: control({ initialized, spec: externalEtcd }), missingCertificates });
+  return { ...base, workload: { ...base.workload, etcd: { external: true } } as Observed["workload"] };
+}
 
 describe("the steps of a KubeadmControlPlane", () => {
   const created = { type: "create", resource: { kind: "Machine" } };
@@ -225,20 +255,32 @@ describe("the steps of a KubeadmControlPlane", () => {
       ["a", "b", "c"].flatMap((name) => [{ type: "patch" }, deleted(name)]),
     ],
     [
-      "external etcd is refused",
-      observed([], {
-        control: control({
-          spec: {
-            kubeadmConfigSpec: {
-              clusterConfiguration: {
-                etcd: { external: { endpoints: ["https://e"], caFile: "c", certFile: "c", keyFile: "k" } },
-              },
-            },
-          },
-        }),
-      }),
+      "external etcd needs Secrets that the user makes",
+      withExternal([], { initialized: false, missingCertificates: ["ca", "etcd", "apiserver-etcd-client"] }),
       [],
-      /External etcd/,
+      /create Secret demo-etcd with tls\.crt, and Secret demo-apiserver-etcd-client with tls\.crt and tls\.key/,
+    ],
+    [
+      "with external etcd the other certificates are made",
+      withExternal([], { initialized: false, missingCertificates: ["ca", "sa"] }),
+      [{ type: "create-certificates", purposes: ["ca", "sa"] }],
+    ],
+    ["with external etcd three that serve need nothing", withExternal(["a", "b", "c"]), []],
+    ["with external etcd a machine is added while all others serve", withExternal(["a", "b"]), [created]],
+    [
+      "with external etcd one too many is removed, whatever its members do",
+      withExternal(["a", "b", "c", "d"]),
+      [deleted("a")],
+    ],
+    [
+      "with external etcd a machine that failed is replaced",
+      withExternal(["a", "b"], { failed: "c" }),
+      [{ type: "patch" }, deleted("c")],
+    ],
+    [
+      "with external etcd a deleted machine may go at once",
+      withExternal(["a", "b"], { leaving: "c" }),
+      [{ type: "patch", body: { metadata: { annotations: { [cleanupHook]: null } } } }],
     ],
   ];
   test.each(table)("%s", (_title, given, steps, blocked) => {

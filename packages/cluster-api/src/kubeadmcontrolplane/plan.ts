@@ -15,6 +15,7 @@ import {
   type PlannedEvent,
 } from "@causeway/kubernetes";
 import { whyAbsent } from "../contract/kind-table.ts";
+import { certificateKinds, certificateSecretName } from "../objects/certificates.ts";
 import { cloneOf } from "../machineset/clone.ts";
 import { finalizerRemoval, lockOf, metadataPatch, missing } from "../objects/metadata.ts";
 import { fingerprint } from "../objects/names.ts";
@@ -112,12 +113,9 @@ function isLeavingMachine({ machine }: OwnedMachine): boolean {
   return machine.metadata.deletionTimestamp !== undefined;
 }
 
-function obstacleOf({ control, cluster, infrastructure }: Observed): string | undefined {
+function obstacleOf({ cluster, infrastructure }: Observed): string | undefined {
   if (!cluster) return "Waiting for a Cluster to refer to this control plane";
   if (cluster.metadata.deletionTimestamp) return "The Cluster is being deleted";
-  if (control.spec.kubeadmConfigSpec?.clusterConfiguration?.etcd?.external) {
-    return "External etcd is not supported: remove clusterConfiguration.etcd.external";
-  }
   if (!cluster.status?.initialization?.infrastructureProvisioned) return "Waiting for the cluster's infrastructure";
   if (!endpointText(cluster)) return "Waiting for the Cluster's spec.controlPlaneEndpoint";
   return infrastructure.object ? undefined : whyAbsent(infrastructure);
@@ -129,6 +127,15 @@ function obstacleOf({ control, cluster, infrastructure }: Observed): string | un
  */
 function foundation(observed: Observed, now: number): Next | undefined {
   const { control, missingCertificates, kubeconfig } = observed;
+  const kinds = certificateKinds(control.spec.kubeadmConfigSpec?.clusterConfiguration);
+  const given = kinds.filter(({ purpose, isGiven }) => isGiven && missingCertificates.includes(purpose));
+  if (given.length > 0) {
+    const secrets = given.map(({ purpose, keyPath }) => {
+      const name = certificateSecretName(observed.cluster?.metadata.name ?? "CLUSTER", purpose);
+      return `${name} with tls.crt${keyPath === undefined ? "" : " and tls.key"}`;
+    });
+    return { steps: [], blocked: [`etcd is external: create Secret ${secrets.join(", and Secret ")}`] };
+  }
   if (missingCertificates.length > 0) {
     if (control.status?.initialization?.controlPlaneInitialized || observed.machines.length > 0) {
       return { steps: [], blocked: [`Certificates are missing: ${missingCertificates.join(", ")}`] };

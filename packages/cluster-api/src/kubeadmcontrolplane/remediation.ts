@@ -76,10 +76,11 @@ function refusalOf(observed: Observed, { machine }: OwnedMachine): string | unde
   const leaving = machines.find((owned) => owned.machine.metadata.deletionTimestamp);
   if (leaving) return `Machine ${leaving.machine.metadata.name} is being deleted`;
   if (control.status?.initialization?.controlPlaneInitialized !== true) return undefined;
-  if (machines.length <= 1) return "The control plane has one machine only, which holds the data of etcd";
+  if (machines.length <= 1) return "The control plane has one machine only, without which it does not serve";
   if (workload.reach === "unreachable")
     return "The workload cluster cannot be reached, so etcd's members are not known";
   if ("problem" in workload.etcd) return `etcd's members are not known: ${workload.etcd.problem}`;
+  if ("external" in workload.etcd) return undefined;
   const name = machine.status?.nodeRef?.name ?? machine.metadata.name;
   // One too many is not replaced.
   const survives = machines.length > (control.spec.replicas ?? 1) ? survivesWithout : survivesReplacing;

@@ -19,6 +19,7 @@ export function memberRemoval(observed: Observed): ControlPlaneStep[] {
   // Of the last machine nothing is left that a member could leave.
   if (machines.length === 1) return release(leaving);
   if (workload.reach === "unreachable" || "problem" in workload.etcd) return [];
+  if ("external" in workload.etcd) return release(leaving);
   const { members } = workload.etcd;
   const name = leaving.machine.status?.nodeRef?.name ?? leaving.machine.metadata.name;
   const member = members.find((one) => one.name === name);
@@ -66,7 +67,7 @@ function successor({ machines }: Observed, members: readonly EtcdMember[], leade
  * whose static pod is there belongs to a machine that the cache does not show yet.
  */
 function staleMembers({ machines, workload }: Observed): ControlPlaneStep[] {
-  if (workload.reach === "unreachable" || "problem" in workload.etcd || machines.length === 0) return [];
+  if (workload.reach === "unreachable" || !("members" in workload.etcd) || machines.length === 0) return [];
   if (machines.some(({ machine }) => !machine.status?.nodeRef)) return [];
   const { members } = workload.etcd;
   const names = new Set(machines.flatMap(({ machine }) => [machine.status?.nodeRef?.name, machine.metadata.name]));

@@ -112,7 +112,7 @@ function remove(observed: Observed, outdated: ReadonlySet<string>): ScalePlan {
 }
 
 function quorum({ workload }: Observed, { machine }: OwnedMachine): string[] {
-  if (workload.reach === "unreachable" || "problem" in workload.etcd) return [];
+  if (workload.reach === "unreachable" || !("members" in workload.etcd)) return [];
   const name = machine.status?.nodeRef?.name ?? machine.metadata.name;
   return survivesWithout(workload.etcd.members, name)
     ? []

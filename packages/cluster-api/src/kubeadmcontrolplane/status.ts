@@ -4,6 +4,7 @@ import { compareVersions, getCondition, isTrue, type WantedCondition } from "@ca
 import { countMachines, machinesReady, machinesUpToDate } from "../machineset/status.ts";
 import { isToRemediate } from "../machineset/remediation.ts";
 import { listing, notPaused, settleConditions, summarise } from "../objects/conditions.ts";
+import { hasExternalEtcd } from "../objects/certificates.ts";
 import type { Observed } from "./observed.ts";
 import { hasQuorum } from "./quorum.ts";
 import { lastRemediation, remediationUnderWay } from "./remediation.ts";
@@ -64,7 +65,8 @@ function conditionsOf(observed: Observed, machines: readonly Machine[], progress
       ? { type: "Initialized", status: "True", reason: "Initialized" }
       : { type: "Initialized", status: "False", reason: "NotInitialized", message: progress.blocked[0] ?? "" },
     certificates,
-    etcd,
+    // What serves an external etcd is not known here.
+    ...(hasExternalEtcd(observed.control.spec.kubeadmConfigSpec?.clusterConfiguration) ? [] : [etcd]),
     componentsHealthy(machines),
     machinesReady(machines),
     machinesUpToDate(machines),
@@ -89,8 +91,10 @@ function etcdHealthy({ workload }: Observed, machines: readonly Machine[]): Want
   if (workload.reach === "unreachable") {
     return { type, status: "Unknown", reason: "HealthUnknown", message: "The workload cluster cannot be reached" };
   }
-  if ("problem" in workload.etcd)
-    return { type, status: "Unknown", reason: "HealthUnknown", message: workload.etcd.problem };
+  if (!("members" in workload.etcd)) {
+    const message = "problem" in workload.etcd ? workload.etcd.problem : "etcd is external";
+    return { type, status: "Unknown", reason: "HealthUnknown", message };
+  }
   return summary(type, machines, ["EtcdPodHealthy", "EtcdMemberHealthy"]);
 }
 

@@ -5,13 +5,7 @@ import type {
   OwnedMachine,
   ObservedWorkload,
 } from "../kubeadmcontrolplane/observed.ts";
-import {
-  cleanupHook,
-  configSpec,
-  healthConditions,
-  inPlaceSpec,
-  machineLabels,
-} from "../kubeadmcontrolplane/machine.ts";
+import { cleanupHook, configSpec, healthOf, inPlaceSpec, machineLabels } from "../kubeadmcontrolplane/machine.ts";
 import { at, cluster, condition, now } from "./objects.ts";
 
 /** A KubeadmControlPlane "control" and its machines, for tables about its planner. */
@@ -64,7 +58,25 @@ export interface MachineGiven {
   readonly noNode?: boolean;
   readonly noMember?: boolean;
   readonly outdated?: string;
+  /** Of a control plane whose etcd is elsewhere. */
+  readonly external?: true;
 }
+
+/** The spec of such a control plane. */
+export const externalEtcd = {
+  kubeadmConfigSpec: {
+    clusterConfiguration: {
+      etcd: {
+        external: {
+          endpoints: ["https://etcd.example.com:2379"],
+          caFile: "/etc/etcd/ca.crt",
+          certFile: "/etc/etcd/client.crt",
+          keyFile: "/etc/etcd/client.key",
+        },
+      },
+    },
+  },
+};
 export const member = (name: string, fields: Partial<EtcdMember> = {}): EtcdMember => ({
   id: `id-${name}`,
   name,
@@ -75,13 +87,13 @@ export const member = (name: string, fields: Partial<EtcdMember> = {}): EtcdMemb
 
 /** A machine as its control plane wants it, with everything reported; `given` says what is otherwise. */
 export function owned(name: string, given: MachineGiven = {}): OwnedMachine {
-  const base = control();
+  const base = control(given.external ? { spec: externalEtcd } : {});
   const leftEtcd = {
     ...condition("EtcdMemberHealthy", "False"),
     reason: "NotHealthy",
     message: `Etcd doesn't have a member for Node ${name}`,
   };
-  const healthy = healthConditions.map((type) => ({
+  const healthy = healthOf({ spec: inPlaceSpec(base) as Machine["spec"] }).map((type) => ({
     ...condition(type, given.unhealthy ? "False" : "True"),
     reason: type === "EtcdMemberHealthy" ? "Healthy" : "Running",
     message: "",
@@ -149,7 +161,7 @@ export const podsOf = (machines: readonly OwnedMachine[]) =>
   new Map(
     machines
       .filter(({ machine }) =>
-        machine.status?.conditions?.some(({ type, status }) => type === "EtcdPodHealthy" && status === "True"),
+        machine.status?.conditions?.some(({ type, status }) => type === "APIServerPodHealthy" && status === "True"),
       )
       .flatMap(({ machine: { metadata } }) =>
         ["kube-apiserver", "kube-controller-manager", "kube-scheduler", "etcd"].map((component) => {

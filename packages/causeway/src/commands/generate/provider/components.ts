@@ -31,7 +31,11 @@ export interface Release {
 }
 
 /** Manifests name what is judged; nothing is judged while they are made. */
-const unread: Related = { class: () => Promise.resolve(undefined), users: () => Promise.resolve([]) };
+const unread: Related = {
+  class: () => Promise.resolve(undefined),
+  users: () => Promise.resolve([]),
+  controlPlane: () => Promise.resolve(undefined),
+};
 
 const ofCore = (name: Parameters<typeof kindsOf>[0]) =>
   ({
