@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { port, server } from "../dry-run/resources.ts";
+import type { Volume } from "@causeway/openstack";
 import { description, networkName, securityGroupName, serverOwnerKey } from "../resources/naming.ts";
 import { ModelCloud } from "../testing/model-cloud.ts";
 import { external, projectId } from "../testing/objects.ts";
@@ -9,6 +10,16 @@ import { planClusterSweep } from "./plan.ts";
 const mark = description("default-web");
 const network = { ...external, id: "net", name: networkName("default-web"), description: mark, project_id: projectId };
 const node = (id: string, name: string, metadata: Record<string, string> = {}) => server(id, { name, metadata });
+
+/** As upstream makes them, without a mark of ours. */
+const volume = (id: string, name: string, text: string, servers: readonly string[] = []): Volume =>
+  ({
+    id,
+    name,
+    description: text,
+    metadata: {},
+    attachments: servers.map((server_id) => ({ server_id })),
+  }) as unknown as Volume;
 
 type Content = Partial<Omit<SweepObserved, "living">> & { living?: string[] };
 
@@ -74,6 +85,44 @@ describe("the plan of a sweep of clusters", () => {
         living: ["default-my-web"],
       },
       [],
+    ],
+    [
+      "upstream's volumes of its servers, by name and description",
+      {
+        networks: [network],
+        servers: [node("s", "web-a")],
+        ports: [on({ name: "web-a-0", device_id: "s", description: description("web") })],
+        volumes: [
+          volume("v", "web-a-root", "Root volume for web-a", ["s"]),
+          volume("w", "web-a-etcd", "Additional block device for web-a", ["s"]),
+        ],
+      },
+      ["server s", "volume v", "volume w", "port p", "network net"],
+    ],
+    [
+      "upstream's volume whose server never came, by the server's port",
+      {
+        networks: [network],
+        ports: [on({ name: "web-a-0", description: description("web") })],
+        volumes: [volume("v", "web-a-root", "Root volume for web-a")],
+      },
+      ["volume v", "port p", "network net"],
+    ],
+    [
+      "no volume that another server has, or that is named or described otherwise",
+      {
+        networks: [network],
+        servers: [node("s", "web-a"), node("t", "database")],
+        ports: [on({ name: "web-a-0", device_id: "s", description: description("web") })],
+        volumes: [
+          volume("u", "web-a-root", "Root volume for web-a", ["s", "t"]),
+          volume("v", "web-a-root", "Root volume for web-b", ["s"]),
+          volume("w", "data", "Root volume for web-a", ["s"]),
+          volume("x", "web-a-root", "mine", ["s"]),
+          volume("y", "web-c-root", "Root volume for web-c"),
+        ],
+      },
+      ["server s", "port p", "network net"],
     ],
     [
       "a security group unless another port uses it",

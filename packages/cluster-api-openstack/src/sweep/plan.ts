@@ -1,5 +1,5 @@
 import { cidrContains, parseCidr, parseIp } from "@causeway/foundation";
-import type { Network, Port, Server } from "@causeway/openstack";
+import type { Network, Port, Server, Volume } from "@causeway/openstack";
 import { isRouterInterface } from "../openstackcluster/router.ts";
 import { isGone } from "../openstackmachine/server.ts";
 import {
@@ -98,7 +98,7 @@ function orphansOf(observed: SweepObserved, cluster: string, { running }: SweepC
   return [
     ...servers.map((s) => orphan("server", s)),
     ...observed.volumes
-      .filter((v) => v.metadata[serverOwnerKey]?.replace("/", "-") === cluster)
+      .filter((v) => isVolumeOf(v, cluster, { servers, ports: freed.filter((p) => on.has(p.network_id)) }))
       .map((v) => orphan("volume", v, volumeKept(v.attachments.map((a) => a.server_id).filter((id) => !gone.has(id))))),
     ...freed.flatMap((p) => (p.trunk_details ? [trunkOf(p, orphan)] : [])),
     ...freed.map((p) => orphan("port", p)),
@@ -138,6 +138,27 @@ function isServerOf(
   return ports.some(
     (p) => p.device_id === server.id && networks.has(p.network_id) && p.name.startsWith(`${server.name}-`),
   );
+}
+
+const upstreamVolume = /^(?:Root volume|Additional block device) for (\S{1,255})$/;
+
+/**
+ * By our mark. Upstream's volumes have none: their names and descriptions name a server, which must be one of the
+ * cluster's, and the only one that they are attached to; or one that is gone, whose port on the cluster's own network
+ * is left.
+ */
+function isVolumeOf(
+  { name, description: text, metadata, attachments }: Volume,
+  cluster: string,
+  { servers, ports }: { readonly servers: readonly Server[]; readonly ports: readonly Port[] },
+): boolean {
+  const mark = metadata[serverOwnerKey];
+  if (mark !== undefined) return mark.replace("/", "-") === cluster;
+  const server = upstreamVolume.exec(text ?? "")?.[1];
+  if (server === undefined || !name.startsWith(`${server}-`)) return false;
+  if (attachments.length === 0)
+    return servers.some((one) => one.name === server) || ports.some((p) => p.name.startsWith(`${server}-`));
+  return attachments.every((a) => servers.some((one) => one.id === a.server_id && one.name === server));
 }
 
 function volumeKept(others: readonly string[]): Partial<ClusterOrphan> {
