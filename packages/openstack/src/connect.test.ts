@@ -247,6 +247,17 @@ describe("microversions of the SDK", () => {
     expect(asked?.["openstack-api-version"]).toBe(ours === undefined ? undefined : `compute ${ours}`);
     expect(server.count("GET", "/v2.1/")).toBe(1);
   });
+  it("are not waited for by a call that is aborted, while the version document does not come", async () => {
+    const { server, cloud } = await start(({ path }) => (path.endsWith("/v2.1/") ? "hang" : undefined));
+    const controller = new AbortController();
+    const waiting = cloud.compute.servers.all({}, { signal: controller.signal });
+    const isAsked = async (): Promise<void> => {
+      while (server.count("GET", "/v2.1/") === 0) await new Promise((done) => setTimeout(done, 1));
+    };
+    await isAsked();
+    controller.abort(new Error("enough"));
+    await expect(waiting).rejects.toThrow("enough");
+  });
   it("that are too old for a call make it fail before it is sent", async () => {
     const { server, cloud } = await start(nova("2.60"));
     const error = await failure(cloud.compute.servers.all({}, { microversion: "2.90" }));

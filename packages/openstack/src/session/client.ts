@@ -8,6 +8,7 @@ import { baseUrl, versionUrl } from "./endpoints.ts";
 import type { ServiceName } from "../types/service-name.ts";
 import { compareVersions, microversionHeaders, negotiate, newestOfBoth } from "./microversion.ts";
 import type { Session } from "./session.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 
 /** A body that is not JSON. */
 export interface Content {
@@ -137,7 +138,8 @@ export function createServiceClient(service: ServiceName, parts: ClientParts): S
       negotiated = undefined;
       throw error;
     });
-    const version = await negotiated;
+    // Others wait for the same document: who is to stop does not wait until it can be read.
+    const version = await unlessAborted(negotiated, options?.signal);
     const needed = options?.microversion;
     if (needed !== undefined && compareVersions(version ?? "0.0", needed) < 0) {
       throw new CausewayError(

@@ -8,6 +8,7 @@ import { federatedProof } from "./federation.ts";
 import { SMALL_ANSWER } from "../http/transport.ts";
 import { tokenRequest } from "./token-request.ts";
 import { readToken, type Token } from "./token.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 
 /** A token with the instant from which it is renewed. */
 interface Held extends Token {
@@ -159,14 +160,4 @@ function refusedCredentials(config: CloudConfig, cause: unknown): CausewayError 
       details,
     },
   );
-}
-
-/** The promise's result, unless the signal aborts first; the promise itself continues for other callers. */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }
