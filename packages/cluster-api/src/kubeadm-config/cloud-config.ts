@@ -2,6 +2,7 @@ import { stringify } from "yaml";
 import type { KubeadmConfigSpec } from "@causeway/api";
 import { certificateFiles, type Certificates } from "../objects/certificates.ts";
 import { clusterConfiguration, initConfiguration, type ClusterFactsForKubeadm } from "../objects/kubeadm.ts";
+import { ignitionData, type WrittenFile } from "./ignition.ts";
 import { joinConfiguration, type JoinFacts } from "./join-configuration.ts";
 
 const joinPath = "/run/kubeadm/kubeadm-join-config.yaml";
@@ -67,11 +68,22 @@ interface Boot {
   readonly verb: "init" | "join";
   readonly path: string;
   readonly content: string;
-  readonly certificates: readonly object[];
+  readonly certificates: readonly WrittenFile[];
+}
+
+function userData(spec: KubeadmConfigSpec, secrets: SecretValues, boot: Boot): string {
+  if (spec.format !== "ignition") return cloudInit(spec, secrets, boot);
+  const files = [...boot.certificates, ...(spec.files ?? []).map((file) => withContent(file, secrets))];
+  const passwords = new Map(
+    (spec.users ?? []).flatMap(({ name, passwdFrom }): [string, string][] =>
+      passwdFrom ? [[name, valueOf(passwdFrom.secret, secrets)]] : [],
+    ),
+  );
+  return ignitionData(spec, { verb: boot.verb, content: boot.content, files, passwords });
 }
 
 /** A jinja template, so that `{{ ds.meta_data.… }}` in what the user wrote is filled on the machine. */
-function userData(spec: KubeadmConfigSpec, secrets: SecretValues, boot: Boot): string {
+function cloudInit(spec: KubeadmConfigSpec, secrets: SecretValues, boot: Boot): string {
   const verbosity = spec.verbosity === undefined ? "" : ` --v ${spec.verbosity}`;
   const command = `kubeadm ${boot.verb} --config ${boot.path}${verbosity} && echo success > ${sentinelPath}`;
   const document = {
@@ -104,15 +116,21 @@ const yaml11 = { version: "1.1", lineWidth: 0, aliasDuplicateObjects: false } as
 type File = NonNullable<KubeadmConfigSpec["files"]>[number];
 type User = NonNullable<KubeadmConfigSpec["users"]>[number];
 
+function withContent(file: File, secrets: SecretValues): WrittenFile {
+  const { path, owner, permissions, encoding, append, content = "", contentFrom } = file;
+  const found = contentFrom ? valueOf(contentFrom.secret, secrets) : content;
+  return { path, owner, permissions, encoding, append, content: found };
+}
+
 function writtenFile(file: File, secrets: SecretValues): Record<string, unknown> {
-  const { path, owner, permissions, encoding, append, content, contentFrom } = file;
+  const { path, owner, permissions, encoding, append, content } = withContent(file, secrets);
   return {
     path,
     ...(owner === undefined ? {} : { owner }),
     ...(permissions === undefined ? {} : { permissions }),
     ...(encoding === undefined ? {} : { encoding }),
     ...(append === undefined ? {} : { append }),
-    content: contentFrom ? valueOf(contentFrom.secret, secrets) : (content ?? ""),
+    content,
   };
 }
 

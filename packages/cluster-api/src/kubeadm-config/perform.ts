@@ -117,7 +117,7 @@ function dataSecret(observed: Observed): Secret {
     type: clusterSecretType,
     data: {
       value: base64(initialises ? initDataOf(observed, owner) : joinDataOf(observed, owner, token)),
-      format: base64("cloud-config"),
+      format: base64(config.spec.format ?? "cloud-config"),
       // Lets the token be found again, and made again should it expire before the machine is up.
       ...(managed ? { "bootstrap-token": base64(token) } : {}),
     },

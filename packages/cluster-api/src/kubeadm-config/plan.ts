@@ -10,6 +10,7 @@ import {
 import { certificateKinds, certificateSecretName } from "../objects/certificates.ts";
 import { notPaused, settleConditions } from "../objects/conditions.ts";
 import { pausedPlan } from "../objects/paused.ts";
+import { ignitionProblems } from "./ignition.ts";
 import type { Observed } from "./observed.ts";
 import type { ConfigStep } from "./steps.ts";
 import { expiryOf, tokenLifetime } from "./token.ts";
@@ -122,7 +123,8 @@ function refusal({ config, owner }: Observed): Decision["waiting"] {
   if (spec.joinConfiguration?.controlPlane && owner && !owner.isControlPlane) {
     return refuse("joinConfiguration.controlPlane is for Machines with the control-plane label only: remove it");
   }
-  if (spec.format === "ignition") return refuse("format ignition is not supported: use cloud-config");
+  const unsuited = spec.format === "ignition" ? ignitionProblems(spec) : [];
+  if (unsuited.length > 0) return refuse(unsuited.slice(0, 5).join("; "));
   if (spec.files?.some(({ contentFormat }) => contentFormat === "Template")) {
     return refuse("files with contentFormat Template are not supported: use Raw");
   }

@@ -110,6 +110,11 @@ describe("a patch of a ClusterClass", () => {
       /failed to apply patch "p" to OpenStackMachineTemplate machine: no/,
     ],
     [
+      "a template that renders no YAML",
+      patch([{ op: "add", path: image, valueFrom: { template: "filter: [" } }]),
+      /failed to apply patch "p" to OpenStackMachineTemplate machine: /,
+    ],
+    [
       "aliases that multiply a text",
       patch([{ op: "add", path: image, valueFrom: { template: "a: &a [x]\nb: *a\n" } }]),
       /[Aa]lias/,

@@ -108,7 +108,7 @@ function valueOf({ op, value, valueFrom }: JsonPatch, variables: Fields): unknow
 
 /** Rendered text is YAML. Aliases could multiply it, and are refused. */
 function parsed(text: string): unknown {
-  return parse(text, { maxAliasCount: 0, schema: "yaml-1.1", customTags: goYamlTags, logLevel: "silent" }) as unknown;
+  return parse(text, { maxAliasCount: 0, schema: "yaml-1.1", customTags: goYamlTags, logLevel: "error" }) as unknown;
 }
 
 const segment = /^([^[\]]*)((?:\[\d{1,9}\])*)$/;
