@@ -67,7 +67,7 @@ function scenario(clusterctl: string): void {
   }
   const config = () => ["--config", join(repository, "clusterctl.yaml")];
 
-  test("installs an older release, plans the upgrade, and applies it without a loss", async () => {
+  test("an older release is installed, and upgraded without a loss", async () => {
     const chosen = ["--core", `cluster-api:${older}`, "--bootstrap", `kubeadm:${older}`];
     const rest = ["--control-plane", `kubeadm:${older}`, "--infrastructure", `openstack:${older}`];
     await run(["init", ...config(), ...chosen, ...rest]);
@@ -100,7 +100,7 @@ function scenario(clusterctl: string): void {
     ["bastion", ["KubeadmControlPlane", "OpenStackCluster"]],
     ["hosted", [HOSTED, "OpenStackCluster"]],
     ["topology", []],
-  ])("generates a cluster of flavour %j with every variable filled in", async (flavour, kinds) => {
+  ])("a cluster of flavour %j is generated with every variable filled in", async (flavour, kinds) => {
     const text = await generate(flavour);
     expect(text).not.toContain("${");
     const objects = parseAllDocuments(text).map((one) => one.toJS() as Json);
@@ -124,7 +124,7 @@ function scenario(clusterctl: string): void {
     await k.feed(list, "create", "--dry-run=server", "-f", "-");
   });
 
-  test("clusterctl describes a Cluster that its ClusterClass made", async () => {
+  test("a Cluster that its ClusterClass made is described", async () => {
     const text = await generate("topology");
     for (const object of parseAllDocuments(text).map((one) => one.toJS() as Json))
       await k.feed(object, "create", "-f", "-");

@@ -166,7 +166,7 @@ function written(value: unknown, { fields, write }: Shape, place: Place): unknow
   if (value === null) return undefined;
   if (Array.isArray(value))
     return value.map((item: unknown, at) =>
-      written(item, { ...(fields ? { fields } : {}) }, { ...place, path: `${place.path}[${at}]` }),
+      written(item, fields ? { fields } : {}, { ...place, path: `${place.path}[${at}]` }),
     );
   if (write) return write(value, place.path);
   if (!fields) return value;

@@ -71,7 +71,9 @@ export function pairIn(secret: Secret | undefined): Required<CertificateData> | 
   return certificate && key ? { certificate, key } : undefined;
 }
 
-/** What a Secret has of a certificate; undefined when something of it is missing. A key that has no place is left out. */
+/**
+ * What a Secret has of a certificate; undefined when something of it is missing. A key that has no place is left out.
+ */
 export function certificateIn(secret: Secret | undefined, { keyPath }: CertificateKind): CertificateData | undefined {
   if (keyPath !== undefined) return pairIn(secret);
   const certificate = secretText(secret, "tls.crt");
