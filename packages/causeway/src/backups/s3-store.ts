@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { CausewayError, InputError, readTextFile } from "@causeway/foundation";
+import { InputError, readTextFile } from "@causeway/foundation";
 import { createS3Store, type S3Credentials, type S3Store } from "@causeway/hosted-control-plane";
 import { Secret, secretText } from "@causeway/kubernetes";
 import type { OpenWith, StoreFlags } from "./store.ts";
@@ -77,7 +77,7 @@ function credentialsOf(keys: Keys | undefined, { name, hint }: KeySource): S3Cre
   const [accessKey, secretKey, sessionToken] = [text("access-key"), text("secret-key"), text("session-token")];
   if (accessKey === undefined || secretKey === undefined || accessKey === "" || secretKey === "") {
     const what = keys === undefined ? "does not exist" : "has no keys access-key and secret-key";
-    throw new CausewayError("BACKUP_CREDENTIALS_MISSING", `${name} ${what}`, { hint });
+    throw new InputError("BACKUP_CREDENTIALS_MISSING", `${name} ${what}`, { hint });
   }
   return { accessKey, secretKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
 }
