@@ -13,7 +13,7 @@ export interface CollectWith {
 }
 
 /** Characters of changes that are kept in memory before they are written. */
-const KEPT = 32 * 2 ** 20;
+const KEPT = 16 * 2 ** 20;
 /** Attempts to have every value of one revision. */
 const ROUNDS = 20;
 /** Milliseconds, and how often, to wait for writes that are on their way. */

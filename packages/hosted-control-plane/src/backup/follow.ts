@@ -20,7 +20,7 @@ export interface Follower {
 }
 
 /** Beyond so many characters it ends: who reads lists what it misses, and reads that again. */
-const LARGEST = 192 * 2 ** 20;
+const LARGEST = 64 * 2 ** 20;
 /** Milliseconds without a write after which the stream ends. */
 const IDLE = 900_000;
 
