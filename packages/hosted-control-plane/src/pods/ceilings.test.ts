@@ -107,3 +107,48 @@ test("of two requests at the same moment the one with the smaller name is allowe
   expect(of("team.a", [existing])).toEqual({ controlPlanes: 1, storage: 8 * GIB });
   expect(of("other.a", [existing])).toEqual(none);
 });
+
+describe("more members of an etcd that exists", () => {
+  const three = specOf({ pods: own({ datastore: { members: 3 } }) });
+  const started = (namespaceStorage: string): PlayedCluster => {
+    const cluster = new PlayedCluster({ ceilings: { namespaceStorage } });
+    cluster.complete(specOf());
+    cluster.performed.splice(0);
+    return cluster;
+  };
+
+  test("are refused where their volumes do not fit into the namespace, and nothing is changed", () => {
+    const cluster = started("24Gi");
+    cluster.neighbours = { controlPlanes: 1, storage: GIB };
+    expect(cluster.settle(three).status.problem).toMatchObject(exceeded);
+    expect(cluster.performed).toEqual([]);
+  });
+
+  test("are added where they fit, and not stopped in the midst when a neighbour came meanwhile", () => {
+    const cluster = started("24Gi");
+    expect(cluster.settle(three, { rounds: 2 }).status.problem?.code).not.toBe("PODS_CEILING_EXCEEDED");
+    cluster.neighbours = { controlPlanes: 1, storage: GIB };
+    expect(cluster.settle(three).status.problem?.code).not.toBe("PODS_CEILING_EXCEEDED");
+    expect(cluster.performed).toContain("add-etcd-member");
+  });
+
+  test("are counted for neighbours that come later, as soon as they are requested or begun", () => {
+    const existing = {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name: "hcp-b", annotations: { [idAnnotation]: "team.b" } },
+    } as Namespace;
+    const etcdOf = (registered: object) => () =>
+      ({
+        kind: "StatefulSet",
+        metadata: { name: "etcd", annotations: { "controlplane.causeway.dev/members": "1", ...registered } },
+        spec: { volumeClaimTemplates: [{ spec: { resources: { requests: { storage: "8Gi" } } } }] },
+      }) as unknown as KubeObject;
+    const requested = [{ id: "team.b", storage: 24 * GIB }];
+    const storage = (id: string, registered: object = {}) =>
+      neighboursOf(id, { namespaces: [existing], requested, etcdOf: etcdOf(registered) }).storage;
+    expect(storage("team.c")).toBe(24 * GIB);
+    expect(storage("team.a")).toBe(8 * GIB);
+    expect(storage("team.a", { "controlplane.causeway.dev/registered-members": "1" })).toBe(24 * GIB);
+  });
+});

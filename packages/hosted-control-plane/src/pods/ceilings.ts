@@ -2,6 +2,7 @@ import type { KubeObject, Namespace, StatefulSet } from "@causeway/kubernetes";
 import type { ControlPlaneProblem } from "../runtime.ts";
 import type { Observed } from "./gather.ts";
 import { isPooled, type SizeClass } from "./options.ts";
+import { membersAnnotation, registeredAnnotation } from "./plan-members.ts";
 import { etcdMembers } from "./objects/etcd.ts";
 import { budgetOf, sizes } from "./sizes.ts";
 import { budgetAnnotation, grantedAnnotation, idAnnotation } from "./tenant.ts";
@@ -115,12 +116,12 @@ function storageProblem({ spec, settings, live }: Observed): ControlPlaneProblem
   return exceeded(`spec.pods.datastore.storage is ${wanted}, and the operator allows ${ceiling} at most`);
 }
 
-/** A control plane whose namespace exists was counted when it was created. */
-function namespaceProblem({ spec, settings, namespace, neighbours }: Observed): ControlPlaneProblem | undefined {
+/** A control plane whose namespace exists was counted when it was created; with more members it has more volumes. */
+function namespaceProblem({ spec, settings, namespace, neighbours, live }: Observed): ControlPlaneProblem | undefined {
   const { controlPlanes, namespaceStorage } = settings.ceilings ?? {};
-  if (namespace !== undefined) return undefined;
+  if (namespace !== undefined && !isGrowing(spec, storageOf(live.get("StatefulSet/etcd")))) return undefined;
   const where = `namespace ${managementNamespace(spec.id)}`;
-  if (controlPlanes !== undefined && neighbours.controlPlanes >= controlPlanes)
+  if (namespace === undefined && controlPlanes !== undefined && neighbours.controlPlanes >= controlPlanes)
     return exceeded(
       `${where} has ${neighbours.controlPlanes} control planes, and the operator allows ${controlPlanes}`,
     );
@@ -130,6 +131,11 @@ function namespaceProblem({ spec, settings, namespace, neighbours }: Observed): 
   if (neighbours.storage + own <= bytesOf(namespaceStorage)) return undefined;
   const sum = `${gibibytes(neighbours.storage)} and ${gibibytes(own)} more`;
   return exceeded(`the volumes of ${where} would be ${sum}, and the operator allows ${namespaceStorage}`);
+}
+
+/** It wants more members than it has, and none was added yet: one that was begun is not stopped in the midst. */
+function isGrowing({ pods }: Observed["spec"], existing: ReturnType<typeof storageOf>): boolean {
+  return existing !== undefined && !existing.isResized && etcdMembers(pods?.datastore) * existing.each > existing.all;
 }
 
 function exceeded(message: string): ControlPlaneProblem {
@@ -181,9 +187,13 @@ export function neighboursOf(
     (each) => managementNamespace(each.id) === mine && each.id < id && !exists.has(each.id),
   );
   const wanted = new Map(from.requested.map((each) => [each.id, each.storage]));
-  const bytes = existing.map(
-    (each) => storageOf(from.etcdOf(each.metadata.name))?.all ?? wanted.get(idOfNamespace(each)) ?? 0,
-  );
+  const bytes = existing.map((each) => {
+    const [other, etcd] = [idOfNamespace(each), storageOf(from.etcdOf(each.metadata.name))];
+    const requested = wanted.get(other) ?? 0;
+    if (etcd === undefined) return requested;
+    // Of two that want more members at the same moment, the one with the smaller name comes first.
+    return etcd.isResized || other < id ? Math.max(etcd.all, requested) : etcd.all;
+  });
   return {
     controlPlanes: existing.length + earlier.length,
     storage: [...bytes, ...earlier.map(({ storage }) => storage)].reduce((sum, each) => sum + each, 0),
@@ -191,14 +201,18 @@ export function neighboursOf(
 }
 
 /** The volumes of a StatefulSet, whether its pods run or not. */
-function storageOf(object: KubeObject | undefined): { each: number; all: number; text: string } | undefined {
+function storageOf(
+  object: KubeObject | undefined,
+): { each: number; all: number; text: string; isResized: boolean } | undefined {
   const { spec, metadata } = (object ?? {}) as Partial<StatefulSet>;
   const [claim] = (spec?.["volumeClaimTemplates"] ?? []) as {
     spec?: { resources?: { requests?: { storage?: string } } };
   }[];
   const text = claim?.spec?.resources?.requests?.storage;
   if (text === undefined) return undefined;
-  const members = Number(metadata?.annotations?.["controlplane.causeway.dev/members"] ?? spec?.replicas ?? 1);
+  const { annotations = {} } = metadata ?? {};
+  const members = Number(annotations[membersAnnotation] ?? spec?.replicas ?? 1);
+  const registered = Number(annotations[registeredAnnotation] ?? 0);
   const each = bytesOf(text);
-  return { each, all: each * members, text };
+  return { each, all: each * Math.max(members, registered), text, isResized: registered > 0 };
 }
