@@ -162,6 +162,18 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "magnum-api.ts settings",
     "index.ts",
   ],
+  "hosted-control-plane": [
+    "at-rest.ts flags.ts backup-spec.ts etcd",
+    "runtime.ts",
+    "backup",
+    "process",
+    "pods",
+    "webhooks",
+    "controlplane",
+    "embedded.ts",
+    "runtimes.ts",
+    "index.ts",
+  ],
   causeway: [
     "fleet magnum workloads release.ts",
     "composition",

@@ -1,7 +1,7 @@
 import { createHash, createPublicKey } from "node:crypto";
 import { canonicalJson, type KeyPair } from "@causeway/foundation";
 import type { HostedControlPlane } from "@causeway/api";
-import type { BackupSpec, RestoreSpec } from "./backup/backups.ts";
+import type { BackupSpec, RestoreSpec } from "./backup-spec.ts";
 import type { ControlPlaneFlags } from "./flags.ts";
 
 /** As in spec.runtime of a HostedControlPlane. */
@@ -243,4 +243,9 @@ export interface ControlPlaneRuntime {
   assignsEndpoint?(runtime: RuntimeName | undefined): boolean;
   /** Removes it with all its data. Nothing to do is success. */
   remove(id: string, signal: AbortSignal): Promise<void>;
+}
+
+/** The key of a control plane by its id, "NAMESPACE.NAME" of the management cluster: it is shared by that namespace. */
+export function keyOfId(id: string): { readonly namespace: string; readonly name: string } {
+  return { namespace: id.slice(0, id.indexOf(".")), name: id };
 }

@@ -1,24 +1,10 @@
 import type { Clock } from "@causeway/foundation";
 import type { Keyspace } from "./datastore.ts";
-import type { Point, Schedule } from "./points.ts";
+import type { RestoreSpec } from "../backup-spec.ts";
+import type { Point } from "./points.ts";
 import { pointsOf, restoreData, secretsAt } from "./restore.ts";
 import { sealedStore, type ObjectStore } from "./store.ts";
 import { deletePoint, takePoint, type BackupSecrets } from "./take.ts";
-
-/** A control plane's backups as its object has them. */
-export interface BackupSpec extends Schedule {
-  /** "NAMESPACE/NAME/UID": what its objects in the store begin with. */
-  readonly folder: string;
-}
-
-/** What a control plane is created from. */
-export interface RestoreSpec {
-  readonly folder: string;
-  /** Milliseconds since epoch; undefined: the newest point. */
-  readonly at?: number;
-  /** Bytes of keys and values at most: it goes to an etcd that others use, too. */
-  readonly limit?: number | undefined;
-}
 
 /** Takes and restores the points of control planes in one object store. */
 export interface Backups {

@@ -1,7 +1,7 @@
 import { base64, hasCode, type Clock } from "@causeway/foundation";
-import { openEtcd, type Call, type EtcdAccess } from "../pods/pool/etcd-admin.ts";
+import { openEtcd, type Call, type EtcdAccess } from "../etcd/etcd-admin.ts";
 import { createFollower, type Follower } from "./follow.ts";
-import { rangeOf } from "../pods/pool/range.ts";
+import { rangeOf } from "../etcd/range.ts";
 
 /** The part of an etcd that has a control plane's data. */
 export interface Keyspace {

@@ -1,4 +1,4 @@
-import type { Call } from "../pods/pool/etcd-admin.ts";
+import type { Call } from "../etcd/etcd-admin.ts";
 import type { Value } from "./datastore.ts";
 
 /** What is written to a keyspace while its values are read: of each key the newest version, or every version. */

@@ -1,7 +1,6 @@
 import { canonicalJson, CausewayError, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import { runPipeline, runController, type ObjectKey, type Plan, type Shards, type Source } from "@causeway/kubernetes";
-import { keyOfId } from "../pods/tenant.ts";
-import type { BackupState, ControlPlaneSpec } from "../runtime.ts";
+import { keyOfId, type BackupState, type ControlPlaneSpec } from "../runtime.ts";
 import type { Backups } from "./backups.ts";
 import type { Keyspace } from "./datastore.ts";
 import { expiredPoints, isFull, nextPoint, type Point } from "./points.ts";

@@ -1,3 +1,4 @@
+import type { Schedule } from "../backup-spec.ts";
 import { CausewayError } from "@causeway/foundation";
 
 /** A moment that a control plane can be restored to: all data, or what changed since an earlier point. */
@@ -7,18 +8,6 @@ export interface Point {
   readonly time: number;
   /** The point with all data that it is based on; its own id: it has all data itself. */
   readonly full: string;
-}
-
-/** When points of a control plane are taken, and how long they are kept. */
-export interface Schedule {
-  /** Milliseconds between two points with all data. */
-  readonly fullEvery: number;
-  /** Milliseconds between two points. */
-  readonly changesEvery: number;
-  /** How far back (ms) one can restore. */
-  readonly keep: number;
-  /** A point with all data is taken, if there is none since then (ms since epoch). */
-  readonly requestedAt?: number;
 }
 
 /** "FOLDER/points/2026-01-02T03:04:05.678Z_ID_FULL" */

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { base64, CausewayError, type Clock } from "@causeway/foundation";
-import { openEtcd } from "../pods/pool/etcd-admin.ts";
-import { rangeOf } from "../pods/pool/range.ts";
-import { policyKeys } from "../pods/storage/policy.ts";
+import { openEtcd } from "../etcd/etcd-admin.ts";
+import { rangeOf } from "../etcd/range.ts";
+import { policyKeys } from "../etcd/permissions.ts";
 import { OWN_KEYS, type Keyspace, type Value } from "./datastore.ts";
 import { parsePoint, pointAt, pointName, type Point } from "./points.ts";
 import type { SealedStore } from "./store.ts";

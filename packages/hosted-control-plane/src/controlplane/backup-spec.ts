@@ -1,6 +1,6 @@
 import type { HostedControlPlane } from "@causeway/api";
 import type { WantedCondition } from "@causeway/kubernetes";
-import type { BackupSpec, RestoreSpec } from "../backup/backups.ts";
+import type { BackupSpec, RestoreSpec } from "../backup-spec.ts";
 import type { BackupState } from "../runtime.ts";
 
 /** A point with all data is taken, if there is none since this time (RFC 3339). */

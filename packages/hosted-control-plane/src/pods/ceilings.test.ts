@@ -1,7 +1,9 @@
 import type { KubeObject, Namespace } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
 import type { ControlPlaneSpec } from "../runtime.ts";
-import { neighboursOf, type Ceilings, type Neighbours } from "./ceilings.ts";
+import { neighboursOf } from "./ceilings.ts";
+import type { Neighbours } from "./observed.ts";
+import type { Ceilings } from "./options.ts";
 import { idAnnotation } from "./tenant.ts";
 import { PlayedCluster } from "./testing/played-cluster.ts";
 import { own, specOf } from "./testing/spec.ts";

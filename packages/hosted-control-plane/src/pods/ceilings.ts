@@ -1,33 +1,11 @@
 import type { KubeObject, Namespace, StatefulSet } from "@causeway/kubernetes";
 import type { ControlPlaneProblem } from "../runtime.ts";
-import type { Observed } from "./gather.ts";
+import type { Neighbours, Observed } from "./observed.ts";
 import { isPooled, type SizeClass } from "./options.ts";
 import { membersAnnotation, registeredAnnotation } from "./plan-members.ts";
 import { etcdMembers } from "./objects/etcd.ts";
 import { budgetOf, sizes } from "./sizes.ts";
 import { budgetAnnotation, grantedAnnotation, idAnnotation } from "./tenant.ts";
-
-/** What the operator allows at most. Undefined: no limit but the schema's. */
-export interface Ceilings {
-  readonly size?: SizeClass;
-  /** API servers of one control plane. */
-  readonly replicas?: number;
-  /** Of each volume of an etcd of its own, such as "20Gi". */
-  readonly storage?: string;
-  /** StorageClasses that may be named. */
-  readonly storageClasses?: readonly string[];
-  /** Control planes of one namespace of the management cluster. */
-  readonly controlPlanes?: number;
-  /** All volumes of the control planes of one namespace of the management cluster. */
-  readonly namespaceStorage?: string;
-}
-
-/** What the other control planes of the same namespace of the management cluster have. */
-export interface Neighbours {
-  readonly controlPlanes: number;
-  /** Bytes of all their volumes. */
-  readonly storage: number;
-}
 
 const ORDER: readonly SizeClass[] = ["Small", "Medium", "Large"];
 const UNITS = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40 };

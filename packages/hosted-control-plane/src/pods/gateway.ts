@@ -1,7 +1,7 @@
 import type { ControlPlaneSpec } from "../runtime.ts";
 import { API_SERVICE_PORT } from "./objects/credentials.ts";
 import type { GatewaySettings, PodsSettings } from "./options.ts";
-import type { Endpoint } from "./stages.ts";
+import type { Endpoint } from "./observed.ts";
 
 /** On Service kube-apiserver: the TLS server name by which the gateway finds it. */
 export const serverNameAnnotation = "controlplane.causeway.dev/server-name";

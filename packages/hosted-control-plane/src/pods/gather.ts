@@ -1,41 +1,15 @@
-import { secretText, type Secret, type KubeObject, type Namespace, type Pod } from "@causeway/kubernetes";
+import { secretText, type Secret, type KubeObject } from "@causeway/kubernetes";
 import type { ControlPlaneSpec } from "../runtime.ts";
 import type { ServiceCluster } from "./service-cluster.ts";
-import { neighboursOf, volumesOf, type Neighbours } from "./ceilings.ts";
+import { neighboursOf, volumesOf } from "./ceilings.ts";
+import type { Observed } from "./observed.ts";
 import { idOf } from "./live.ts";
 import { capacityOf, shareFor, sharesWanted, type ShareRequest } from "./storage/shares.ts";
 import type { PodsSettings } from "./options.ts";
 import { keyspaceOf } from "./keyspace.ts";
 import { isResized } from "./plan-members.ts";
 import type { EtcdMembers, EtcdMembership } from "./pool/membership.ts";
-import type { PoolState } from "./pool/plan.ts";
-
-/** Everything that the plan of one control plane in a service cluster is made from. */
-export interface Observed {
-  readonly spec: ControlPlaneSpec;
-  readonly settings: PodsSettings;
-  /** The name of its namespace. */
-  readonly namespaceName: string;
-  readonly namespace: Namespace | undefined;
-  /** Objects of ours in the namespace, by kind and name. */
-  readonly live: ReadonlyMap<string, KubeObject>;
-  readonly pods: readonly Pod[];
-  /** cloud.conf; undefined: none is asked for, or its Secret does not exist. */
-  readonly cloudConfig: string | undefined;
-  /** The etcd that control planes share; undefined: nothing is known of it yet. */
-  readonly pool: PoolState | undefined;
-  /** Of its own etcd, while another number of members is requested; undefined: it was not asked, or does not answer. */
-  readonly membership: EtcdMembership | undefined;
-  /** This process saw to its user of that etcd. */
-  readonly hasEtcdUser: boolean;
-  /** The URL at which this process created what machines need to join, and a digest of rotated roots. */
-  readonly joinedAt: string | undefined;
-  /** This process restored its data. */
-  readonly restored: boolean;
-  readonly neighbours: Neighbours;
-  /** Bytes of the shared etcd that it may have. */
-  readonly share: number;
-}
+import type { PoolState } from "./pool/state.ts";
 
 /** Where the state of control planes in a service cluster is read. */
 export interface GatherFrom {

@@ -2,7 +2,7 @@ import { secretText, type Secret } from "@causeway/kubernetes";
 import type { Keyspace } from "../backup/datastore.ts";
 import type { BackupTarget } from "../backup/loop.ts";
 import type { ControlPlaneProblem } from "../runtime.ts";
-import type { Observed } from "./gather.ts";
+import type { Observed } from "./observed.ts";
 import { ETCD_CLIENT_PORT } from "./objects/etcd.ts";
 import { isPooled } from "./options.ts";
 import { pairOf } from "./plan-credentials.ts";

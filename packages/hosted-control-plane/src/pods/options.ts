@@ -1,5 +1,19 @@
 import type { ControlPlaneSpec } from "../runtime.ts";
-import type { Ceilings } from "./ceilings.ts";
+
+/** What the operator allows at most. Undefined: no limit but the schema's. */
+export interface Ceilings {
+  readonly size?: SizeClass;
+  /** API servers of one control plane. */
+  readonly replicas?: number;
+  /** Of each volume of an etcd of its own, such as "20Gi". */
+  readonly storage?: string;
+  /** StorageClasses that may be named. */
+  readonly storageClasses?: readonly string[];
+  /** Control planes of one namespace of the management cluster. */
+  readonly controlPlanes?: number;
+  /** All volumes of the control planes of one namespace of the management cluster. */
+  readonly namespaceStorage?: string;
+}
 
 /** What the operator of a service cluster decides for all control planes in it. */
 export interface PodsSettings {

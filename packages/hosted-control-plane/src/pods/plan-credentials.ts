@@ -1,9 +1,9 @@
 import type { KeyPair } from "@causeway/foundation";
 import type { Secret } from "@causeway/kubernetes";
-import type { Observed } from "./gather.ts";
+import type { Observed } from "./observed.ts";
 import { programCredentials } from "./objects/credentials.ts";
 import { isPooled } from "./options.ts";
-import type { Endpoint } from "./stages.ts";
+import type { Endpoint } from "./observed.ts";
 import type { Credentials, Entry, Step } from "./steps.ts";
 import { inputsAnnotation, renewAtAnnotation } from "./tenant.ts";
 

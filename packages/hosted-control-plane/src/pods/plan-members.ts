@@ -1,6 +1,6 @@
 import type { Deployment, Secret, StatefulSet } from "@causeway/kubernetes";
 import type { ControlPlaneProblem } from "../runtime.ts";
-import type { Observed } from "./gather.ts";
+import type { Observed } from "./observed.ts";
 import { keyspaceOf } from "./keyspace.ts";
 import { etcdMembers, peerUrlOf, type MembersShape } from "./objects/etcd.ts";
 import { isPooled } from "./options.ts";

@@ -1,6 +1,6 @@
 import type { KubeObject, Plan, Service } from "@causeway/kubernetes";
 import { trustedBy, type ControlPlaneProblem, type ControlPlaneState, type StorageState } from "../runtime.ts";
-import type { Observed } from "./gather.ts";
+import type { Endpoint, Observed } from "./observed.ts";
 import { imagesOf } from "./images.ts";
 import { isRestored, restoreSteps, restoring } from "./keyspace.ts";
 import { idOf } from "./live.ts";
@@ -16,7 +16,7 @@ import { copyName, keySteps } from "./plan-keys.ts";
 import { isResized, memberSteps } from "./plan-members.ts";
 import { keysOf, refusalOf } from "./refusals.ts";
 import { podProblem, readyAddresses, replicasOf, servedVersion, workload } from "./rollout.ts";
-import { stagesOf, type Endpoint, type Stages } from "./stages.ts";
+import { stagesOf, type Stages } from "./stages.ts";
 import type { Step } from "./steps.ts";
 import { budgetOf } from "./sizes.ts";
 import { OPENED_BELOW, type StorageRecord } from "./storage/records.ts";

@@ -15,19 +15,26 @@ import type { HostedControlPlane } from "@causeway/api";
 import type { Backups } from "../backup/backups.ts";
 import { createBackupLoop } from "../backup/loop.ts";
 import { createJoinObjects } from "../process/join-objects.ts";
-import type { BackupState, ControlPlaneRuntime, ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
-import { gather, type Observed } from "./gather.ts";
+import {
+  keyOfId,
+  type BackupState,
+  type ControlPlaneRuntime,
+  type ControlPlaneSpec,
+  type ControlPlaneState,
+} from "../runtime.ts";
+import { gather } from "./gather.ts";
+import type { Observed } from "./observed.ts";
 import { isPooled, type PodsSettings } from "./options.ts";
 import { perform, type PerformContext } from "./perform.ts";
 import { backupTarget } from "./keyspace.ts";
 import { plan } from "./plan.ts";
-import { createEtcdAdmin, type EtcdAdmin } from "./pool/etcd-admin.ts";
+import { createEtcdAdmin, type EtcdAdmin } from "../etcd/etcd-admin.ts";
 import { createEtcdMembers, type EtcdMembers } from "./pool/membership.ts";
 import { createPool } from "./pool/pool.ts";
 import { openServiceCluster, type ServiceCluster } from "./service-cluster.ts";
 import type { Step } from "./steps.ts";
 import type { ShareRequest } from "./storage/shares.ts";
-import { idAnnotation, keyOfId, namespaceOf, ownerAnnotation } from "./tenant.ts";
+import { idAnnotation, namespaceOf, ownerAnnotation } from "./tenant.ts";
 
 /** The service cluster, images, sizes and etcd of the control planes. */
 export interface PodsRuntimeOptions {

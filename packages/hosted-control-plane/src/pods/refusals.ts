@@ -2,7 +2,7 @@ import { compareVersions } from "@causeway/kubernetes";
 import { CausewayError, parseCidr } from "@causeway/foundation";
 import { flagArgs } from "../flags.ts";
 import type { ControlPlaneProblem } from "../runtime.ts";
-import type { Observed } from "./gather.ts";
+import type { Observed } from "./observed.ts";
 import { gatewayLabel, isBehindGateway } from "./gateway.ts";
 import { imagesOf, minorNumber, servedMinors } from "./images.ts";
 import { templateVersion, workload } from "./rollout.ts";

@@ -1,5 +1,5 @@
 import type { KubeObject, Secret } from "@causeway/kubernetes";
-import type { Observed } from "./gather.ts";
+import type { Endpoint, Observed } from "./observed.ts";
 import { imagesOf, type Images } from "./images.ts";
 import { differs, idOf, stamped } from "./live.ts";
 import { apiServerConfig, apiServerObjects } from "./objects/apiserver.ts";
@@ -18,12 +18,6 @@ import { isRolledOut, templateCredentials, templateVersion, workload } from "./r
 import { isPooled, type TunnelSettings } from "./options.ts";
 import { sizes, type Size } from "./sizes.ts";
 import { digestOf } from "./tenant.ts";
-
-/** Where nodes and users reach the API servers. */
-export interface Endpoint {
-  readonly host: string;
-  readonly port: number;
-}
 
 /** How far the programs of a control plane are, and what they are to be. */
 export interface Stages {

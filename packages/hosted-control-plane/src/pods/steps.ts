@@ -1,7 +1,7 @@
 import type { CertificateSubject, KeyPair } from "@causeway/foundation";
-import type { RestoreSpec } from "../backup/backups.ts";
+import type { RestoreSpec } from "../backup-spec.ts";
 import type { Keyspace } from "../backup/datastore.ts";
-import type { EtcdAccess, EtcdUser } from "./pool/etcd-admin.ts";
+import type { EtcdAccess, EtcdUser } from "../etcd/etcd-admin.ts";
 import type { KubeObject, Secret } from "@causeway/kubernetes";
 import type { EtcdAuthorityStage } from "./plan-etcd-authority.ts";
 

@@ -61,11 +61,6 @@ export function poolNamespaceOf(owner: string): string {
   return `hcp-etcd-${digestOf([owner]).slice(0, 10)}`;
 }
 
-/** The key of a control plane by its id, "NAMESPACE.NAME" of the management cluster: it is shared by that namespace. */
-export function keyOfId(id: string): { readonly namespace: string; readonly name: string } {
-  return { namespace: id.slice(0, id.indexOf(".")), name: id };
-}
-
 /** Where a control plane's keys are in the shared etcd. No prefix is the beginning of another. */
 export function prefixOf(namespaceName: string): string {
   return `/${namespaceName}/`;

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { CausewayError, messageOf, type Clock, type Log } from "@causeway/foundation";
-import type { Backups, RestoreSpec } from "../backup/backups.ts";
+import type { RestoreSpec } from "../backup-spec.ts";
+import type { Backups } from "../backup/backups.ts";
 import type { Keyspace } from "../backup/datastore.ts";
 import { secretNamed } from "../backup/secrets.ts";
 import { notOffered } from "../backup/store.ts";

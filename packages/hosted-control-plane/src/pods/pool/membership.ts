@@ -1,5 +1,5 @@
 import { hasCode, type Clock } from "@causeway/foundation";
-import { openEtcd, type EtcdAccess } from "./etcd-admin.ts";
+import { openEtcd, type EtcdAccess } from "../../etcd/etcd-admin.ts";
 
 /** A member of an etcd, as the etcd knows it. */
 export interface EtcdMember {

@@ -12,7 +12,7 @@ import {
   rotateWithoutAnnotation,
   rotationProgressAnnotation,
 } from "../tenant.ts";
-import { rangeOf } from "./range.ts";
+import { rangeOf } from "../../etcd/range.ts";
 import { planPool, type PoolObserved } from "./plan.ts";
 import { rotationReport } from "./rotation-report.ts";
 

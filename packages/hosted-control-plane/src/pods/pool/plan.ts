@@ -8,12 +8,12 @@ import { etcdCredentials } from "../objects/credentials.ts";
 import { etcdObjects, ETCD_CLIENT_PORT } from "../objects/etcd.ts";
 import { poolPolicies } from "../objects/network.ts";
 import type { AuthorityRotation } from "../../runtime.ts";
-import { etcdAuthoritySteps, placeOf, type EtcdAuthorityStage } from "../plan-etcd-authority.ts";
+import { etcdAuthoritySteps, placeOf } from "../plan-etcd-authority.ts";
 import { isRolledOut, podProblem, podsOf, workload } from "../rollout.ts";
 import { sizes } from "../sizes.ts";
-import { parseRecords, RECORDS_NAME, type StorageRecord } from "../storage/records.ts";
+import { parseRecords, RECORDS_NAME } from "../storage/records.ts";
 import { quotaOf } from "../storage/shares.ts";
-import type { KeyPair } from "@causeway/foundation";
+import type { EtcdAccess } from "../../etcd/etcd-admin.ts";
 import type { PodsSettings } from "../options.ts";
 import type { Credentials, Step } from "../steps.ts";
 import {
@@ -24,7 +24,7 @@ import {
   rotateWithoutAnnotation,
   rotationProgressAnnotation,
 } from "../tenant.ts";
-import type { EtcdAccess } from "./etcd-admin.ts";
+import type { PoolState } from "./state.ts";
 
 /** The etcd that control planes share, each with a prefix of its own. */
 export interface PoolObserved {
@@ -42,24 +42,6 @@ export interface PoolObserved {
    * `ca.crt`, in base64.
    */
   readonly behind: (authorities: string) => readonly string[];
-}
-
-/** What control planes need of it. */
-export interface PoolState {
-  readonly ready: boolean;
-  readonly namespaceName: string;
-  readonly servers: readonly string[];
-  /** Addresses of members, the one that leads best first: one that is not to be restarted soon. */
-  readonly leaders?: readonly string[];
-  /** Of its certificates; undefined: it was not created yet. */
-  readonly authority?: KeyPair;
-  /** Undefined: it has no quorum. */
-  readonly access?: EtcdAccess;
-  /** What each control plane stores there, by the name of its namespace. */
-  readonly storage?: Readonly<Record<string, StorageRecord>>;
-  /** The rotation of its authority, while it goes on: control planes that the next stage waits for, by namespace. */
-  readonly rotation?: { readonly stage: EtcdAuthorityStage; readonly waitsFor: readonly string[] };
-  readonly problem?: ControlPlaneProblem;
 }
 
 /** Whose namespace it is, in the place of a control plane's id. */

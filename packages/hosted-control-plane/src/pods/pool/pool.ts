@@ -22,8 +22,9 @@ import { createStorageWatchdog } from "../storage/watchdog.ts";
 import { isRolledOut, templateCredentials, workload } from "../rollout.ts";
 import { apiServerDigest } from "../stages.ts";
 import { digestOf, poolNamespaceOf, prefixOf } from "../tenant.ts";
-import type { EtcdAdmin } from "./etcd-admin.ts";
-import { planPool, type PoolObserved, type PoolState } from "./plan.ts";
+import type { EtcdAdmin } from "../../etcd/etcd-admin.ts";
+import { planPool, type PoolObserved } from "./plan.ts";
+import type { PoolState } from "./state.ts";
 import { rotationReport } from "./rotation-report.ts";
 
 /** The service cluster, and the control planes that share the etcd. */

@@ -1,5 +1,5 @@
 import { canonicalJson, type Log, type Metrics } from "@causeway/foundation";
-import type { PoolState } from "./plan.ts";
+import type { PoolState } from "./state.ts";
 
 /** Names in one line of the log. */
 const MOST_NAMES = 20;

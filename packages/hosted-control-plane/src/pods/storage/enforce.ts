@@ -1,7 +1,8 @@
 import { base64 } from "@causeway/foundation";
-import type { Call, EtcdAccess, EtcdAdmin } from "../pool/etcd-admin.ts";
+import type { Call, EtcdAccess, EtcdAdmin } from "../../etcd/etcd-admin.ts";
 import { prefixOf } from "../tenant.ts";
-import { policyKeys, policyObjects } from "./policy.ts";
+import { policyKeys } from "../../etcd/permissions.ts";
+import { policyObjects } from "./policy.ts";
 import type { StorageRecord } from "./records.ts";
 
 /** The shared etcd: `call` as root, `etcd` for its users. */

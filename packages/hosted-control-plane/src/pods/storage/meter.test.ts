@@ -1,6 +1,6 @@
 import { CausewayError } from "@causeway/foundation";
 import { describe, expect, test } from "vitest";
-import type { Call } from "../pool/etcd-admin.ts";
+import type { Call } from "../../etcd/etcd-admin.ts";
 import { measure, type Measure } from "./meter.ts";
 
 const MIB = 2 ** 20;

@@ -1,6 +1,6 @@
 import { CausewayError, hasCode } from "@causeway/foundation";
-import type { Call } from "../pool/etcd-admin.ts";
-import { rangeOf } from "../pool/range.ts";
+import type { Call } from "../../etcd/etcd-admin.ts";
+import { rangeOf } from "../../etcd/range.ts";
 
 /** What one member of an etcd says of itself. */
 export interface MemberStatus {

@@ -1,7 +1,7 @@
 import type { Namespace } from "@causeway/kubernetes";
 import type { ControlPlaneProblem, ControlPlaneSpec } from "../../runtime.ts";
 import { bytesOf } from "../ceilings.ts";
-import type { Observed } from "../gather.ts";
+import type { Observed } from "../observed.ts";
 import { isPooled, type PodsSettings } from "../options.ts";
 import { budgetOf, sizes } from "../sizes.ts";
 import { budgetAnnotation, datastoreAnnotation, idAnnotation, ownerAnnotation } from "../tenant.ts";

@@ -4,7 +4,8 @@ import type { ConfigMap } from "@causeway/kubernetes";
 import { budgetAnnotation, datastoreAnnotation, ownerAnnotation } from "../tenant.ts";
 import type { MemberStatus } from "./meter.ts";
 import { dueTenants, planRound, type RoundObserved } from "./plan-round.ts";
-import { permissionChanges, permissionsOf, policyKeys, policyObjects, type Permission } from "./policy.ts";
+import { permissionChanges, permissionsOf, policyKeys, type Permission } from "../../etcd/permissions.ts";
+import { policyObjects } from "./policy.ts";
 import { nextRecord, parseRecords, recordsObject, type StorageRecord, type StorageStage } from "./records.ts";
 import { capacityOf, pooledNames, quotaOf, shareFor, storageTenants, type ShareWanted } from "./shares.ts";
 

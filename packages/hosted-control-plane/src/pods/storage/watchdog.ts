@@ -1,5 +1,5 @@
 import { canonicalJson, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
-import { openEtcd, type Call, type EtcdAccess, type EtcdAdmin } from "../pool/etcd-admin.ts";
+import { openEtcd, type Call, type EtcdAccess, type EtcdAdmin } from "../../etcd/etcd-admin.ts";
 import { prefixOf } from "../tenant.ts";
 import { enforceStage } from "./enforce.ts";
 import {

@@ -1,6 +1,6 @@
 import type { Deployment, KubeObject, Namespace, Pod, Secret, Service, StatefulSet } from "@causeway/kubernetes";
 import type { ControlPlaneSpec } from "../../runtime.ts";
-import type { Observed } from "../gather.ts";
+import type { Observed } from "../observed.ts";
 import { keyspaceOf } from "../keyspace.ts";
 import { idOf } from "../live.ts";
 import { etcdMembers } from "../objects/etcd.ts";
@@ -9,7 +9,7 @@ import { plan } from "../plan.ts";
 import { fileNames } from "../plan-credentials.ts";
 import { isMemberStep, isResized, membersAnnotation, type MemberStep } from "../plan-members.ts";
 import type { EtcdMember, EtcdMembership } from "../pool/membership.ts";
-import type { PoolState } from "../pool/plan.ts";
+import type { PoolState } from "../pool/state.ts";
 import { nextEtcdAuthority } from "../rotate-etcd.ts";
 import type { Step } from "../steps.ts";
 import { componentLabel, inputsAnnotation, namespaceOf, renewAtAnnotation } from "../tenant.ts";

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
-import type { PoolState } from "../pool/plan.ts";
+import type { PoolState } from "../pool/state.ts";
 import type { ControlPlaneSpec } from "../../runtime.ts";
 import { SECRET } from "./played-cluster.ts";
 

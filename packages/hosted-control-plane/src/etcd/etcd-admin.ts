@@ -1,7 +1,7 @@
 import { Agent, request } from "node:https";
 import { CausewayError, issueCertificate, messageOf, type Clock, type KeyPair } from "@causeway/foundation";
 import { rangeOf } from "./range.ts";
-import { permissionChanges, permissionsOf, type Permission } from "../storage/policy.ts";
+import { permissionChanges, permissionsOf, type Permission } from "./permissions.ts";
 
 /** How to reach the members of an etcd. */
 export interface EtcdAccess {

@@ -1,0 +1,45 @@
+import type { KubeObject, Namespace, Pod } from "@causeway/kubernetes";
+import type { ControlPlaneSpec } from "../runtime.ts";
+import type { PodsSettings } from "./options.ts";
+import type { EtcdMembership } from "./pool/membership.ts";
+import type { PoolState } from "./pool/state.ts";
+
+/** Where nodes and users reach the API servers. */
+export interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What the other control planes of the same namespace of the management cluster have. */
+export interface Neighbours {
+  readonly controlPlanes: number;
+  /** Bytes of all their volumes. */
+  readonly storage: number;
+}
+
+/** Everything that the plan of one control plane in a service cluster is made from. */
+export interface Observed {
+  readonly spec: ControlPlaneSpec;
+  readonly settings: PodsSettings;
+  /** The name of its namespace. */
+  readonly namespaceName: string;
+  readonly namespace: Namespace | undefined;
+  /** Objects of ours in the namespace, by kind and name. */
+  readonly live: ReadonlyMap<string, KubeObject>;
+  readonly pods: readonly Pod[];
+  /** cloud.conf; undefined: none is asked for, or its Secret does not exist. */
+  readonly cloudConfig: string | undefined;
+  /** The etcd that control planes share; undefined: nothing is known of it yet. */
+  readonly pool: PoolState | undefined;
+  /** Of its own etcd, while another number of members is requested; undefined: it was not asked, or does not answer. */
+  readonly membership: EtcdMembership | undefined;
+  /** This process saw to its user of that etcd. */
+  readonly hasEtcdUser: boolean;
+  /** The URL at which this process created what machines need to join, and a digest of rotated roots. */
+  readonly joinedAt: string | undefined;
+  /** This process restored its data. */
+  readonly restored: boolean;
+  readonly neighbours: Neighbours;
+  /** Bytes of the shared etcd that it may have. */
+  readonly share: number;
+}
