@@ -1,5 +1,10 @@
 import { createHash } from "node:crypto";
-import type { OpenStackDeployment, OpenStackDeploymentSpec, OpenStackService } from "@causeway/api";
+import {
+  OPENSTACK_SERVICES,
+  type OpenStackDeployment,
+  type OpenStackDeploymentSpec,
+  type OpenStackService,
+} from "@causeway/api";
 import { canonicalJson } from "@causeway/foundation";
 import type { KubeObject, ObjectMeta } from "@causeway/kubernetes";
 import { TLS, tlsPortOf, type Facts } from "../config/index.ts";
@@ -103,14 +108,19 @@ export function groupsOf({ nodeGroups }: OpenStackDeploymentSpec, component: Com
   return nodeGroups.filter(({ roles }) => placed[component.placement].some((role) => roles.includes(role)));
 }
 
-/** `isOwn`: the image that the administrator chose for the service is one of the component. */
+/**
+ * The administrator's own image of a service is that of all its components, but not of Jobs that run with another
+ * service's: the client of the database is in the database's. `isOwn`: it is the image of the component itself.
+ */
 export function imageOf(
   { registry, release, services }: OpenStackDeploymentSpec,
   component: Component,
   isOwn = true,
 ): string {
-  const own = isOwn && services?.find(({ name }) => name === component.service)?.image;
-  return own || `${registry ?? "registry.example.org/openstack"}/${component.image}:${release}`;
+  const { service, image } = component;
+  const from = OPENSTACK_SERVICES.find((name) => name === image) ?? service;
+  const own = isOwn && services?.find(({ name }) => name === from)?.image;
+  return own || `${registry ?? "registry.example.org/openstack"}/${image}:${release}`;
 }
 
 /** The program that makes each line of a container's log one JSON object. It is process 1, of Python's own library. */

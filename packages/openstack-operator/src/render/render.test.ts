@@ -116,6 +116,22 @@ describe("pods of OpenStack's services", () => {
     expect(grace({}, "cloud-nova-api")).toBeGreaterThanOrEqual(80 + 10);
   });
 
+  test("run the administrator's image of their service, and clients of the database that of the database", () => {
+    const services = [
+      { name: "glance" as const, image: "mirror/glance:1" },
+      { name: "mariadb" as const, image: "mirror/mariadb:2" },
+    ];
+    const images = (component: string) => {
+      const found = desire({ services }).workloads.find(({ component: name }) => name === component);
+      const { initContainers = [], containers = [] } = found ? podOf(found.object).spec : {};
+      return [...initContainers, ...containers].map(({ image }) => image);
+    };
+    expect(images("glance-api")).toEqual(["mirror/glance:1"]);
+    expect(images("glance-db-init")).toEqual(["mirror/mariadb:2"]);
+    expect(images("glance-db-sync")).toEqual(["mirror/mariadb:2", "mirror/glance:1"]);
+    expect(images("glance-register")).toEqual(["registry.example.org/openstack/keystone:2025.1"]);
+  });
+
   test("of one node group alone change with that group's options", () => {
     const before = desire().all;
     const nodeGroups = spec.nodeGroups.map((group) =>
