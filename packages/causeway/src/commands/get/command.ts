@@ -23,7 +23,7 @@ Examples:
 Examples:
   causeway get clusters
   causeway get clusters -A -o wide
-  causeway get clusters -o name | xargs -n 1 kubectl annotate reviewed=yes
+  causeway get clusters -o name | xargs -I{} kubectl annotate {} reviewed=yes
   causeway get cluster demo -n tenants -o json`,
         )
         .action(async (name, given) => (await import("./action.ts")).getClusters(name, given, signal)),
