@@ -29,6 +29,15 @@ test.each([
 });
 
 test.each([
+  [5_001, ["packages/kit: has more than 5000 lines; add its folders to scripts/folder-order.ts"]],
+  [4_000, []],
+])("a package of %d lines without an order is a finding where it is large", (lines, problems) => {
+  write("kit/src/low/a.ts", "// one line\n".repeat(lines));
+  write("kit/src/low/a.test.ts", "// one line\n".repeat(5_000));
+  expect(checkFolderOrder(root, {})).toEqual(problems);
+});
+
+test.each([
   ["a static import", 'import { up } from "@causeway/causeway";'],
   ["an import at run time", 'export const load = () => import("@causeway/causeway");'],
 ])("the layers refuse %s of a higher package", (_title, source) => {

@@ -5,7 +5,7 @@
  */
 import { readdirSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
-import { importsIn } from "./parsed.ts";
+import { importsIn, parsedFile } from "./parsed.ts";
 
 /** By package: folders (and files outside folders), lowest first. A name that is missing here is a finding. */
 export const folderOrder: Readonly<Record<string, readonly string[]>> = {
@@ -202,8 +202,27 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
 /** The most files of one folder that may import each other in a cycle. */
 const LARGEST_CYCLE = 4;
 
-/** Every import that goes up, every cycle that is too large, and every folder without a place. */
+/** A package with more lines than this has an order. */
+const LARGE = 5_000;
+
+/** Every import that goes up, every cycle that is too large, and every folder or large package without a place. */
 export function checkFolderOrder(root: string, orders = folderOrder): string[] {
+  const packages = join(root, "packages");
+  const large = readdirSync(packages)
+    .filter((name) => orders[name] === undefined && linesOf(join(packages, name, "src")) > LARGE)
+    .map((name) => `packages/${name}: has more than ${LARGE} lines; add its folders to scripts/folder-order.ts`);
+  return [...large, ...ordered(root, orders)];
+}
+
+/** Lines of the sources of a package, without tests. */
+function linesOf(source: string): number {
+  return [...importsOf(source).keys()].reduce(
+    (sum, file) => sum + parsedFile(join(source, file)).text.split("\n").length,
+    0,
+  );
+}
+
+function ordered(root: string, orders: typeof folderOrder): string[] {
   return Object.entries(orders).flatMap(([name, order]) => {
     const imports = importsOf(join(root, "packages", name, "src"));
     return [...upward(name, order, imports), ...cycles(name, imports)];
