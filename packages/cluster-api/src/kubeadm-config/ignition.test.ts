@@ -211,7 +211,7 @@ test.each<[KubeadmConfigSpec, RegExp | undefined]>([
     { ignition: { containerLinuxConfig: { additionalConfig: "locksmith: {}" } } },
     /additionalConfig: section locksmith is not supported/,
   ],
-])("what Ignition cannot express is named: %j", (spec, expected) => {
+])("a setting that Ignition cannot express is named: %j", (spec, expected) => {
   const problems = ignitionProblems({ format: "ignition", ...spec });
   if (expected) expect(problems.join("; ")).toMatch(expected);
   else expect(problems).toEqual([]);
