@@ -1,4 +1,5 @@
 import { OpenStackCluster, OpenStackMachine } from "@causeway/api";
+import { VirtualClock } from "@causeway/foundation";
 import { Event, Secret } from "@causeway/kubernetes";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -31,6 +32,42 @@ describe("the infrastructure provider in a slow cloud", () => {
       await world.createMachine("late", "late-a");
       await world.until("a server", async () => world.inventory().some((line) => line.startsWith("server late-a")));
       await Promise.all([world.remove("early"), world.remove("late", ["late-a"])]);
+      await process.kill();
+      expect(world.inventory()).toEqual(before);
+    });
+  });
+});
+
+describe("the infrastructure provider next to load balancers that hang", () => {
+  // Nothing of this cloud completes until the test moves its clock.
+  const clock = new VirtualClock(Date.now());
+  let cloud: Simulator;
+  beforeAll(async () => {
+    cloud = await startSimulator({ profile: "instant", clock, delays: { "loadbalancer.amphora.create": 600_000 } });
+  });
+  afterAll(() => cloud.close());
+
+  it("holds back no other cluster, though more hang than it has workers", { timeout: 300_000 }, async () => {
+    await world.inside(cloud, async () => {
+      const before = world.inventory();
+      const process = world.start();
+      const hung = Array.from({ length: 10 }, (_, at) => `hung-${at}`);
+      const others = ["other-a", "other-b", "other-c"];
+      const balanced = { ...demoSpec, apiServer: { managedLoadBalancer: { enabled: true } } };
+      for (const name of hung) await world.createCluster(name, balanced);
+      await world.until(
+        "ten load balancers",
+        async () => world.inventory().filter((line) => line.startsWith("loadbalancer ")).length === hung.length,
+      );
+      for (const name of others) await world.createCluster(name);
+      for (const name of others) await world.clusterReady(name);
+      for (const name of hung) {
+        const { status } = await world.client.get(OpenStackCluster, { namespace, name });
+        expect(status?.initialization?.provisioned).not.toBe(true);
+      }
+      await clock.advance(600_000);
+      for (const name of hung) await world.clusterReady(name);
+      await Promise.all([...hung, ...others].map((name) => world.remove(name)));
       await process.kill();
       expect(world.inventory()).toEqual(before);
     });
