@@ -24,7 +24,7 @@ describe.skipIf(of === undefined)("a cluster of a real Magnum", { timeout: LIMIT
   let tickers: Tickers;
   /** Security groups of before the import. */
   let groups: readonly string[];
-  /** What the cloud's administrator has of projects, users and trusts, before and after. */
+  /** What the cloud's administrator has of projects, users and trusts, before anything was made. */
   let residue: readonly string[];
 
   beforeAll(async () => {
@@ -35,7 +35,8 @@ describe.skipIf(of === undefined)("a cluster of a real Magnum", { timeout: LIMIT
 
   afterAll(async () => {
     await rig?.close();
-    expect(await residueOf()).toEqual(residue);
+    // Others may delete meanwhile what they had.
+    expect((await residueOf()).filter((line) => !residue.includes(line))).toEqual([]);
   }, LIMIT);
 
   const vitals = () => vitalsOf(rig.cloud, tickers);
