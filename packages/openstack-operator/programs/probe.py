@@ -44,15 +44,25 @@ def answers(path, timeout=4):
         return False
 
 
+def program_of(command):
+    """The paths that a process was started with: its program's, and of an interpreter that of the script. Arguments are none: process 1
+    and the question itself have the name that is asked for among them."""
+    words = command.replace(b"\0", b" ").decode("utf-8", "replace").split(" ")
+    # A process may have a title of its own, with its command in parentheses or brackets.
+    begin = max((at for at, word in enumerate(words) if word.startswith(("(", "["))), default=0)
+    words = [word.strip("()[]") for word in words[begin:]]
+    return words[:1] + [word for word in words[1:] if "/" in word and not word.startswith("-")][:1]
+
+
 def runs(name):
     for process in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{process}/cmdline", "rb") as file:
-                words = file.read().replace(b"\0", b" ").decode("utf-8", "replace").split(" ")
+                programs = program_of(file.read())
         except OSError:
             continue
-        # A process may have a title of its own, with its command in parentheses.
-        if any(word.rstrip(")").rsplit("/", 1)[-1] == name for word in words):
+        # Neither this question nor another one at the same time.
+        if os.path.abspath(__file__) not in programs and any(program.rsplit("/", 1)[-1] == name for program in programs):
             return True
     return False
 
