@@ -81,18 +81,28 @@ describe("on a cloud", () => {
     expect(await sweepTrustees({ trustees, hasCluster, log }, never)).toBe(0);
   });
 
-  it("a user without this installation's mark gets it with the next credential of its cluster", async () => {
-    const { hasRow: hasCluster } = openStore(createInformers(stage.client, { clock: systemClock, log: silentLog }));
+  const issue = async (description: string): Promise<string> => {
     const projectId = (await admin.identity.projects.all({ name: "demo" }))[0]?.id ?? "";
-    for (const description of ["Cluster c of the Magnum API", "Cluster c of the Magnum API [installation another]"]) {
-      const uuid = crypto.randomUUID();
-      const name = `magnum-${uuid}`;
-      await admin.identity.users.create({ name, description, domain_id: domain });
-      await trustees.issue({ uuid, name: "c", projectId }, 1, never);
-      expect((await trustees.own(never)).map((one) => one.uuid)).toContain(uuid);
-      expect(await sweepTrustees({ trustees, hasCluster, log: silentLog }, never)).toBe(1);
-      expect(await names()).not.toContain(name);
-    }
+    const uuid = crypto.randomUUID();
+    await admin.identity.users.create({ name: `magnum-${uuid}`, description, domain_id: domain });
+    await trustees.issue({ uuid, name: "c", projectId }, 1, never);
+    return uuid;
+  };
+
+  it("a user without a mark gets this installation's with the next credential of its cluster", async () => {
+    const { hasRow: hasCluster } = openStore(createInformers(stage.client, { clock: systemClock, log: silentLog }));
+    const uuid = await issue("Cluster c of the Magnum API");
+    expect((await trustees.own(never)).map((one) => one.uuid)).toContain(uuid);
+    expect(await sweepTrustees({ trustees, hasCluster, log: silentLog }, never)).toBe(1);
+    expect(await names()).not.toContain(`magnum-${uuid}`);
+  });
+
+  it("a user with another installation's mark keeps it with a new credential, and is not swept here", async () => {
+    const { hasRow: hasCluster } = openStore(createInformers(stage.client, { clock: systemClock, log: silentLog }));
+    const uuid = await issue("Cluster c of the Magnum API [installation another]");
+    expect((await trustees.own(never)).map((one) => one.uuid)).not.toContain(uuid);
+    expect(await sweepTrustees({ trustees, hasCluster, log: silentLog }, never)).toBe(0);
+    expect(await names()).toContain(`magnum-${uuid}`);
   });
 });
 

@@ -81,6 +81,8 @@ function serialOf(name: string, uuid: string): number {
  */
 const markOf = (installation: string): string => `[installation ${installation}]`;
 
+const isMarked = ({ description = "" }: User): boolean => / \[installation [^\]]+\]$/.test(description);
+
 const isOwn = ({ description = "" }: User, id: string): boolean => description.endsWith(` ${markOf(id)}`);
 
 const NAMED = /^magnum-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
@@ -144,8 +146,14 @@ export function createTrustees(
     const id = await installation(signal);
     const description = `Cluster ${name} of the Magnum API${id === undefined ? "" : ` ${markOf(id)}`}`;
     if (found !== undefined) {
-      // Users from before there were marks get one, and those of a cluster that was moved here another.
-      const marked = id === undefined || isOwn(found, id) ? {} : { description };
+      // Users from before there were marks get one. Another installation's mark stays: it may be a copy of this one
+      // whose cluster lives, and would lose its user when this one's row goes.
+      const marked = id === undefined || isMarked(found) ? {} : { description };
+      if (id !== undefined && isMarked(found) && !isOwn(found, id))
+        log.warn("the user of a cluster has the mark of another installation: no sweep of this one deletes it", {
+          user: found.id,
+          cluster: uuid,
+        });
       // The password of an earlier attempt was not kept.
       const renewed = await identity.users.update(found.id, { password, ...marked }, { signal });
       // Keystone revokes all tokens of the user that were issued in the second of the change, those after it included.

@@ -67,3 +67,12 @@ test("a project whose users are gone is found and deleted still", async () => {
 test("without an administrator's cloud nothing is known of them", async () => {
   expect(await readStackProjects({}, record, signal)).toBe("unknown");
 });
+
+test("an account that may not list projects of other domains knows nothing of them", async () => {
+  const member = connectCloud(loadCloudsYaml({ cloud: "simulator", text: simulator.cloudsYaml }));
+  try {
+    expect(await readStackProjects({ admin: member }, record, signal)).toBe("unknown");
+  } finally {
+    await member.close();
+  }
+});

@@ -1,4 +1,4 @@
-import type { Cloud } from "@causeway/openstack";
+import { isForbidden, type Cloud } from "@causeway/openstack";
 import type { MigrationRecord } from "../../record/record.ts";
 import type { Tools } from "../../run/phase.ts";
 
@@ -14,13 +14,30 @@ export interface StackProject {
 const DESCRIPTION = "Heat stack user project";
 const LONGEST_NAME = 64;
 
-/** The projects of a cluster's stacks in Heat's domain; "unknown": no administrator's cloud was given. */
+/**
+ * The projects of a cluster's stacks in Heat's domain; "unknown": no administrator's cloud was given, or it may not
+ * list.
+ */
 export async function readStackProjects(
   { admin }: Pick<Tools, "admin">,
   { inventory }: Pick<MigrationRecord, "inventory">,
   signal: AbortSignal,
 ): Promise<readonly StackProject[] | "unknown"> {
   if (!admin) return "unknown";
+  try {
+    return await findStackProjects(admin, inventory, signal);
+  } catch (error) {
+    // What is given as the administrator's cloud may know Magnum's rows and not Keystone's domains.
+    if (isForbidden(error)) return "unknown";
+    throw error;
+  }
+}
+
+async function findStackProjects(
+  admin: Cloud,
+  inventory: MigrationRecord["inventory"],
+  signal: AbortSignal,
+): Promise<readonly StackProject[]> {
   const found: StackProject[] = [];
   for (const stack of inventory.stacks) {
     const name = `${inventory.projectId}-${stack.id}`.slice(0, LONGEST_NAME);

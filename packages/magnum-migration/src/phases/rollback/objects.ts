@@ -91,6 +91,9 @@ export async function forgetObject(
   await client.delete(type, key, { propagationPolicy: "Orphan", signal });
 }
 
-/** How the names of an OpenStackCluster's security groups begin: upstream's, and unlike those of any other cluster. */
-export const securityGroupPrefix = ({ namespace, name }: Pick<MigrationRecord, "namespace" | "name">): string =>
-  `k8s-cluster-${namespace}-${name}-secgroup-`;
+/** Upstream's names of an OpenStackCluster's security groups: whole, since one cluster's name can begin another's. */
+export const securityGroupNames = ({
+  namespace,
+  name,
+}: Pick<MigrationRecord, "namespace" | "name">): readonly string[] =>
+  ["controlplane", "worker", "bastion"].map((role) => `k8s-cluster-${namespace}-${name}-secgroup-${role}`);

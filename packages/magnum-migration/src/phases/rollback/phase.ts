@@ -9,7 +9,7 @@ import { drivers, replicasAnnotation } from "../freeze/plan.ts";
 import { setStage } from "../import/phase.ts";
 import { readPool } from "../switch/phase.ts";
 import { memberNameOf } from "../switch/plan.ts";
-import { forgetObject, objectsOf, securityGroupPrefix } from "./objects.ts";
+import { forgetObject, objectsOf, securityGroupNames } from "./objects.ts";
 import { planRollback, type RollbackFacts, type RollbackStep } from "./plan.ts";
 
 /** Not one of the seven phases: undoes what the phases did, while retire was not begun. */
@@ -126,11 +126,13 @@ async function gatherRollback(tools: Tools, record: MigrationRecord, signal: Abo
 /** Groups are forgotten with the object that made them: those of servers that stay, which `roll` made, are in use. */
 async function freeGroups(
   { cloud }: Tools,
-  { namespace, name }: MigrationRecord,
+  { namespace, name, inventory }: MigrationRecord,
   signal: AbortSignal,
 ): Promise<RollbackFacts["groups"]> {
-  const prefix = securityGroupPrefix({ namespace, name });
-  const own = (await cloud.network.securityGroups.all({}, { signal })).filter((one) => one.name.startsWith(prefix));
+  const names = securityGroupNames({ namespace, name });
+  // An administrator's list has the groups of all projects.
+  const all = await cloud.network.securityGroups.all({ project_id: inventory.projectId }, { signal });
+  const own = all.filter((one) => names.includes(one.name));
   if (own.length === 0) return [];
   const used = new Set((await cloud.network.ports.all({}, { signal })).flatMap((port) => port.security_groups));
   return own.filter(({ id }) => !used.has(id)).map((one) => ({ id: one.id, name: one.name }));
