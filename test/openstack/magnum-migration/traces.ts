@@ -3,7 +3,7 @@
  * by its guard, or by the next run.
  */
 import { execFile } from "node:child_process";
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -75,6 +75,8 @@ export const lives = ({ pid, started }: Alive): boolean => startOf(pid) === star
 export async function undo(traces: Traces): Promise<void> {
   const { project, dir } = traces;
   await Promise.all((traces.programs ?? []).map((program) => end(program)));
+  // Programs of a control plane outlive a command that had no time to end them.
+  if (dir !== undefined) await Promise.all(runningFrom(`${dir}/`).map((program) => end(program, "SIGTERM")));
   if (traces.policy !== undefined) restorePolicy(traces.policy);
   for (const device of traces.devices ?? [])
     await run("ovs-vsctl", ["--timeout=20", "--if-exists", "del-port", "br-int", device]);
@@ -90,9 +92,23 @@ export async function undo(traces: Traces): Promise<void> {
   rmSync(tracesFile(), { force: true });
 }
 
-async function end(program: Alive): Promise<void> {
+/** Processes whose program is in this folder. */
+function runningFrom(folder: string): readonly Alive[] {
+  const ids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return ids.map((id) => alive(Number(id))).filter(({ pid }) => commandOf(pid).startsWith(folder));
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+async function end(program: Alive, signal: NodeJS.Signals = "SIGINT"): Promise<void> {
   if (!lives(program)) return;
-  process.kill(program.pid, "SIGINT");
+  process.kill(program.pid, signal);
   for (let waited = 0; waited < GRACE && lives(program); waited += 100) await sleep(100);
   if (lives(program)) process.kill(program.pid, "SIGKILL");
 }
