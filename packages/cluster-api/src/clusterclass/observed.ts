@@ -4,9 +4,12 @@ import type { ProviderObject } from "../contract/provider-object.ts";
 import type { TemplateReference } from "../topology/blueprint.ts";
 import type { VariableDefinition } from "../variables/definition.ts";
 
-/** What the extension of a patch answered to the question for its variables, or why it did not. */
+/**
+ * The variables that the extension of a patch has, or why they are not known. `isOld`: the extension cannot be reached
+ * and its failurePolicy is Ignore, so that these are the ones that the status lists.
+ */
 export type DiscoveredVariables = { readonly patch: string; readonly handler: string } & (
-  | { readonly variables: readonly VariableDefinition[] }
+  | { readonly variables: readonly VariableDefinition[]; readonly isOld?: true }
   | { readonly problem: string }
 );
 

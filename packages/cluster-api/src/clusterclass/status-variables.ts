@@ -13,11 +13,11 @@ interface VariablesVerdict {
   readonly problems: readonly string[];
   /** What the status lists; undefined while not all of it is known. */
   readonly variables: StatusVariable[] | undefined;
-  /** Milliseconds until extensions are asked again. */
+  /** Milliseconds until extensions are called again. */
   readonly again?: number;
 }
 
-/** Milliseconds after which an extension that answered is asked again. */
+/** Milliseconds after which an extension that responded is called again. */
 const againAfterSuccess = 10 * 60_000;
 
 /** All variables of a class, by who defines them, and what is wrong with them. */
@@ -32,7 +32,8 @@ export function judgeVariables({ clusterClass, discovered }: Observed): Variable
       ? []
       : definitionProblems(one.variables).map((problem) => `${one.patch} (${one.handler}): ${problem}`),
   );
-  const again = discovered.length > 0 ? againAfterSuccess : undefined;
+  const isOld = discovered.some((one) => "isOld" in one && one.isOld);
+  const again = isOld ? againAfterFailure : discovered.length > 0 ? againAfterSuccess : undefined;
   if (failures.length + wrong.length > 0)
     return {
       problems: [...failures, ...wrong].map((problem) => `VariableDiscovery failed: ${problem}`),

@@ -89,11 +89,26 @@ describe("a handler that a ClusterClass names", () => {
     expect((error as Error).message).toContain('"generate.ext"');
     expect((error as Error).message).toMatch(expected);
   });
-  test("that cannot be reached and may be ignored answers with nothing", async () => {
-    const { ask } = played([config({}, "Ignore")], () => {
+  test("that cannot be reached and may be ignored has its last response to an equal request, or none", async () => {
+    const good = { status: "Success", items: [1] };
+    let answer = (): unknown => good;
+    const { clock, asked, ask } = played([config({}, "Ignore")], () => answer());
+    await ask();
+    answer = () => {
       throw new CausewayError("RUNTIME_EXTENSION_FAILED", "no route");
-    });
-    expect(await ask()).toEqual({ status: "Success" });
+    };
+    await clock.advance(call.keep);
+    expect(await ask()).toEqual(good);
+    expect(await ask({ fields: { items: [2] } })).toBeUndefined();
+    expect(asked).toHaveLength(3);
+    // No failure is kept in the place of a response: not after its own time either.
+    await clock.advance(call.keep);
+    expect(await ask()).toEqual(good);
+    expect(await ask({ fields: { items: [2] } })).toBeUndefined();
+    expect(asked).toHaveLength(5);
+    await clock.advance(againAfterFailure);
+    answer = () => ({ status: "Success", items: [3] });
+    expect(await ask()).toEqual({ status: "Success", items: [3] });
   });
   test("is asked the same once in a time, a failure for a shorter one", async () => {
     let answer: () => unknown = () => ({ status: "Success" });

@@ -25,6 +25,8 @@ export interface NamedCall {
   readonly keep: number;
 }
 
+type Response = Readonly<Record<string, unknown>>;
+
 /** Where extensions are read, and how they are called. */
 export interface NamedCallsOptions {
   readonly configs: Informer<ExtensionConfig>;
@@ -33,24 +35,27 @@ export interface NamedCallsOptions {
   readonly clock: Clock;
 }
 
-/** Milliseconds until a handler that failed is asked the same again. */
+/** Milliseconds until a handler that failed is called again with an equal request. */
 export const againAfterFailure = 10_000;
 
-/** Calls handlers by their names; equal requests within a short time are asked once. */
+/** Calls handlers by their names; equal requests within a short time are sent once. */
 export class NamedCalls {
   readonly #options: NamedCallsOptions;
   readonly #kept = new KeptResponses();
+  /** The last response to each request, however old: used while a handler whose failures are ignored is unreachable. */
+  readonly #last = new KeptResponses();
 
   constructor(options: NamedCallsOptions) {
     this.#options = options;
   }
 
   /**
-   * The response, whose status is Success; one without fields where the handler cannot be reached and may be ignored.
+   * The response, whose status is Success. While a handler with failurePolicy Ignore cannot be reached: its last
+   * response to an equal request, or undefined if there was none, which the caller must not take for an empty response.
    *
    * @throws CausewayError RUNTIME_EXTENSION_FAILED, with the name of the handler
    */
-  async call(call: NamedCall, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> {
+  async call(call: NamedCall, signal: AbortSignal): Promise<Response | undefined> {
     const handler = await this.#handlerOf(call, signal);
     const settings = { ...handler.config.spec.settings, ...call.settings };
     const body = {
@@ -61,28 +66,33 @@ export class NamedCalls {
     };
     const path = `${call.hook.toLowerCase()}/${handler.name}`;
     const key = requestKey(handler.config, path, body);
-    const kept = this.#kept.find(key, this.#options.clock.now());
-    if (kept && "error" in kept) throw kept.error;
-    if (kept) return kept.response;
     const { clock } = this.#options;
     try {
-      const response = await this.#ask(call, { handler, path, body }, signal);
+      const kept = this.#kept.find(key, clock.now());
+      if (kept && "error" in kept) throw kept.error;
+      if (kept) return kept.response;
+      const response = await this.#send(call, { handler, path, body }, signal);
       this.#kept.keep(key, { response }, clock.now() + call.keep);
+      this.#last.keep(key, { response }, Infinity);
       return response;
     } catch (error) {
-      if (error instanceof CausewayError)
+      if (!(error instanceof CausewayError)) throw error;
+      if (!this.#kept.find(key, clock.now()))
         this.#kept.keep(key, { error }, clock.now() + Math.min(againAfterFailure, call.keep));
-      throw error;
+      // As upstream: what cannot be called may be ignored, what answers Failure may not.
+      if (!handler.isIgnorable || !(error instanceof Unreachable)) throw error;
+      const last = this.#last.find(key, clock.now());
+      return last && "response" in last ? last.response : undefined;
     }
   }
 
-  async #ask(
+  async #send(
     call: NamedCall,
     { handler, path, body }: { readonly handler: HookHandler; readonly path: string; readonly body: object },
     signal: AbortSignal,
-  ): Promise<Readonly<Record<string, unknown>>> {
+  ): Promise<Response> {
     const { kubernetes, extensions } = this.#options;
-    const { config, timeout, isIgnorable } = handler;
+    const { config, timeout } = handler;
     let response: unknown;
     try {
       const ca = await authorityOf(kubernetes, config, signal);
@@ -90,9 +100,7 @@ export class NamedCalls {
       if (!isRecord(response)) throw new Error("the response is no JSON object");
     } catch (error) {
       signal.throwIfAborted();
-      // As upstream: what cannot be called may be ignored, what answers Failure may not.
-      if (isIgnorable) return { status: "Success" };
-      throw failed(call, messageOf(error), error);
+      throw new Unreachable(...failure(call, messageOf(error), error));
     }
     const { status, message } = response;
     if (status === "Success") return response;
@@ -128,10 +136,21 @@ export class NamedCalls {
   }
 }
 
-function failed({ handler, hook }: NamedCall, why: string, cause?: unknown): CausewayError {
-  return new CausewayError(
+/** A handler that gave no response, which its failurePolicy may ignore. */
+class Unreachable extends CausewayError {}
+
+function failed(call: NamedCall, why: string): CausewayError {
+  return new CausewayError(...failure(call, why));
+}
+
+function failure(
+  { handler, hook }: NamedCall,
+  why: string,
+  cause?: unknown,
+): ConstructorParameters<typeof CausewayError> {
+  return [
     "RUNTIME_EXTENSION_FAILED",
     `failed to call extension handler ${JSON.stringify(handler)} (${hook}): ${why}`,
     { cause, hint: "Check the extension, its ExtensionConfig, and the name of the handler in the ClusterClass." },
-  );
+  ];
 }

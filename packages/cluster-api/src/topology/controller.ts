@@ -21,6 +21,7 @@ import type { Observed } from "./observed.ts";
 import { gather } from "./gather.ts";
 import { performTopologyStep } from "./perform.ts";
 import { plan, topologyStepEvents } from "./plan.ts";
+import { SkippedPatches } from "./skipped-patches.ts";
 import type { TopologyStep } from "./steps.ts";
 
 /** Reconciles Clusters with a topology: applies what their ClusterClass makes of it. */
@@ -28,9 +29,10 @@ export function topologyController(context: Context): ControllerOptions {
   const { clock, log, topologies } = context;
   const differences = new Differences(context.informers.client);
   const brake = new RotationBrake();
+  const skipped = new SkippedPatches();
   const pipeline: Pipeline<Observed, TopologyStep, TopologyReport> = {
     async gather(key, signal) {
-      const observed = await gather(context, { differences, brake }, { key, signal });
+      const observed = await gather(context, { differences, brake, skipped }, { key, signal });
       if (!observed) topologies.set(key, undefined);
       return observed;
     },

@@ -4,11 +4,12 @@ import { againAfterFailure, type ClassHook, type NamedCalls } from "../runtime/n
 import { desiredState, type Desired, type DesiredInput } from "./desired.ts";
 import { readGenerated, type GeneratedPatch } from "./generated.ts";
 import { TopologyProblem } from "./problem.ts";
+import type { SkippedPatches } from "./skipped-patches.ts";
 
-/** Milliseconds that the answer to the same templates and variables is used again. */
+/** Milliseconds that the response to the same templates and variables is used again. */
 const keep = 30_000;
 
-/** Milliseconds after which extensions are asked again although nothing has changed here. */
+/** Milliseconds after which extensions are called again although nothing has changed here. */
 export const externalAgain = 10 * 60_000;
 
 /**
@@ -18,13 +19,13 @@ export const externalAgain = 10 * 60_000;
  * @throws TopologyProblem
  */
 export async function desiredWithExtensions(
-  calls: NamedCalls,
+  { calls, skipped }: { readonly calls: NamedCalls; readonly skipped: SkippedPatches },
   input: Omit<DesiredInput, "generated" | "patches">,
   signal: AbortSignal,
 ): Promise<Desired> {
   const patches = input.blueprint.class.spec.patches ?? [];
   const generated = new Map<string, readonly GeneratedPatch[]>();
-  const ask = async (hook: ClassHook, handler: string, { patch, of }: Question) => {
+  const send = async (hook: ClassHook, handler: string, { patch, of }: Subject) => {
     const items = of.patcher.items.map((item) => ({
       // What is validated needs no identity.
       ...(hook === "GeneratePatches" ? { uid: item.uid } : {}),
@@ -49,7 +50,12 @@ export async function desiredWithExtensions(
     if (!handler) continue;
     const before = desiredState({ ...input, generated, patches: at });
     await judged(`failed to generate patches for patch ${JSON.stringify(patch.name)}`, signal, async () => {
-      const response = await ask("GeneratePatches", handler, { patch, of: before });
+      const response = await send("GeneratePatches", handler, { patch, of: before });
+      if (response) skipped.forget(input.cluster, patch.name);
+      else if (skipped.maySkip(input.cluster, patch.name)) {
+        generated.set(patch.name, []);
+        return;
+      } else throw new Error(notIgnored(handler));
       const uids = before.patcher.items.map(({ uid }) => uid);
       generated.set(
         patch.name,
@@ -62,13 +68,14 @@ export async function desiredWithExtensions(
     const handler = patch.external?.validateTopologyExtension;
     if (!handler) continue;
     await judged(`validation of patch ${JSON.stringify(patch.name)} failed`, signal, () =>
-      ask("ValidateTopology", handler, { patch, of: desired }),
+      send("ValidateTopology", handler, { patch, of: desired }),
     );
   }
   return desired;
 }
 
-interface Question {
+/** What a call is about: a patch, and the templates that the handler is to be shown. */
+interface Subject {
   readonly patch: NonNullable<DesiredInput["blueprint"]["class"]["spec"]["patches"]>[number];
   readonly of: Desired;
 }
@@ -80,6 +87,13 @@ async function judged(what: string, signal: AbortSignal, work: () => Promise<unk
     signal.throwIfAborted();
     throw new TopologyProblem(`${what}: ${messageOf(error)}`, againAfterFailure);
   }
+}
+
+function notIgnored(handler: string): string {
+  return (
+    `extension handler ${JSON.stringify(handler)} cannot be reached. Its failurePolicy is Ignore, but without its ` +
+    "patches the machines of this Cluster could be replaced: nothing of the Cluster is changed until it responds"
+  );
 }
 
 /** A response that cannot be used is the extension's fault: its name goes into the message. */

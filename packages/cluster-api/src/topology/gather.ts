@@ -16,11 +16,19 @@ import { isBeingCreated, noHooks, okToDeleteAnnotation, type HookState } from ".
 import type { Blueprint, CurrentState, Difference } from "./model.ts";
 import type { MadeObject } from "./made-objects.ts";
 import { TopologyProblem } from "./problem.ts";
+import type { SkippedPatches } from "./skipped-patches.ts";
+
+/** What is kept from one reconcile to the next. */
+export interface TopologyMemory {
+  readonly differences: Differences;
+  readonly brake: RotationBrake;
+  readonly skipped: SkippedPatches;
+}
 
 /** Reads caches, computes what the topology wants, and has the API server say how what there is differs. */
 export async function gather(
   context: Context,
-  { differences, brake }: { readonly differences: Differences; readonly brake: RotationBrake },
+  { differences, brake, skipped }: TopologyMemory,
   { key, signal }: { readonly key: ObjectKey; readonly signal: AbortSignal },
 ): Promise<Observed | undefined> {
   const cluster = context.clusters.get(key);
@@ -46,7 +54,7 @@ export async function gather(
       ...(until === undefined ? {} : { until }),
     };
     const input = { cluster, blueprint, current, kinds: context.kinds, hold: asked.hold };
-    const desired = await desiredWithExtensions(context.named, input, signal);
+    const desired = await desiredWithExtensions({ calls: context.named, skipped }, input, signal);
     const problems = incompatibilities(cluster, desired, current);
     if (problems.length > 0) throw new TopologyProblem(problems.join("; "));
     const differenceOf = async (made: MadeObject) => {
