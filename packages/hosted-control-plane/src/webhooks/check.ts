@@ -81,13 +81,14 @@ async function brokenWebhooks(
 }
 
 /**
- * Refusals have no field for the webhook that refused or failed: both servers quote its name, before anything that the
- * webhook said itself. So a webhook cannot pass for another one, nor its denial for a failure. Undefined: no webhook
- * refused.
+ * Refusals have no field for the webhook that refused or failed: both servers quote its name at the beginning, before
+ * anything that the webhook said itself. So neither a webhook nor the message of an admission policy, which the tenant
+ * writes, can pass for another webhook, nor a denial for a failure. Undefined: no webhook refused.
  */
 export function culpritOf(message: string): { readonly name: string; readonly isFailure: boolean } | undefined {
-  const [, how, name] = /(failed calling webhook|admission webhook) "([^"]{1,253})"/.exec(message) ?? [];
-  return name === undefined ? undefined : { name, isFailure: how === "failed calling webhook" };
+  const said = /^(?:(?:Internal error occurred: )?(failed calling webhook)|admission webhook) "([^"]{1,253})"/;
+  const [, failed, name] = said.exec(message) ?? [];
+  return name === undefined ? undefined : { name, isFailure: failed !== undefined };
 }
 
 /** Why the request is refused; undefined: it is not, or it cannot be made. */
