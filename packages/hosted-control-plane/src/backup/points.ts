@@ -30,7 +30,9 @@ export function pointsByFolder(names: readonly string[]): ReadonlyMap<string, re
     const point = parsePoint(name);
     const folder = name.split("/").slice(0, -2).join("/");
     if (point === undefined || folder.split("/").length !== 3) continue;
-    found.set(folder, [...(found.get(folder) ?? []), point]);
+    const points = found.get(folder) ?? [];
+    points.push(point);
+    found.set(folder, points);
   }
   return found;
 }

@@ -37,6 +37,11 @@ export interface EtcdUser {
   readonly sealed?: boolean;
 }
 
+/** Of a shared etcd, which has users. */
+const POOLED_HINT =
+  "Users of the pooled etcd are made by this process: run it where pods of the service cluster can be reached, or choose datastore type Own.";
+const OWN_HINT =
+  "Run this process where pods of the service cluster can be reached, let network policies admit its namespace to port 2379, and see whether the etcd has a quorum.";
 const TIMEOUT = 10_000;
 const LONGEST = 16 * 2 ** 20;
 const LIFETIME = 24 * 3600_000;
@@ -166,7 +171,7 @@ async function callerOf(
       }
     }
     throw new CausewayError("PODS_ETCD_UNREACHABLE", `etcd cannot be reached for ${path}: ${messageOf(last)}`, {
-      hint: "Users of the pooled etcd are made by this process: run it where pods of the service cluster can be reached, or choose datastore type Own.",
+      hint: access.password === "" ? OWN_HINT : POOLED_HINT,
       cause: last,
     });
   };
