@@ -1,3 +1,4 @@
+import { messageOf, type Clock } from "@causeway/foundation";
 import { secretText, type Secret, type KubeObject } from "@causeway/kubernetes";
 import type { ControlPlaneSpec } from "../runtime.ts";
 import type { ServiceCluster } from "./service-cluster.ts";
@@ -7,8 +8,8 @@ import { idOf } from "./live.ts";
 import { capacityOf, shareFor, sharesWanted, type ShareRequest } from "./storage/shares.ts";
 import type { PodsSettings } from "./options.ts";
 import { keyspaceOf } from "./keyspace.ts";
-import { isResized } from "./plan-members.ts";
-import type { EtcdMembers, EtcdMembership } from "./pool/membership.ts";
+import { isResizing } from "./plan-members.ts";
+import type { EtcdMembers } from "./pool/membership.ts";
 import type { PoolState } from "./pool/state.ts";
 
 /** Where the state of control planes in a service cluster is read. */
@@ -21,6 +22,7 @@ export interface GatherFrom {
   /** Those of all processes: they have one etcd. */
   readonly sharing: () => readonly ShareRequest[];
   readonly members: Pick<EtcdMembers, "read">;
+  readonly clock: Clock;
   /** Reads a Secret of the management cluster. */
   readonly readSecret: (namespace: string, name: string, signal: AbortSignal) => Promise<Secret | undefined>;
 }
@@ -51,7 +53,7 @@ export async function gather(from: GatherFrom, tenant: Tenant, signal: AbortSign
     namespace: cluster.namespaces.get({ namespace: "", name: namespaceName }),
     live,
     pods,
-    membership: await membershipOf(from, { spec, live, pods, namespaceName }, signal),
+    ...(await membershipOf(from, { spec, live, pods, namespaceName }, signal)),
     cloudConfig: secretText(secret, "cloud.conf"),
     joinedAt,
     pool: from.pool(),
@@ -70,15 +72,34 @@ export async function gather(from: GatherFrom, tenant: Tenant, signal: AbortSign
   };
 }
 
+/** Milliseconds for all of it: one etcd that does not answer holds back none of the others. */
+const READ_WITHIN = 3_000;
+
 /** An etcd that does not answer is looked at again: its members are left as they are meanwhile. */
 async function membershipOf(
-  { members }: GatherFrom,
+  { members, clock }: GatherFrom,
   of: Pick<Observed, "spec" | "live" | "pods" | "namespaceName">,
   signal: AbortSignal,
-): Promise<EtcdMembership | undefined> {
-  if (!isResized(of)) return undefined;
-  const keyspace = keyspaceOf({ ...of, pool: undefined });
-  return keyspace && members.read(keyspace.access, signal).catch(() => undefined);
+): Promise<Pick<Observed, "membership" | "membershipFailure">> {
+  const keyspace = isResizing(of) ? keyspaceOf({ ...of, pool: undefined }) : undefined;
+  if (keyspace === undefined) return { membership: undefined };
+  const [reading, waiting] = [new AbortController(), new AbortController()];
+  const late = clock.sleep(READ_WITHIN, AbortSignal.any([signal, waiting.signal])).then(
+    () => reading.abort(new Error(`no answer within ${READ_WITHIN / 1000} s`)),
+    () => {},
+  );
+  try {
+    return { membership: await members.read(keyspace.access, AbortSignal.any([signal, reading.signal])) };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return {
+      membership: undefined,
+      membershipFailure: messageOf(reading.signal.aborted ? reading.signal.reason : error),
+    };
+  } finally {
+    waiting.abort();
+    await late;
+  }
 }
 
 function objectNamed({ objects }: ServiceCluster, namespace: string, id: string): KubeObject | undefined {

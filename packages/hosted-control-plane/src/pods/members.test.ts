@@ -1,10 +1,12 @@
 import type { Deployment, StatefulSet } from "@causeway/kubernetes";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { keyspaceOf } from "./keyspace.ts";
 import { memberSteps } from "./plan-members.ts";
 import { plan } from "./plan.ts";
 import { PlayedCluster, now } from "./testing/played-cluster.ts";
 import { own, specOf } from "./testing/spec.ts";
+import type { NetworkPolicy } from "./types.ts";
 
 const withMembers = (members: number, changes: Parameters<typeof specOf>[0] = {}) =>
   specOf({ pods: own({ datastore: { members } }), ...changes });
@@ -37,6 +39,13 @@ function check(cluster: PlayedCluster): void {
     expect(voters.map((each) => each.name)).toContain(name);
   }
   const { spec } = etcdOf(cluster);
+  // While it runs, every member that votes has its pod.
+  if (spec.replicas !== 0) expect(spec.replicas).toBeGreaterThanOrEqual(voters.length);
+  // What it gives up with its volume is no member any more.
+  const [after, before] = cluster.written.filter(({ kind }) => kind === "StatefulSet").toReversed() as StatefulSet[];
+  const isScaled = cluster.performed.at(-1) === "apply StatefulSet/etcd" && after?.spec.replicas !== 0;
+  if (isScaled && (after?.spec.replicas ?? 0) < (before?.spec.replicas ?? 0))
+    expect(members.length).toBeLessThanOrEqual(after?.spec.replicas ?? 0);
   const { whenScaled } = spec.persistentVolumeClaimRetentionPolicy as { whenScaled: string };
   // Hibernation keeps every volume.
   if (whenScaled === "Delete") expect(spec.replicas).toBeGreaterThanOrEqual(1);
@@ -142,6 +151,44 @@ describe("another number of etcd members", () => {
     const { steps, status } = plan({ ...observed, membership: { ...cluster.membership, members } }, now);
     expect(steps).toEqual([]);
     expect(status.problem).toMatchObject({ code: "PODS_MEMBERS_INVALID", actor: "operator" });
+  });
+
+  test("asks again by itself whether a member that is none of the StatefulSet's was removed", () => {
+    const cluster = started(1);
+    const observed = cluster.observe(withMembers(3));
+    const members = [...cluster.membership.members, { id: "9", name: undefined, isLearner: false }];
+    const { wait } = plan({ ...observed, membership: { ...cluster.membership, members } }, now);
+    expect(wait?.until).toBe(now + 30_000);
+  });
+
+  test("waits for a control plane that is hibernated to wake, which is hibernated all the same", () => {
+    const cluster = started(1);
+    cluster.complete(withMembers(1, { replicas: 0 }));
+    const { steps, status, wait } = cluster.complete(withMembers(3, { replicas: 0 }));
+    expect(steps).toEqual([]);
+    expect([status.problem, status.starting]).toEqual([undefined, undefined]);
+    expect(wait?.until).toBeGreaterThan(now + 600_000);
+    complete(cluster, withMembers(3));
+    expect(cluster.membership.members).toHaveLength(3);
+  });
+
+  test("is looked at each second at first, and once a minute when nothing comes of it", () => {
+    const cluster = started(1);
+    const observed = { ...cluster.observe(withMembers(3)), membership: undefined };
+    const after = (elapsed: number) => {
+      const { wait } = plan({ ...observed, membersSince: now }, now + elapsed);
+      return (wait?.until ?? Infinity) - now - elapsed;
+    };
+    expect([0, 1_000, 8_000, 40_000, 3600_000].map(after)).toEqual([1_000, 1_000, 2_000, 10_000, 60_000]);
+  });
+
+  test("needs connections to etcd that its policy permits the operator, also of one that is not backed up", () => {
+    const cluster = started(1);
+    const port = keyspaceOf({ ...cluster.observe(withMembers(3)), pool: undefined })?.access.port;
+    const { spec } = cluster.live.get("NetworkPolicy/etcd") as NetworkPolicy;
+    const peers = spec.ingress?.flatMap(({ from, ports }) => (ports?.some((each) => each.port === port) ? from : []));
+    const operator = { matchLabels: { "kubernetes.io/metadata.name": "causeway-system" } };
+    expect(peers).toContainEqual({ namespaceSelector: operator });
   });
 
   test("comes to its end from wherever it was, through hibernation and other requests, and keeps data and quorum", () => {

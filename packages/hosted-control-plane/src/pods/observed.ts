@@ -33,6 +33,10 @@ export interface Observed {
   readonly pool: PoolState | undefined;
   /** Of its own etcd, while another number of members is requested; undefined: it was not asked, or does not answer. */
   readonly membership: EtcdMembership | undefined;
+  /** Why it does not answer. */
+  readonly membershipFailure?: string;
+  /** Since when nothing of its members changed (ms since epoch), while another number of them is requested. */
+  readonly membersSince?: number;
   /** This process saw to its user of that etcd. */
   readonly hasEtcdUser: boolean;
   /** The URL at which this process created what machines need to join, and a digest of rotated roots. */

@@ -1,3 +1,4 @@
+import { canonicalJson } from "@causeway/foundation";
 import type { Deployment, Secret, StatefulSet } from "@causeway/kubernetes";
 import type { ControlPlaneProblem } from "../runtime.ts";
 import type { Observed } from "./observed.ts";
@@ -33,9 +34,19 @@ export interface WantedMembers {
 }
 
 /** The members of an own etcd are being changed, or are to be. */
-export function isResized(from: SpecAndLive): boolean {
+function isResized(from: SpecAndLive): boolean {
   const { settled, registered } = annotated(from);
   return !isPooled(from.spec) && settled !== undefined && (settled !== wantedOf(from) || registered !== undefined);
+}
+
+/** They are changed now: an etcd that is hibernated does not run, and its members wait until it is woken. */
+export function isResizing(from: SpecAndLive): boolean {
+  return from.spec.replicas !== 0 && isResized(from);
+}
+
+/** Changes whenever the members of an etcd come closer to what is requested, or away from it. */
+export function memberProgress(from: SpecAndLive & Pick<MembersFrom, "membership">): string {
+  return isResizing(from) ? canonicalJson([wantedOf(from), annotated(from), from.membership ?? null]) : "";
 }
 
 /**
@@ -117,7 +128,7 @@ function hasPod({ pods }: Pick<MembersFrom, "pods">, ordinal: number): boolean {
  */
 export function memberSteps(from: MembersFrom, isSettled: boolean): Step[] {
   const { membership } = from;
-  const keyspace = isResized(from) ? keyspaceOf({ ...from, pool: undefined }) : undefined;
+  const keyspace = isResizing(from) ? keyspaceOf({ ...from, pool: undefined }) : undefined;
   if (keyspace === undefined || membership?.leader === undefined || !isSettled) return [];
   if (annotated(from).registered !== membership.members.length || membersProblem(from) !== undefined) return [];
   const { access } = keyspace;
@@ -161,7 +172,14 @@ function isRotated({ live }: MembersFrom): boolean {
   return placeOf(live.get(`Secret/${copyName("etcd-ca")}`) as Secret | undefined).stage !== "single";
 }
 
-/** Members that are not the first ones of the StatefulSet are no business of ours. */
+/** An etcd that cannot be asked about its members, while they are to change. */
+export function membershipProblem(from: Pick<Observed, "spec" | "live" | "membershipFailure" | "namespaceName">) {
+  if (from.membershipFailure === undefined || !isResizing(from)) return undefined;
+  const message = `etcd in Namespace ${from.namespaceName} cannot be asked about its members, which are to change: ${from.membershipFailure.slice(0, 300)}`;
+  return { code: "PODS_ETCD_UNREACHABLE", message, actor: "operator" } satisfies ControlPlaneProblem;
+}
+
+/** Members that are not the first ones of the StatefulSet are left alone: the operator removes them. */
 export function membersProblem(from: MembersFrom): ControlPlaneProblem | undefined {
   if (!isResized(from) || from.membership === undefined) return undefined;
   const { members } = from.membership;

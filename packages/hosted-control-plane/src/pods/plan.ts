@@ -13,7 +13,7 @@ import { endpointOf, tenantNetwork } from "./objects/network.ts";
 import { applySteps, initializedNamespace, namespaceSteps } from "./plan-objects.ts";
 import { etcdAuthoritySteps } from "./plan-etcd-authority.ts";
 import { copyName, keySteps } from "./plan-keys.ts";
-import { isResized, memberSteps } from "./plan-members.ts";
+import { isResizing, membershipProblem, memberSteps } from "./plan-members.ts";
 import { keysOf, refusalOf } from "./refusals.ts";
 import { podProblem, readyAddresses, replicasOf, servedVersion, workload } from "./rollout.ts";
 import { stagesOf, type Stages } from "./stages.ts";
@@ -36,8 +36,10 @@ import {
 
 /** How often the cloud's configuration is read again. */
 const REREAD = 300_000;
-/** How often an etcd is asked again while its members change: no object changes with them. */
-const MEMBERS_AGAIN = 1_000;
+/** How often an etcd is asked again while its members change, since no object changes with them: at most, at least. */
+const MEMBERS_AGAIN = [1_000, 60_000] as const;
+/** How often an etcd is asked whether members that do not belong to it were removed. */
+const MEMBERS_REPAIRED = 30_000;
 
 /**
  * The rules of a control plane as pods. Order: namespace, keys, Service, certificates, then the programs in stages
@@ -122,7 +124,7 @@ function planPrograms(
     },
     wait: {
       for: "certificates to be issued again, and changes of the cloud's configuration",
-      until: isResized(observed) ? now + MEMBERS_AGAIN : rereadAt(observed, now),
+      until: isResizing(observed) ? membersAgainAt(observed, now) : rereadAt(observed, now),
     },
   };
 }
@@ -141,7 +143,9 @@ function problemIn(observed: Observed, { isEtcdDone, isComplete, waitsFor }: Sta
   const found = podProblem(observed.pods);
   if (found !== undefined) return found;
   if (isEtcdDone && !isRestored(observed)) return restoring;
-  if (isResized(observed) && waitsFor !== "kube-apiserver") return rolling("the members of etcd to change one by one");
+  const unanswered = membershipProblem(observed);
+  if (unanswered !== undefined) return unanswered;
+  if (isResizing(observed) && waitsFor !== "kube-apiserver") return rolling("the members of etcd to change one by one");
   return rolling(isComplete ? "cluster-info to have the new roots" : waitsFor);
 }
 
@@ -155,10 +159,23 @@ function rolling(component: string): ControlPlaneProblem {
   return { code: "CONTROL_PLANE_STARTING", message: `waiting for ${component}`, actor: "none" };
 }
 
-/** A ceiling of a namespace is free again when another control plane is gone. */
+/** No object that is watched changes when one of these is over: how often each is looked at again. */
+const againAfter: Readonly<Record<string, number>> = {
+  // A ceiling of a namespace is free again when another control plane is gone.
+  PODS_CEILING_EXCEEDED: REREAD,
+  PODS_POOL_FULL: REREAD,
+  PODS_MEMBERS_INVALID: MEMBERS_REPAIRED,
+};
+
 function waitFor({ message, code }: ControlPlaneProblem, now: number): { for: string; until?: number } {
-  const isFreedByOthers = code === "PODS_CEILING_EXCEEDED" || code === "PODS_POOL_FULL";
-  return { for: message, ...(isFreedByOthers ? { until: now + REREAD } : {}) };
+  const after = againAfter[code];
+  return { for: message, ...(after === undefined ? {} : { until: now + after }) };
+}
+
+/** The longer nothing changed, the later. */
+function membersAgainAt({ membersSince = Infinity }: Observed, now: number): number {
+  const [least, most] = MEMBERS_AGAIN;
+  return now + Math.min(most, Math.max(least, (now - membersSince) / 4));
 }
 
 function withoutEndpoint(service: Service | undefined): ControlPlaneProblem {

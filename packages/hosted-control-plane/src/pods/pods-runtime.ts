@@ -28,6 +28,7 @@ import { isPooled, type PodsSettings } from "./options.ts";
 import { perform, type PerformContext } from "./perform.ts";
 import { backupTarget } from "./keyspace.ts";
 import { plan } from "./plan.ts";
+import { memberProgress } from "./plan-members.ts";
 import { createEtcdAdmin, type EtcdAdmin } from "../etcd/etcd-admin.ts";
 import { createEtcdMembers, type EtcdMembers } from "./pool/membership.ts";
 import { createPool } from "./pool/pool.ts";
@@ -77,6 +78,8 @@ interface Known {
   hasEtcdUser: boolean;
   restored: boolean;
   backup: BackupState | undefined;
+  /** What was seen of the members of its etcd, and since when. */
+  members: { readonly seen: string; readonly since: number };
 }
 
 /**
@@ -136,8 +139,13 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
   });
   const requested = () => [...known.values()].map(({ spec }) => spec);
   const sharing = () => shared?.controlPlanes.list().flatMap(shareRequest) ?? requested();
-  const look = (tenant: Known, signal: AbortSignal): Promise<Observed> =>
-    gather({ cluster, settings, readSecret, requested, sharing, members, pool: () => pool.state }, tenant, signal);
+  const from = { cluster, settings, readSecret, requested, sharing, members, clock, pool: () => pool.state };
+  const look = async (tenant: Known, signal: AbortSignal): Promise<Observed> => {
+    const observed = await gather(from, tenant, signal);
+    const seen = memberProgress(observed);
+    if (tenant.members.seen !== seen) tenant.members = { seen, since: clock.now() };
+    return { ...observed, membersSince: tenant.members.since };
+  };
   const pipeline = {
     gather: async ({ name: id }: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> => {
       const tenant = known.get(id);
@@ -277,7 +285,13 @@ function shareRequest({ metadata, spec, status }: HostedControlPlane): ShareRequ
 }
 
 /** What a new process knows of a control plane. */
-const unseen = { joinedAt: undefined, hasEtcdUser: false, restored: false, backup: undefined };
+const unseen = {
+  joinedAt: undefined,
+  hasEtcdUser: false,
+  restored: false,
+  backup: undefined,
+  members: { seen: "", since: 0 },
+};
 
 function withBackup(state: ControlPlaneState, backup: BackupState | undefined): ControlPlaneState {
   if (backup !== undefined) return { ...state, backup };

@@ -7,7 +7,7 @@ import { cloudControllerObjects, controllerObjects } from "./objects/controllers
 import { isRestored } from "./keyspace.ts";
 import { etcdObjects } from "./objects/etcd.ts";
 import {
-  isResized,
+  isResizing,
   membersAnnotation,
   registeredAnnotation,
   servingMembers,
@@ -71,7 +71,7 @@ export function stagesOf(observed: Observed, { endpoint, images }: StageFrom): S
     untouched: [...servers.untouched, ...controllers.untouched],
     isEtcdDone: etcdDone,
     isServing: !sleeping && (api?.status?.readyReplicas ?? 0) > 0,
-    isComplete: etcdDone && apiDone && controllersDone && !isResized(observed),
+    isComplete: etcdDone && apiDone && controllersDone && !isResizing(observed),
     waitsFor: [...(etcdDone ? [] : ["etcd"]), ...(apiDone ? [] : ["kube-apiserver"]), "the controllers"][0] ?? "",
   };
 }

@@ -104,7 +104,7 @@ export function networkPolicies(spec: ControlPlaneSpec, namespace: string, setti
         ...towardsAudit(settings),
       ],
     }),
-    ...(isPooled(spec) ? [] : [policyOf(namespace, "etcd", etcdRules(clientsOfOwn(spec, settings)))]),
+    ...(isPooled(spec) ? [] : [policyOf(namespace, "etcd", etcdRules(clientsOfOwn(settings)))]),
     client("kube-controller-manager"),
     client("kube-scheduler"),
     ...(spec.pods?.cloudConfigSecret === undefined
@@ -161,10 +161,9 @@ function apiClients(spec: ControlPlaneSpec, { gateway, operatorNamespace = "caus
   return { from: [{ podSelector: {} }, ...others] };
 }
 
-/** Its API servers, and who backs it up or restores it. */
-function clientsOfOwn({ backup, restore }: ControlPlaneSpec, settings: PodsSettings): NetworkPeer[] {
-  const operator = { namespaceSelector: namespaceNamed(settings.operatorNamespace ?? "causeway-system") };
-  return [pods("kube-apiserver"), ...(backup === undefined && restore === undefined ? [] : [operator])];
+/** Its API servers, and who changes its members, backs it up and restores it. */
+function clientsOfOwn({ operatorNamespace = "causeway-system" }: PodsSettings): NetworkPeer[] {
+  return [pods("kube-apiserver"), { namespaceSelector: namespaceNamed(operatorNamespace) }];
 }
 
 const namespaceNamed = (name: string) => ({ matchLabels: { "kubernetes.io/metadata.name": name } });

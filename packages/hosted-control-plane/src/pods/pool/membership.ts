@@ -25,7 +25,7 @@ export interface EtcdMembers {
   /** False: it has not received all data yet. */
   promote(access: EtcdAccess, id: string, signal: AbortSignal): Promise<boolean>;
   remove(access: EtcdAccess, id: string, signal: AbortSignal): Promise<void>;
-  /** Has another member lead. `hosts`: addresses of members, of which only the one that leads accepts it. */
+  /** Has another member lead. Only the one that leads accepts it: each address is asked whether it does. */
   moveLeader(access: EtcdAccess, to: string, signal: AbortSignal): Promise<void>;
 }
 

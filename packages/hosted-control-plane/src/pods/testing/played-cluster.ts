@@ -7,7 +7,7 @@ import { etcdMembers } from "../objects/etcd.ts";
 import type { PodsSettings } from "../options.ts";
 import { plan } from "../plan.ts";
 import { fileNames } from "../plan-credentials.ts";
-import { isMemberStep, isResized, membersAnnotation, type MemberStep } from "../plan-members.ts";
+import { isMemberStep, isResizing, membersAnnotation, type MemberStep } from "../plan-members.ts";
 import type { EtcdMember, EtcdMembership } from "../pool/membership.ts";
 import type { PoolState } from "../pool/state.ts";
 import { nextEtcdAuthority } from "../rotate-etcd.ts";
@@ -49,7 +49,7 @@ export class PlayedCluster {
     const namespaceName = namespaceOf(settings.owner, spec.id);
     const { pool, hasEtcdUser } = this;
     const { neighbours } = this;
-    const isAsked = isResized({ spec, live }) && keyspaceOf({ spec, live, pods, namespaceName, pool: undefined });
+    const isAsked = isResizing({ spec, live }) && keyspaceOf({ spec, live, pods, namespaceName, pool: undefined });
     if (isAsked && this.membership.members.length === 0) this.#foundEtcd(spec);
     return {
       spec,

@@ -1,0 +1,65 @@
+import { VirtualClock } from "@causeway/foundation";
+import { expect, test } from "vitest";
+import { gather, type GatherFrom } from "./gather.ts";
+import { plan } from "./plan.ts";
+import type { ServiceCluster } from "./service-cluster.ts";
+import { PlayedCluster, now } from "./testing/played-cluster.ts";
+import { own, specOf } from "./testing/spec.ts";
+
+const signal = new AbortController().signal;
+const single = specOf({ pods: own({ datastore: { members: 1 } }) });
+const triple = specOf({ pods: own({ datastore: { members: 3 } }) });
+
+/** What is read of a control plane that has one member; `read` answers for its etcd. */
+function reading(read: GatherFrom["members"]["read"], spec = triple) {
+  const played = new PlayedCluster();
+  played.complete(single);
+  const { namespaceName, settings } = played.observe(single);
+  const clock = new VirtualClock(now);
+  const informer = (list: () => unknown[]) => ({ list, get: () => played.namespace });
+  const cluster = {
+    objects: [informer(() => [...played.live.values()])],
+    pods: informer(() => played.pods),
+    namespaces: informer(() => [played.namespace]),
+  } as unknown as ServiceCluster;
+  const from: GatherFrom = {
+    cluster,
+    settings,
+    clock,
+    pool: () => undefined,
+    requested: () => [spec],
+    sharing: () => [],
+    members: { read },
+    readSecret: () => Promise.resolve(undefined),
+  };
+  const tenant = { spec, namespaceName, joinedAt: played.joinedAt, hasEtcdUser: false, restored: false };
+  return { clock, observed: gather(from, tenant, signal) };
+}
+
+test("why an etcd cannot be asked about its members, while these are to change, is in the status", async () => {
+  const { observed } = reading(() => Promise.reject(new Error("connect ECONNREFUSED 10.1.0.1:2379")));
+  const { status, steps } = plan(await observed, now);
+  expect(steps.filter(({ type }) => type.includes("member"))).toEqual([]);
+  expect(status.problem).toMatchObject({ code: "PODS_ETCD_UNREACHABLE", actor: "operator" });
+  expect(status.problem?.message).toContain("connect ECONNREFUSED 10.1.0.1:2379");
+});
+
+test("an etcd that never answers about its members holds back its control plane for three seconds", async () => {
+  const { clock, observed } = reading(
+    (_, ending) =>
+      new Promise((_resolve, reject) => ending.addEventListener("abort", () => reject(new Error("aborted")))),
+  );
+  await clock.advance(2_999);
+  const first = await Promise.race([observed, new Promise<string>((done) => setImmediate(done, "waiting"))]);
+  expect(first).toBe("waiting");
+  await clock.advance(1);
+  expect((await observed).membershipFailure).toBe("no answer within 3 s");
+});
+
+test("an etcd is not asked about its members while their number is as requested, and while it is hibernated", async () => {
+  for (const spec of [single, { ...triple, replicas: 0 }]) {
+    const { observed } = reading(() => Promise.reject(new Error("it was asked")), spec);
+    expect(await observed).toMatchObject({ membership: undefined });
+    expect((await observed).membershipFailure).toBeUndefined();
+  }
+});
