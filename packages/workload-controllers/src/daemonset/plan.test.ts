@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { DaemonSet, Node, Pod } from "@causeway/kubernetes";
-import { node, type NodeObserved } from "../scheduler/testing/objects.ts";
+import { node, type NodeFields } from "../scheduler/testing/objects.ts";
 import { at, controlledBy, now, pod, template, type PodFacts } from "../testing/objects.ts";
 import type { Observed } from "./gather.ts";
 import { plan } from "./plan.ts";
@@ -54,7 +54,7 @@ const stepsOf = (seen: Observed) =>
       ? [`revision ${step.revision.revision}`]
       : [`${step.type} ${step.target.name}`];
   });
-const tainted = (key: string, effect: "NoSchedule" | "NoExecute" | "PreferNoSchedule"): NodeObserved => ({
+const tainted = (key: string, effect: "NoSchedule" | "NoExecute" | "PreferNoSchedule"): NodeFields => ({
   taints: [{ key, effect }],
 });
 const waits = { phase: "Pending", ready: undefined } as const;
@@ -70,7 +70,7 @@ describe("a DaemonSet creates, keeps or removes its pod for", () => {
       },
     },
   });
-  const rows: [string, object, NodeObserved, "creates" | "keeps" | "removes"][] = [
+  const rows: [string, object, NodeFields, "creates" | "keeps" | "removes"][] = [
     ["a node without taints", {}, {}, "creates"],
     ["a node that is cordoned", {}, tainted("node.kubernetes.io/unschedulable", "NoSchedule"), "creates"],
     ["a node that is not ready", {}, tainted("node.kubernetes.io/not-ready", "NoExecute"), "creates"],

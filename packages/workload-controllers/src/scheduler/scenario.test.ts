@@ -18,7 +18,7 @@ import {
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createScheduler } from "./controller.ts";
 import { statusOf } from "../model/spec.ts";
-import { node, pod, type NodeObserved, type PodFacts } from "./testing/objects.ts";
+import { node, pod, type NodeFields, type PodFacts } from "./testing/objects.ts";
 
 let server: ApiServer;
 let client: KubernetesClient;
@@ -54,7 +54,7 @@ function run(random: () => number = () => 0): void {
   ended = Promise.all([informers.run(stop.signal), scheduler.run(stop.signal)]);
 }
 
-async function addNode(name: string, facts: NodeObserved = {}): Promise<void> {
+async function addNode(name: string, facts: NodeFields = {}): Promise<void> {
   await client.create(Node, node(name, facts));
 }
 

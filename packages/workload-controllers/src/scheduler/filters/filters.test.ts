@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 import { prepareFilters } from "../evaluate.ts";
 import type { NodeInfo } from "../../model/node-info.ts";
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../objects/storage.ts";
-import { info, node, nodeWith, view, type NodeObserved, type PodFacts, type ViewFacts } from "../testing/objects.ts";
+import { info, node, nodeWith, view, type NodeFields, type PodFacts, type ViewFacts } from "../testing/objects.ts";
 
 interface Case {
   readonly pod?: PodFacts;
-  readonly node?: NodeObserved;
+  readonly node?: NodeFields;
   /** Pods that are on the node. */
   readonly on?: readonly PodFacts[];
   /** Other nodes, each with its pods. */
@@ -26,7 +26,7 @@ function judge(given: Case): { reasons: readonly string[]; final: boolean } {
 }
 
 const zone = "topology.kubernetes.io/zone";
-const inZone = (name: string): NodeObserved => ({ labels: { [zone]: name } });
+const inZone = (name: string): NodeFields => ({ labels: { [zone]: name } });
 const selector = { matchLabels: { app: "web" } };
 const web = { labels: { app: "web" } };
 const taint = (effect: "NoSchedule" | "NoExecute" | "PreferNoSchedule") => ({ key: "k", value: "v", effect });

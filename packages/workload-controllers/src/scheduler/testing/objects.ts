@@ -15,7 +15,7 @@ import type { ClusterView } from "../view.ts";
 
 /** Objects for the tables of the scheduler's tests. */
 
-export interface NodeObserved {
+export interface NodeFields {
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: Node["spec"]["taints"];
   readonly unschedulable?: boolean;
@@ -23,7 +23,7 @@ export interface NodeObserved {
   readonly images?: readonly { readonly names: readonly string[] | null; readonly sizeBytes: number }[];
 }
 
-export function node(name: string, facts: NodeObserved = {}): Node {
+export function node(name: string, facts: NodeFields = {}): Node {
   const allocatable = { cpu: "4", memory: "8Gi", pods: "110", ...facts.allocatable };
   return {
     apiVersion: "v1",
