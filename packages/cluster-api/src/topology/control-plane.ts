@@ -3,9 +3,7 @@ import { isRecord } from "@causeway/foundation";
 import { cloneKind } from "../contract/clone-kind.ts";
 import type { KindTable } from "../contract/kind-table.ts";
 import { machineTemplateReferenceOf, type ProviderObject } from "../contract/provider-object.ts";
-import type { ClassVariable } from "../variables/class-variables.ts";
-import { overrides } from "../variables/cluster-variables.ts";
-import type { RuleBudget } from "../variables/rules.ts";
+import type { VariableEvaluation } from "../variables/evaluation.ts";
 import { controlPlaneBuiltins } from "./builtins.ts";
 import type { Blueprint, BlueprintTemplate } from "./model.ts";
 import { healthCheckOf } from "./health-check.ts";
@@ -28,10 +26,8 @@ export interface ControlPlaneInput {
   readonly blueprint: Blueprint;
   readonly kinds: KindTable;
   readonly existing: ProviderObject | undefined;
-  readonly definitions: readonly ClassVariable[];
   readonly patcher: TemplatePatcher;
-  /** What the rules of variables may still cost. */
-  readonly budget: RuleBudget;
+  readonly variables: VariableEvaluation;
 }
 
 /** The name of a control plane whose class says nothing else. */
@@ -46,16 +42,16 @@ export function clusterReference({
 
 /** At `version`, which a step of an upgrade decides. @throws TopologyProblem */
 export function desiredControlPlane(input: ControlPlaneInput, version: string): DesiredControlPlane {
-  const { cluster, blueprint, definitions, patcher } = input;
+  const { cluster, blueprint, patcher } = input;
   const { controlPlane: ofClass } = blueprint.class.spec;
   const ofTopology = cluster.spec.topology?.controlPlane;
   const marks = marksOf(input);
   const name = nameOf(input);
   const machineName = blueprint.controlPlaneMachine && machineTemplateName(input, blueprint.controlPlaneMachine);
-  const own = overrides(ofTopology?.variables?.overrides ?? [], definitions, {
-    path: "spec.topology.controlPlane.variables.overrides",
-    budget: input.budget,
-  });
+  const own = input.variables.overrides(
+    ofTopology?.variables?.overrides ?? [],
+    "spec.topology.controlPlane.variables.overrides",
+  );
   if (own.problems.length > 0) throw new TopologyProblem(own.problems.join("; "));
   const builtin = {
     controlPlane: controlPlaneBuiltins({

@@ -2,8 +2,8 @@ import { annotations, type Cluster } from "@causeway/api";
 import type { KindTable } from "../contract/kind-table.ts";
 import { controlPlaneSpecVersionOf, statusVersionOf } from "../contract/provider-object.ts";
 import { classVariables } from "../variables/class-variables.ts";
-import { clusterVariables, type VariableValue } from "../variables/cluster-variables.ts";
-import { ruleBudget } from "../variables/rules.ts";
+import type { VariableValue } from "../variables/cluster-variables.ts";
+import { VariableEvaluation } from "../variables/evaluation.ts";
 import { clusterBuiltins } from "./builtins.ts";
 import {
   clusterReference,
@@ -48,6 +48,8 @@ export interface DesiredInput {
   readonly generated?: Generated;
   /** Patches of the class that are applied: the first ones. Default: all. */
   readonly patches?: number;
+  /** Where the variables are judged for several computations of the same Cluster. Default: for this one. */
+  readonly variables?: VariableEvaluation;
 }
 
 /** Computes the objects of a topology from its ClusterClass. Pure. @throws TopologyProblem */
@@ -55,9 +57,9 @@ export function desiredState(input: DesiredInput): Desired {
   const { cluster, blueprint, current, kinds } = input;
   const { topology } = cluster.spec;
   if (!topology) throw new TopologyProblem("spec.topology is not set");
-  const budget = ruleBudget();
   const definitions = classVariables(blueprint.class);
-  const verdict = clusterVariables(topology.variables ?? [], definitions, { budget });
+  const variables = input.variables ?? new VariableEvaluation(definitions);
+  const verdict = variables.cluster(topology.variables ?? []);
   if (verdict.problems.length > 0) throw new TopologyProblem(verdict.problems.join("; "));
   const upgrades = upgradesOf(input);
   const patcher = new TemplatePatcher({
@@ -69,7 +71,7 @@ export function desiredState(input: DesiredInput): Desired {
     builtins: clusterBuiltins(cluster),
     generated: input.generated ?? new Map(),
   });
-  const shared = { cluster, blueprint, current, kinds, definitions, patcher, budget };
+  const shared = { cluster, blueprint, current, kinds, patcher, variables };
   const infrastructure = desiredInfrastructure(shared);
   const controlPlane = desiredControlPlane({ ...shared, existing: current.controlPlane }, upgrades.controlPlane);
   const workers = (topology.workers?.machineDeployments ?? []).map((one) => {

@@ -3,8 +3,13 @@ import { allKinds, type Cluster, type ClusterClass } from "@causeway/api";
 import type { NamedCall, NamedCalls } from "../runtime/named-calls.ts";
 import { createKindTable } from "../contract/kind-table.ts";
 import { classTemplates, clusterClass, topologyCluster } from "../testing/class-manifests.ts";
+import { classVariables } from "../variables/class-variables.ts";
+import { VariableEvaluation } from "../variables/evaluation.ts";
+import { ruleBudget } from "../variables/rules.ts";
 import { blueprintOf } from "./blueprint.ts";
+import { desiredState } from "./desired.ts";
 import { desiredWithExtensions } from "./external.ts";
+import type { GeneratedPatch } from "./generated.ts";
 import type { CurrentState } from "./model.ts";
 import { SkippedPatches } from "./skipped-patches.ts";
 
@@ -66,4 +71,63 @@ test("a patch that cannot be had is left out of a Cluster that was begun without
   await desired(exists);
   response = undefined;
   await expect(desired(exists)).rejects.toThrow(heldBack);
+});
+
+test("variables are judged once for all passes over the patches, within one budget", async () => {
+  const rule = { type: "string" as const, "x-kubernetes-validations": [{ rule: "self.matches('^a+$')" }] };
+  const variables = [{ name: "a", required: true, schema: { openAPIV3Schema: rule } }];
+  const spent = async (patches: number) => {
+    const names = Array.from({ length: patches }, (_, at) => external(`p${at}`));
+    const input = inputOf(
+      clusterOf({
+        topology: {
+          ...topologyCluster().spec.topology,
+          classRef: { name: "class" },
+          version: "v1.34.0",
+          variables: [{ name: "a", value: "aaaa" }],
+          controlPlane: { variables: { overrides: [{ name: "a", value: "aa" }] } },
+        },
+      }),
+      { patches: names, variables },
+    );
+    const budget = ruleBudget();
+    const { left } = budget;
+    const judged = new VariableEvaluation(classVariables(input.blueprint.class), budget);
+    await desiredWithExtensions(
+      { calls: calls(() => ({ status: "Success", items: [] })), skipped: new SkippedPatches() },
+      { ...input, variables: judged },
+      signal,
+    );
+    return left - budget.left;
+  };
+  // The first run also pays for reading the constant expression.
+  await spent(0);
+  const once = await spent(0);
+  expect(once).toBeGreaterThan(0);
+  expect(await spent(16)).toBe(once);
+});
+
+test("generated patches are grouped by template once, not searched for each template", async () => {
+  const workers = Array.from({ length: 30 }, (_, at) => ({ class: "default-worker", name: `md-${at}`, replicas: 1 }));
+  let reads = 0;
+  /** Patches whose uid is counted when it is read. */
+  const counted = (list: readonly GeneratedPatch[]) =>
+    list.map((one) => ({
+      ...one,
+      get uid() {
+        reads += 1;
+        return one.uid;
+      },
+    }));
+  const made = topologyCluster(workers);
+  const input = inputOf(
+    { ...made, metadata: { ...made.metadata, namespace, uid: "u" } },
+    { patches: [external("p")], variables: [] },
+  );
+  const { items } = desiredState({ ...input, patches: 0 }).patcher;
+  const patch = { spec: { template: { metadata: {} } } };
+  const list = items.map(({ uid }): GeneratedPatch => ({ uid, type: "JSONMergePatch", patch }));
+  const { patcher } = desiredState({ ...input, generated: new Map([["p", counted(list)]]) });
+  for (const { object } of patcher.items) expect(object).toMatchObject({ spec: { template: { metadata: {} } } });
+  expect(reads).toBe(items.length);
 });

@@ -1,6 +1,8 @@
 import type { ClusterClass } from "@causeway/api";
 import { messageOf } from "@causeway/foundation";
 import { againAfterFailure, type ClassHook, type NamedCalls } from "../runtime/named-calls.ts";
+import { classVariables } from "../variables/class-variables.ts";
+import { VariableEvaluation } from "../variables/evaluation.ts";
 import { desiredState, type Desired, type DesiredInput } from "./desired.ts";
 import { readGenerated, type GeneratedPatch } from "./generated.ts";
 import { TopologyProblem } from "./problem.ts";
@@ -20,9 +22,11 @@ export const externalAgain = 10 * 60_000;
  */
 export async function desiredWithExtensions(
   { calls, skipped }: { readonly calls: NamedCalls; readonly skipped: SkippedPatches },
-  input: Omit<DesiredInput, "generated" | "patches">,
+  given: Omit<DesiredInput, "generated" | "patches">,
   signal: AbortSignal,
 ): Promise<Desired> {
+  const variables = given.variables ?? new VariableEvaluation(classVariables(given.blueprint.class));
+  const input = { ...given, variables };
   const patches = input.blueprint.class.spec.patches ?? [];
   const generated = new Map<string, readonly GeneratedPatch[]>();
   const send = async (hook: ClassHook, handler: string, { patch, of }: Subject) => {

@@ -5,7 +5,7 @@ import type { Fields } from "../gotemplate/values.ts";
 import { inline, isDefinedFor, type ClassVariable } from "../variables/class-variables.ts";
 import type { VariableValue } from "../variables/cluster-variables.ts";
 import { variablesOf } from "./builtins.ts";
-import type { Generated } from "./generated.ts";
+import type { Generated, GeneratedPatch } from "./generated.ts";
 import { patchedTemplate, type Holder } from "./patches.ts";
 
 /** Where a template is used: the object that refers to it, and the field in which it does. */
@@ -50,15 +50,17 @@ export interface PatchTarget {
   readonly builtin?: Fields;
 }
 
-/** Patches the templates of one Cluster, one after the other, and remembers each as extensions are shown it. */
+/** Patches the templates of one Cluster, one after the other, and keeps each as extensions are shown it. */
 export class TemplatePatcher {
   readonly #input: PatcherInput;
   readonly #items: PatchItem[] = [];
   readonly #inline: ReadonlySet<string>;
+  readonly #generated: ReadonlyMap<string, ReadonlyMap<string, readonly GeneratedPatch[]>>;
 
   constructor(input: PatcherInput) {
     this.#input = input;
     this.#inline = new Set(input.definitions.filter(({ from }) => from.includes(inline)).map(({ name }) => name));
+    this.#generated = new Map([...input.generated].map(([name, list]) => [name, Map.groupBy(list, ({ uid }) => uid)]));
   }
 
   get items(): readonly PatchItem[] {
@@ -67,7 +69,7 @@ export class TemplatePatcher {
 
   /** @throws TopologyProblem */
   patch({ template, holder, reference, overrides = [], builtin }: PatchTarget): ProviderObject {
-    const { cluster, class: clusterClass, count, variables, builtins, generated } = this.#input;
+    const { cluster, class: clusterClass, count, variables, builtins } = this.#input;
     const holderReference = { ...reference, namespace: cluster.metadata.namespace ?? "" };
     const uid = uidOf(cluster, holderReference);
     const isInline = ({ name }: VariableValue) => this.#inline.has(name);
@@ -76,7 +78,7 @@ export class TemplatePatcher {
       template,
       holder,
       variables: variablesOf(variables.filter(isInline), overrides.filter(isInline), { cluster: builtins, ...builtin }),
-      generated: new Map([...generated].map(([name, list]) => [name, list.filter((one) => one.uid === uid)])),
+      generated: new Map([...this.#generated].map(([name, byUid]) => [name, byUid.get(uid) ?? []])),
     });
     this.#items.push({ uid, holderReference, object, overrides, builtin });
     return object;

@@ -1,7 +1,6 @@
 import { labels, MachinePool, type Cluster, type ClusterClass } from "@causeway/api";
 import { ownerReference } from "@causeway/kubernetes";
 import type { KindTable } from "../contract/kind-table.ts";
-import { overrides } from "../variables/cluster-variables.ts";
 import { workerBuiltins } from "./builtins.ts";
 import { objectKind } from "./control-plane.ts";
 import { objectFrom, ownedLabels, type MadeObject } from "./made-objects.ts";
@@ -56,7 +55,7 @@ export function desiredPool(
   topology: PoolTopology,
   decision: WorkersDecision,
 ): DesiredPool {
-  const { cluster, blueprint, current, definitions, patcher, kinds, budget } = input;
+  const { cluster, blueprint, current, variables, patcher, kinds } = input;
   const { workers } = blueprint.class.spec;
   const templates = blueprint.pools.get(topology.class);
   const poolClass = workers?.machinePools?.find((one) => one.class === topology.class);
@@ -82,7 +81,7 @@ export function desiredPool(
   const { version } = decision;
   const pool = poolOf(cluster, { topology, poolClass, references, version, existing });
   const path = `spec.topology.workers.machinePools[${topology.name}].variables.overrides`;
-  const given = overrides(topology.variables?.overrides ?? [], definitions, { path, budget });
+  const given = variables.overrides(topology.variables?.overrides ?? [], path);
   if (given.problems.length > 0) throw new TopologyProblem(given.problems.join("; "));
   const builtin = { machinePool: workerBuiltins(pool, topology) };
   const made = (template: BlueprintTemplate, name: string, fieldPath: string) => {

@@ -7,9 +7,7 @@ import {
   type MachinePool,
 } from "@causeway/api";
 import { ownerReference } from "@causeway/kubernetes";
-import type { ClassVariable } from "../variables/class-variables.ts";
-import { overrides } from "../variables/cluster-variables.ts";
-import type { RuleBudget } from "../variables/rules.ts";
+import type { VariableEvaluation } from "../variables/evaluation.ts";
 import { workerBuiltins } from "./builtins.ts";
 import type { Blueprint, BlueprintTemplate, CurrentState } from "./model.ts";
 import { healthCheckOf } from "./health-check.ts";
@@ -40,10 +38,8 @@ export interface WorkersInput {
   readonly cluster: Cluster;
   readonly blueprint: Blueprint;
   readonly current: CurrentState;
-  readonly definitions: readonly ClassVariable[];
   readonly patcher: TemplatePatcher;
-  /** What the rules of variables may still cost. */
-  readonly budget: RuleBudget;
+  readonly variables: VariableEvaluation;
 }
 
 /** The one MachineDeployment of a name in the topology that is not being deleted. */
@@ -64,7 +60,7 @@ export function desiredWorkers(
   topology: DeploymentTopology,
   decision: WorkersDecision,
 ): DesiredWorkers {
-  const { cluster, blueprint, current, definitions, patcher, budget } = input;
+  const { cluster, blueprint, current, variables, patcher } = input;
   const templates = blueprint.deployments.get(topology.class);
   const deploymentClass = blueprint.class.spec.workers?.machineDeployments?.find((one) => one.class === topology.class);
   if (!templates || !deploymentClass) {
@@ -92,7 +88,7 @@ export function desiredWorkers(
     existing,
   });
   const path = `spec.topology.workers.machineDeployments[${topology.name}].variables.overrides`;
-  const own = overrides(topology.variables?.overrides ?? [], definitions, { path, budget });
+  const own = variables.overrides(topology.variables?.overrides ?? [], path);
   if (own.problems.length > 0) throw new TopologyProblem(own.problems.join("; "));
   const builtin = { machineDeployment: workerBuiltins(deployment, topology) };
   const made = (template: BlueprintTemplate, name: string, fieldPath: string) => {
