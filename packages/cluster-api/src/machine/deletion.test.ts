@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Machine, MachineDrainRule } from "@causeway/api";
 import type { PersistentVolume, Pod, VolumeAttachment } from "@causeway/kubernetes";
 import { at, cluster, node, noDrain, now, podOn, referred, servingMachine } from "../testing/objects.ts";
-import { planDeletion } from "./deletion.ts";
+import { nodeAwaitingVolumes, planDeletion } from "./deletion.ts";
 import type { Observed } from "./observed.ts";
 
 const base = servingMachine("w-1");
@@ -28,7 +28,12 @@ const on = (pods: readonly Pod[], of = node("w-1", { unschedulable: true })) =>
   ({
     reach: "connected",
     nodes: [of],
-    drain: { pods, rules: [ordering(10), ordering(-1)], namespaces: new Map() },
+    drain: {
+      pods,
+      rules: [ordering(10), ordering(-1)],
+      namespaces: new Map(),
+      volumes: { attachments: [], persistentVolumes: [] },
+    },
   }) as const;
 const observed = (fields: Partial<Observed> = {}): Observed => ({
   machine: leaving(),
@@ -64,6 +69,38 @@ describe("a drain by rules", () => {
     expect(names).toEqual(["web"]);
     expect(message).toContain("default/job (waiting for its completion)");
     expect(drained(completing("job"))[0]).toEqual([]);
+  });
+});
+
+describe("volumes of a Node", () => {
+  const timeout = { deletion: { nodeDrainTimeoutSeconds: 60 } };
+  const draining = (fields: Partial<Observed> = {}): Observed => {
+    const machine = leaving({}, timeout);
+    const status = { ...machine.status, deletion: { nodeDrainStartTime: at(now) } };
+    return observed({ machine: { ...machine, status }, workload: on([podOn("web")]), ...fields });
+  };
+  test.each<[string, Observed, number, boolean]>([
+    ["are not read during a drain that has a timeout", draining(), now + 59_000, false],
+    ["are read once its timeout is over", draining(), now + 60_000, true],
+    ["are read once nothing is left to drain", draining({ workload: on([]) }), now, true],
+    ["are not read before its hooks have gone", observed({ machine: leaving({ annotations: hook }) }), now, false],
+    ["are not read of an unreachable Node", observed({ workload: on([], node("w-1", unreachable)) }), now, false],
+    ["are not read of a Machine that stays", observed({ machine: base, workload: on([podOn("web")]) }), now, false],
+    [
+      "are not read while the host goes",
+      observed({ infrastructure: referred("OpenStackMachine", "w-1", { deleting: true }) }),
+      now,
+      false,
+    ],
+  ])("%s", (_, seen, when, isRead) => {
+    expect(nodeAwaitingVolumes(seen, when) !== undefined).toBe(isRead);
+  });
+  test("keep the host until they have been read, when the drain ends between the reading and the plan", () => {
+    const { workload, ...seen } = draining();
+    if (workload.reach !== "connected") throw new Error("the Node is not seen");
+    const { volumes: _, ...drain } = workload.drain;
+    const planned = planDeletion({ ...seen, workload: { ...workload, drain } }, now + 60_000);
+    expect(planned).toMatchObject({ steps: [], reason: "WaitingForVolumeDetach", until: now + 60_000 });
   });
 });
 

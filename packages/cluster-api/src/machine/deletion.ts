@@ -40,6 +40,16 @@ export function planDeletion(observed: Observed, now: number): Deletion {
   return { steps, reason: "DeletionCompleted", message: "", times };
 }
 
+/** The Node whose volumes the deletion waits for, or has to judge, now: none before the drain is over. */
+export function nodeAwaitingVolumes(observed: Observed, now: number): Node | undefined {
+  const { machine } = observed;
+  if (!nodeMatters(observed) || !infraIsLeft(observed) || !mayAwaitVolumes(machine)) return undefined;
+  const times: DeletionTimes = { ...machine.status?.deletion };
+  if (preDrainHooks(observed, times, now) ?? drain(observed, times, now)) return undefined;
+  const node = nodeOf(observed);
+  return node && !isUnreachable(node) ? node : undefined;
+}
+
 /** The condition Deleting of a Machine at this stage. */
 export function deletingCondition(deletion: Deletion): WantedCondition {
   return { type: "Deleting", status: "True", reason: deletion.reason, message: deletion.message };
@@ -127,6 +137,8 @@ function volumeDetach(observed: Observed, times: DeletionTimes, now: number): St
   const node = nodeOf(observed);
   const volumes = node && !isUnreachable(node) ? volumesLeft(observed, node) : [];
   times.waitForNodeVolumeDetachStartTime ??= timestamp(now);
+  // The time of the drain ended after the volumes were to be read.
+  if (!volumes) return { steps: [], reason: "WaitingForVolumeDetach", message: "Reading the volumes", until: now };
   if (volumes.length === 0) return undefined;
   if (isOver(times.waitForNodeVolumeDetachStartTime, machine.spec.deletion?.nodeVolumeDetachTimeoutSeconds, now)) {
     return undefined;
@@ -183,10 +195,11 @@ function nodeOf({ machine, workload }: Observed): Node | undefined {
   return workload.nodes.find((candidate) => candidate.metadata.name === machine.status?.nodeRef?.name);
 }
 
-function volumesLeft({ machine, cluster, workload }: Observed, node: Node): string[] {
+/** Undefined where they have not been read. */
+function volumesLeft({ machine, cluster, workload }: Observed, node: Node): string[] | undefined {
   if (workload.reach === "unreachable") return [];
-  const { pods, volumes = { attachments: [], persistentVolumes: [] }, ...rules } = workload.drain;
-  return volumesToWaitFor(node, volumes, claimsOfSkippedPods(pods, { machine, cluster, ...rules }));
+  const { pods, volumes, ...rules } = workload.drain;
+  return volumes && volumesToWaitFor(node, volumes, claimsOfSkippedPods(pods, { machine, cluster, ...rules }));
 }
 
 function isUnreachable(candidate: Node): boolean {

@@ -12,7 +12,8 @@ import {
 } from "@causeway/kubernetes";
 import { clusterKeyOf, lookUp, type Context } from "../objects/context.ts";
 import { isLeaving } from "../objects/metadata.ts";
-import { applicableRules, mayAwaitVolumes, mayDrain, podsToDrain } from "./drain-rules.ts";
+import { nodeAwaitingVolumes } from "./deletion.ts";
+import { applicableRules, mayAwaitVolumes, mayDrain } from "./drain-rules.ts";
 import type { ObservedDrain, Observed, ObservedNodes } from "./observed.ts";
 import { attachedVolumes, type ObservedVolumes } from "./volumes.ts";
 
@@ -22,7 +23,7 @@ export async function gather(context: Context, key: ObjectKey, signal: AbortSign
   if (!machine || isLeaving(machine, finalizers.machine)) return undefined;
   const { machineSet, deployment } = ownersOf(context, machine);
   const { infrastructureRef, bootstrap } = machine.spec;
-  return {
+  const observed = {
     machine,
     cluster: context.clusters.get(clusterKeyOf(machine)),
     machineSet,
@@ -31,6 +32,17 @@ export async function gather(context: Context, key: ObjectKey, signal: AbortSign
     bootstrap: bootstrap.configRef && lookUp(context, key.namespace, bootstrap.configRef),
     workload: await workloadOf(context, machine, signal),
   };
+  return withVolumes(context, observed, signal);
+}
+
+/** Lists volumes only where the deletion has come to them: a drain may take hours. */
+async function withVolumes(context: Context, observed: Observed, signal: AbortSignal): Promise<Observed> {
+  const { machine, workload } = observed;
+  const node = nodeAwaitingVolumes(observed, context.clock.now());
+  const remote = context.remoteClusters.get(clusterKeyOf(machine));
+  if (!node || !remote || workload.reach === "unreachable") return observed;
+  const volumes = await volumesOf(remote.client, node, signal);
+  return { ...observed, workload: { ...workload, drain: { ...workload.drain, volumes } } };
 }
 
 function ownersOf({ sets, deployments }: Context, machine: Machine): Pick<Observed, "machineSet" | "deployment"> {
@@ -87,11 +99,7 @@ async function drainOf(
   );
   const listed = selects ? (await client.list(Namespace, { signal })).items : [];
   const namespaces = new Map(listed.map(({ metadata }) => [metadata.name, metadata.labels]));
-  const drain = { pods, rules, namespaces };
-  const isDrained = !mayDrain(machine) || podsToDrain(pods, { machine, cluster, rules, namespaces }).length === 0;
-  // A drain that ends by its timeout leaves pods.
-  const isDue = isDrained || machine.spec.deletion?.nodeDrainTimeoutSeconds !== undefined;
-  return isDue && mayAwaitVolumes(machine) ? { ...drain, volumes: await volumesOf(client, node, signal) } : drain;
+  return { pods, rules, namespaces };
 }
 
 /** Servers list VolumeAttachments for all Nodes only. */

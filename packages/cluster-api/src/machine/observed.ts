@@ -12,7 +12,7 @@ export interface ObservedDrain {
   readonly rules: readonly MachineDrainRule[];
   /** Labels of the workload cluster's namespaces; empty where no rule selects by them. */
   readonly namespaces: ReadonlyMap<string, Readonly<Record<string, string>> | undefined>;
-  /** Undefined while pods are left to drain, and where no volume is waited for. */
+  /** Read for `nodeAwaitingVolumes` only. */
   readonly volumes?: ObservedVolumes;
 }
 
