@@ -48,8 +48,8 @@ describe("options of up", () => {
   const up = root.commands.find((command) => command.name() === "up");
   const option = (flag: string) => up?.options.find((o) => o.long === flag);
 
-  test.each(["0", "70000", "x", "1.5"])("--port %s is refused", (value) => {
-    expect(() => option("--port")?.parseArg?.(value, undefined)).toThrow("whole number from 1 to 65535");
+  test.each(["-1", "70000", "x", "1.5"])("--port %s is refused", (value) => {
+    expect(() => option("--port")?.parseArg?.(value, undefined)).toThrow("whole number from 0 to 65535");
   });
 
   test("--replicas 0 is refused: the demo's load balancer needs a node", () => {
