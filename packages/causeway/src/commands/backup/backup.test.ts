@@ -44,6 +44,16 @@ describe("a backup of a control plane", () => {
     expect(request).toEqual({ at: "2026-01-02T03:04:05Z" });
   });
 
+  test.each<[string, string]>([
+    ["2026-01-02T03:14:05.678Z", "2026-01-02T03:14:07Z"],
+    ["2026-01-02T03:14:05Z", "2026-01-02T03:14:06Z"],
+  ])("is not one from %s that was taken before, when this clock is behind", (newestFull, requested) => {
+    const object = planeOf({ backup: {} }, { backup: { folder: "tenants/web/uid", newestFull, points: 1 } });
+    const request = requestBackup(object, Date.parse("2026-01-02T03:04:05.000Z"));
+    expect(request).toEqual({ at: requested });
+    expect(backupProgress(object, requested)).toEqual({ missing: "the backup is being taken" });
+  });
+
   const failing = [
     { type: "BackedUp", status: "False", reason: "BackupFailed", message: "the bucket (BACKUP_STORE_FAILED)" },
   ] as NonNullable<NonNullable<Status>["conditions"]>;

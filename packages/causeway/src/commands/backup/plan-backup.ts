@@ -6,7 +6,11 @@ export type BackupRequest = { readonly at: string } | { readonly refusal: string
 /** How far a requested backup is. */
 export type BackupProgress = { readonly time: string; readonly from: string } | { readonly missing: string };
 
-/** The next whole second: a backup from then on has every write from before the request. `now`: ms since epoch. */
+/**
+ * The next whole second: a backup from then on has every write from before the request. It is later than the newest
+ * backup of all data, whose time is of another clock, so that a backup of before is never taken for the requested one.
+ * `now`: ms since epoch.
+ */
 export function requestBackup({ metadata, spec, status }: HostedControlPlane, now: number): BackupRequest {
   const name = `${metadata.namespace}/${metadata.name}`;
   const runtime = status?.runtime ?? spec.runtime;
@@ -24,7 +28,9 @@ export function requestBackup({ metadata, spec, status }: HostedControlPlane, no
     return { refusal: "it is being deleted", hint: `What was backed up: causeway backup list ${name}` };
   if (spec.replicas === 0)
     return { refusal: "it is hibernated, and its etcd does not run", hint: "Wake it first: set spec.replicas to 1." };
-  return { at: `${new Date(Math.ceil(now / 1000) * 1000).toISOString().slice(0, 19)}Z` };
+  const newest = Date.parse(status?.backup?.newestFull ?? "");
+  const after = Number.isNaN(newest) ? now : Math.max(now, newest + 1_000);
+  return { at: `${new Date(Math.ceil(after / 1000) * 1000).toISOString().slice(0, 19)}Z` };
 }
 
 /** Is there a backup of all data from then or later? */
