@@ -23,7 +23,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "workload-controllers/src/scheduler/message.ts": "counts reasons, whatever they say",
   "causeway/src/terminal/report-error.ts": "only leaves out a cause that the message has already",
   "cinder-csi/src/controller/attachment.ts": "only leaves out an id that the message has already",
-  "hosted-control-plane/src/pods/storage/meter.ts": "etcd's refusal of a compaction has no code of its own",
+  "hosted-control-plane/src/etcd/maintenance.ts": "etcd's refusal of a compaction has no code of its own",
   "openstack-operator/src/maintenance/model.ts": "Nova has no other field to mark a service that was disabled by us",
   "hosted-control-plane/src/webhooks/check.ts": "a refusal by a webhook has no other field for its name",
   "reverse-tunnel/src/agent/agent.ts": "a label of a metric: konnectivity has no code for a timeout",

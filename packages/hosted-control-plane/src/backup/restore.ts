@@ -3,6 +3,7 @@ import { base64, CausewayError, type Clock } from "@causeway/foundation";
 import { openEtcd } from "../etcd/etcd-admin.ts";
 import { rangeOf } from "../etcd/range.ts";
 import { policyKeys } from "../etcd/permissions.ts";
+import { clearAttempt, isFull } from "./clear-attempt.ts";
 import { OWN_KEYS, type Keyspace, type Value } from "./datastore.ts";
 import { parsePoint, pointAt, pointName, type Point } from "./points.ts";
 import type { SealedStore } from "./store.ts";
@@ -33,6 +34,20 @@ const BYTES = 1_000_000;
  */
 const CREATED_AGAIN = ["registry/configmaps/kube-public/cluster-info", ...policyKeys("")];
 
+/** Another attempt with the same backup would read all of it again, and end in the same way. */
+export function isPermanent(error: unknown): boolean {
+  return error instanceof CausewayError && PERMANENT.has(error.code);
+}
+
+const PERMANENT: ReadonlySet<string> = new Set([
+  "BACKUP_EXCEEDS_BUDGET",
+  "BACKUP_INCOMPLETE",
+  "BACKUP_TOO_NEW",
+  "BACKUP_UNREADABLE",
+]);
+/** Milliseconds until it is attempted all the same: the operator may have repaired the store. */
+export const AFTER_PERMANENT = 1_800_000;
+
 /** All points of a control plane, in the order of the store; other names are left out. */
 export async function pointsOf(store: SealedStore, folder: string, signal: AbortSignal): Promise<Point[]> {
   const names = await store.list(`${folder}/points/`, signal);
@@ -60,6 +75,9 @@ export async function restoreData(
   const done = base64(`${prefix}${OWN_KEYS}restored`);
   const fence = base64(`${prefix}${OWN_KEYS}restoring`);
   const attempt = randomBytes(16).toString("base64");
+  const isOwn = prefix === "/";
+  const own = { call, addresses: access.addresses, prefix, done, fence };
+  if (isOwn && (await clearAttempt(own)) === "done") return;
   const begun = await call("kv/txn", {
     compare: [{ target: "CREATE", key: done, result: "EQUAL", create_revision: "0" }],
     success: [{ request_delete_range: rangeOf(`${prefix}registry/`) }, { request_put: { key: fence, value: attempt } }],
@@ -79,7 +97,9 @@ export async function restoreData(
     }
     await commit(values.map((value) => putOf(prefix, value)));
   };
-  const point = await writeAll(from, write, signal);
+  const point = await writeAll(from, write, signal).catch(async (error: unknown) => {
+    throw isOwn && (await isFull(call, error)) ? withoutSpace(error) : error;
+  });
   await commit([{ request_put: { key: done, value: base64(point.id) } }, { request_delete_range: { key: fence } }]);
 }
 
@@ -143,6 +163,11 @@ function exceeds(limit: number): CausewayError {
     `the backup has more than the ${limit} bytes that this control plane may store in the shared etcd`,
     { hint: "Set spec.limits.bytes to more, or restore into an etcd of its own (spec.pods.datastore)." },
   );
+}
+
+function withoutSpace(cause: unknown): CausewayError {
+  const message = "the backup has more than the etcd of this control plane may store";
+  return new CausewayError("BACKUP_EXCEEDS_BUDGET", message, { hint: "Set spec.limits.bytes to more.", cause });
 }
 
 function fenced(): CausewayError {

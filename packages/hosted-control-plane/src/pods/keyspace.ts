@@ -55,6 +55,14 @@ export function restoreSteps(observed: Observed, isEtcdDone: boolean): Step[] {
   return [{ type: "restore", from: { ...from, ...(limit === undefined ? {} : { limit }) }, keyspace }];
 }
 
+/** Undefined: it did not fail, or is attempted again. */
+export function restoreFailureOf(observed: Observed, now: number): Observed["restoreFailure"] {
+  const { restoreFailure } = observed;
+  return restoreFailure === undefined || now >= restoreFailure.until || isRestored(observed)
+    ? undefined
+    : restoreFailure;
+}
+
 /** What is said meanwhile. */
 export const restoring: ControlPlaneProblem = {
   code: "CONTROL_PLANE_RESTORING",

@@ -1,5 +1,5 @@
 import type { KubeObject, Namespace, Pod } from "@causeway/kubernetes";
-import type { ControlPlaneSpec } from "../runtime.ts";
+import type { ControlPlaneProblem, ControlPlaneSpec } from "../runtime.ts";
 import type { PodsSettings } from "./options.ts";
 import type { EtcdMembership } from "./pool/membership.ts";
 import type { PoolState } from "./pool/state.ts";
@@ -15,6 +15,12 @@ export interface Neighbours {
   readonly controlPlanes: number;
   /** Bytes of all their volumes. */
   readonly storage: number;
+}
+
+/** Of a restore that would fail again. */
+export interface RestoreFailure {
+  readonly problem: ControlPlaneProblem;
+  readonly until: number;
 }
 
 /** Everything that the plan of one control plane in a service cluster is made from. */
@@ -43,6 +49,8 @@ export interface Observed {
   readonly joinedAt: string | undefined;
   /** This process restored its data. */
   readonly restored: boolean;
+  /** Why its backup cannot be restored, and until when (ms since epoch) it is not read again. */
+  readonly restoreFailure?: RestoreFailure;
   readonly neighbours: Neighbours;
   /** Bytes of the shared etcd that it may have. */
   readonly share: number;

@@ -2,7 +2,7 @@ import type { KubeObject, Plan, Service } from "@causeway/kubernetes";
 import { trustedBy, type ControlPlaneProblem, type ControlPlaneState, type StorageState } from "../runtime.ts";
 import type { Endpoint, Observed } from "./observed.ts";
 import { imagesOf } from "./images.ts";
-import { isRestored, restoreSteps, restoring } from "./keyspace.ts";
+import { isRestored, restoreFailureOf, restoreSteps, restoring } from "./keyspace.ts";
 import { idOf } from "./live.ts";
 import { isPooled } from "./options.ts";
 import { grantOf } from "./ceilings.ts";
@@ -101,8 +101,13 @@ function planPrograms(
   const join = joinSteps(observed, stages, { server, port: inside.port });
   const isUnpublished = stages.isServing && waitsToPublish(observed, server);
   const isDone = stages.isComplete && !isUnpublished;
-  const status = stateOf(observed, isDone ? undefined : (pooled.problem ?? problemIn(observed, stages)), endpoint);
-  const restore = restoreSteps(observed, stages.isEtcdDone);
+  const failure = restoreFailureOf(observed, now);
+  const status = stateOf(
+    observed,
+    isDone ? undefined : (pooled.problem ?? failure?.problem ?? problemIn(observed, stages)),
+    endpoint,
+  );
+  const restore = failure === undefined ? restoreSteps(observed, stages.isEtcdDone) : [];
   const planned = [
     ...applySteps(observed.live, wanted),
     ...prune(observed, kept, stages.untouched),
@@ -281,7 +286,8 @@ function urlOf({ host, port }: Endpoint): string {
   return `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-function rereadAt({ live, spec }: Observed, now: number): number {
+function rereadAt(observed: Observed, now: number): number {
+  const { live, spec } = observed;
   const renewals = [...live.values()].flatMap(({ metadata }) => {
     const at = Number(metadata.annotations?.[renewAtAnnotation]);
     return Number.isFinite(at) && at > 0 ? [at] : [];
@@ -289,6 +295,7 @@ function rereadAt({ live, spec }: Observed, now: number): number {
   return Math.min(
     ...renewals,
     ...(spec.pods?.cloudConfigSecret === undefined ? [] : [now + REREAD]),
+    restoreFailureOf(observed, now)?.until ?? Infinity,
     now + 24 * 3600_000,
   );
 }

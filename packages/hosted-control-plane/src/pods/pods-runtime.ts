@@ -14,6 +14,7 @@ import {
 import type { HostedControlPlane } from "@causeway/api";
 import type { Backups } from "../backup/backups.ts";
 import { createBackupLoop } from "../backup/loop.ts";
+import { AFTER_PERMANENT, isPermanent } from "../backup/restore.ts";
 import { createJoinObjects } from "../process/join-objects.ts";
 import {
   keyOfId,
@@ -23,7 +24,7 @@ import {
   type ControlPlaneState,
 } from "../runtime.ts";
 import { gather } from "./gather.ts";
-import type { Observed } from "./observed.ts";
+import type { Observed, RestoreFailure } from "./observed.ts";
 import { isPooled, type PodsSettings } from "./options.ts";
 import { perform, type PerformContext } from "./perform.ts";
 import { backupTarget } from "./keyspace.ts";
@@ -33,6 +34,7 @@ import { createEtcdAdmin, type EtcdAdmin } from "../etcd/etcd-admin.ts";
 import { createEtcdMembers, type EtcdMembers } from "./pool/membership.ts";
 import { createPool } from "./pool/pool.ts";
 import { openServiceCluster, type ServiceCluster } from "./service-cluster.ts";
+import { failedState, leftover, requestedState, withBackup } from "./states.ts";
 import type { Step } from "./steps.ts";
 import type { ShareRequest } from "./storage/shares.ts";
 import { idAnnotation, namespaceOf, ownerAnnotation } from "./tenant.ts";
@@ -80,6 +82,8 @@ interface Known {
   backup: BackupState | undefined;
   /** What was seen of the members of its etcd, and since when. */
   members: { readonly seen: string; readonly since: number };
+  /** Of a request that is the same. */
+  restoreFailure: (RestoreFailure & { readonly of: string }) | undefined;
 }
 
 /**
@@ -144,7 +148,9 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     const observed = await gather(from, tenant, signal);
     const seen = memberProgress(observed);
     if (tenant.members.seen !== seen) tenant.members = { seen, since: clock.now() };
-    return { ...observed, membersSince: tenant.members.since };
+    const { restoreFailure } = tenant;
+    const isHeld = restoreFailure?.of === canonicalJson(tenant.spec);
+    return { ...observed, membersSince: tenant.members.since, ...(isHeld ? { restoreFailure } : {}) };
   };
   const pipeline = {
     gather: async ({ name: id }: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> => {
@@ -163,10 +169,17 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
       tenant.state = state;
       if (!same) report(id);
     },
-    failed: (_: Observed, planned: { status: ControlPlaneState }, step: Step, error: unknown) => ({
-      status: failedState(planned.status, step, error),
-      events: [],
-    }),
+    failed({ spec }: Observed, planned: { status: ControlPlaneState }, step: Step, error: unknown) {
+      const status = failedState(planned.status, step, error);
+      const tenant = known.get(spec.id);
+      if (tenant && step.type === "restore" && isPermanent(error))
+        tenant.restoreFailure = {
+          of: canonicalJson(spec),
+          problem: status.problem,
+          until: clock.now() + AFTER_PERMANENT,
+        };
+      return { status, events: [] };
+    },
     epochOf: ({ spec }: Observed) => canonicalJson(spec),
   };
   const backupLoop = createBackupLoop({
@@ -291,14 +304,8 @@ const unseen = {
   restored: false,
   backup: undefined,
   members: { seen: "", since: 0 },
+  restoreFailure: undefined,
 };
-
-function withBackup(state: ControlPlaneState, backup: BackupState | undefined): ControlPlaneState {
-  if (backup !== undefined) return { ...state, backup };
-  const without: { -readonly [F in keyof ControlPlaneState]: ControlPlaneState[F] } = { ...state };
-  delete without.backup;
-  return without;
-}
 
 async function join(
   spec: ControlPlaneSpec,
@@ -360,42 +367,4 @@ async function removeNamespace(
   const { uid } = found.metadata;
   const preconditions = uid === undefined ? {} : { preconditions: { uid } };
   await client.delete(Namespace, { namespace: "", name }, { ...preconditions, signal });
-}
-
-function requestedState(spec: ControlPlaneSpec): ControlPlaneState {
-  return {
-    ...leftover(),
-    endpoint: spec.endpoint,
-    version: spec.version,
-    names: spec.names,
-    limits: spec.limits,
-    authentication: spec.authentication,
-    starting: true,
-  };
-}
-
-/** What an earlier process made and this one was not asked for yet. */
-function leftover(): ControlPlaneState {
-  return {
-    ready: false,
-    runtime: "Pods",
-    endpoint: { host: "", port: 0 },
-    version: "",
-    names: [],
-    limits: { objects: 0, bytes: 0 },
-    authentication: {},
-    message: "the pods of the control plane are being looked at",
-  };
-}
-
-function failedState(state: ControlPlaneState, step: Step, error: unknown): ControlPlaneState {
-  const code = error instanceof CausewayError ? error.code : "CONTROL_PLANE_FAILED";
-  const hint = error instanceof CausewayError && error.hint !== undefined ? `. ${error.hint}` : "";
-  const message = `${step.type}: ${messageOf(error)}${hint}`;
-  const problem = { code, message, actor: "operator" } as const;
-  return {
-    ...state,
-    problem,
-    message: `${message} (${code})`,
-  };
 }

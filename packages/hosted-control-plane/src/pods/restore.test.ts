@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { planBackup, type BackupObserved } from "../backup/loop.ts";
+import { plan } from "./plan.ts";
 import { restoredAnnotation } from "./tenant.ts";
 import { now, PlayedCluster, SECRET } from "./testing/played-cluster.ts";
 import { own, poolOf, specOf } from "./testing/spec.ts";
@@ -30,6 +31,22 @@ describe("a control plane that is created from a backup", () => {
     expect([count(cluster, "restore"), cluster.live.has("Deployment/kube-apiserver")]).toEqual([0, false]);
     cluster.complete(specOf({ restore }));
     expect(count(cluster, "restore")).toBe(1);
+  });
+
+  test("whose backup is incomplete says so, and reads all of it again after half an hour only", () => {
+    const cluster = new PlayedCluster();
+    const spec = specOf({ restore });
+    while (!plan(cluster.observe(spec), now).steps.some(({ type }) => type === "restore")) {
+      for (const step of plan(cluster.observe(spec), now).steps) cluster.perform(step, now);
+      cluster.assignAddress();
+      cluster.rollOut();
+    }
+    const problem = { code: "BACKUP_INCOMPLETE", message: "2 keys have no value", actor: "operator" } as const;
+    const observed = { ...cluster.observe(spec), restoreFailure: { problem, until: now + 1_800_000 } };
+    const held = plan(observed, now);
+    expect(held.steps).toEqual([]);
+    expect([held.status.problem, held.wait?.until]).toEqual([problem, now + 1_800_000]);
+    expect(plan(observed, now + 1_800_000).steps.map(({ type }) => type)).toEqual(["restore"]);
   });
 
   test("is not restored where an API server was started already", () => {

@@ -5,6 +5,7 @@ import type { RestoreSpec } from "../backup-spec.ts";
 import type { Backups } from "../backup/backups.ts";
 import type { Keyspace } from "../backup/datastore.ts";
 import { secretNamed } from "../backup/secrets.ts";
+import { AFTER_PERMANENT, isPermanent } from "../backup/restore.ts";
 import { notOffered } from "../backup/store.ts";
 import { readEtcdAuthority } from "./etcd-authority.ts";
 import { writeOnce } from "./files.ts";
@@ -56,7 +57,8 @@ export async function restoreEncryption(
 
 /**
  * Fills etcd, which runs and has no API server yet, and tries it again until it is done: an attempt that was killed is
- * begun again, and one that was done is not, since etcd has a mark of its own.
+ * begun again, and one that was done is not, since etcd has a mark of its own. A backup that cannot be restored is read
+ * twice an hour at most.
  * @param failed is given why an attempt failed
  */
 export async function restoreUntilDone(
@@ -79,7 +81,7 @@ export async function restoreUntilDone(
       if (signal.aborted) return;
       // etcd does not serve from its first moment on.
       if (!(error instanceof CausewayError && error.code === "PODS_ETCD_UNREACHABLE")) failed(sentenceOf(error));
-      await clock.sleep(delay, signal).catch(() => {});
+      await clock.sleep(isPermanent(error) ? AFTER_PERMANENT : delay, signal).catch(() => {});
     }
   }
 }

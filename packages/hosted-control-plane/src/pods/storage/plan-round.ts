@@ -1,4 +1,4 @@
-import type { MemberStatus, SpaceAlarm } from "./meter.ts";
+import type { MemberStatus, SpaceAlarm } from "../../etcd/maintenance.ts";
 import type { StorageRecord, StorageRecords } from "./records.ts";
 
 /** A control plane in the shared etcd. */

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ConfigMap } from "@causeway/kubernetes";
 import { budgetAnnotation, datastoreAnnotation, ownerAnnotation } from "../tenant.ts";
-import type { MemberStatus } from "./meter.ts";
+import type { MemberStatus } from "../../etcd/maintenance.ts";
 import { dueTenants, planRound, type RoundObserved } from "./plan-round.ts";
 import { permissionChanges, permissionsOf, policyKeys, type Permission } from "../../etcd/permissions.ts";
 import { policyObjects } from "./policy.ts";

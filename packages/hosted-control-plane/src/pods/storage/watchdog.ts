@@ -1,19 +1,9 @@
 import { canonicalJson, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import { openEtcd, type Call, type EtcdAccess, type EtcdAdmin } from "../../etcd/etcd-admin.ts";
+import { compact, defragment, disarm, memberStatus, spaceAlarms, type MemberStatus } from "../../etcd/maintenance.ts";
 import { prefixOf } from "../tenant.ts";
 import { enforceStage } from "./enforce.ts";
-import {
-  compact,
-  defragment,
-  disarm,
-  measure,
-  memberStatus,
-  moveLeader,
-  recentWriters,
-  spaceAlarms,
-  type Measure,
-  type MemberStatus,
-} from "./meter.ts";
+import { measure, moveLeader, recentWriters, type Measure } from "./meter.ts";
 import { dueTenants, planRound, stopAt, type Round, type RoundObserved, type StorageTenant } from "./plan-round.ts";
 import { isWorthSaving, nextRecord, type StorageRecord, type StorageRecords } from "./records.ts";
 import { storageMetrics } from "./storage-metrics.ts";
