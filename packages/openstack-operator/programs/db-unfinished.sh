@@ -15,6 +15,8 @@ printf '[client]\nhost=%s\nport=%s\nuser=%s\npassword=%s\n' "$DATABASE_HOST" "$D
   "$(cat "$credentials/$service.database.$generation")" > "$file"
 ask() { mysql --defaults-extra-file="$file" --batch --skip-column-names --execute "$1"; }
 for database in "$@"; do
+  # It may itself have been cut off between the end of a database and its new beginning.
+  ask "CREATE DATABASE IF NOT EXISTS \`$database\` CHARACTER SET utf8 COLLATE utf8_general_ci"
   records=$(ask "SELECT GROUP_CONCAT(table_name) FROM information_schema.tables
     WHERE table_schema = '$database' AND table_name IN ('alembic_version', 'migrate_version')")
   [ "$records" = alembic_version ] || continue

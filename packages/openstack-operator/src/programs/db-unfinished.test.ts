@@ -67,6 +67,18 @@ describe.skipIf(!hasMariaDb)("a database whose schema is to be made", () => {
     ).toMatch(/^utf8/);
   });
 
+  test("is there again where the check was cut off after it had removed it", () => {
+    const like = (database: string) =>
+      sql(`SELECT CONCAT(default_character_set_name, ' ', default_collation_name) FROM information_schema.schemata
+        WHERE schema_name = '${database}'`);
+    fill("nova", "");
+    sql("DROP DATABASE nova; DROP DATABASE IF EXISTS nova_cell0");
+    sql("CREATE DATABASE nova_cell0 CHARACTER SET utf8 COLLATE utf8_general_ci");
+    expect(run()).toBe("");
+    expect(like("nova")).toMatch(/^utf8/);
+    expect(like("nova")).toBe(like("nova_cell0"));
+  });
+
   test.each([
     ["a step was finished", `${VERSIONS} ${HALF} INSERT INTO alembic_version VALUES ('1')`],
     ["an older program made it", `CREATE TABLE migrate_version (version INT); ${VERSIONS} ${HALF}`],

@@ -62,7 +62,7 @@ export function podOf(context: Context, component: Component, group?: NodeGroup)
       ...(host?.network ? { hostNetwork: true, dnsPolicy: "ClusterFirstWithHostNet" } : {}),
       ...(host?.pid ? { hostPID: true } : {}),
       ...placementOf(context, component, group),
-      ...(component.kind === "Job" ? { restartPolicy: "OnFailure" } : {}),
+      ...(component.kind === "Job" ? { restartPolicy: restartPolicyOf(component) } : {}),
       initContainers: [
         ...gates(component, image),
         ...unfinished(context, component, parts.mounts),
@@ -75,6 +75,12 @@ export function podOf(context: Context, component: Component, group?: NodeGroup)
     },
   };
 }
+
+/**
+ * The check for a first migration that was cut off is a container of its own, which a container that is restarted in
+ * place would not run again: each attempt at a schema is a pod of its own.
+ */
+const restartPolicyOf = ({ schemas }: Component): string => (schemas ? "Never" : "OnFailure");
 
 /** Certificates change in place, and these processes read them when they start. */
 function certificateMark({ certificates }: Context, { service, secrets = [] }: Component): Record<string, string> {

@@ -132,6 +132,23 @@ describe("pods of OpenStack's services", () => {
     expect(images("glance-register")).toEqual(["registry.example.org/openstack/keystone:2025.1"]);
   });
 
+  test("of Jobs that make schemas check the databases at each attempt, which is a pod of its own", () => {
+    const { catalogue, workloads } = desire();
+    const makesSchemas = new Set(catalogue.components.filter(({ schemas }) => schemas).map(({ name }) => name));
+    expect(makesSchemas).toContain("nova-cell-sync");
+    const jobs = workloads.filter(({ object }) => object.kind === "Job");
+    expect(jobs.length).toBeGreaterThan(makesSchemas.size);
+    for (const { object, component = "" } of jobs) {
+      const { initContainers = [], ["restartPolicy"]: policy } = podOf(object).spec;
+      const checks = initContainers.some(({ command = [] }) => command.includes("/programs/db-unfinished.sh"));
+      expect({ component, checks, policy }).toEqual({
+        component,
+        checks: makesSchemas.has(component),
+        policy: makesSchemas.has(component) ? "Never" : "OnFailure",
+      });
+    }
+  });
+
   test("of one node group alone change with that group's options", () => {
     const before = desire().all;
     const nodeGroups = spec.nodeGroups.map((group) =>
