@@ -204,6 +204,8 @@ export interface StorageState {
   readonly stage: "Within" | "Exceeded" | "Sealed";
   /** While it is sealed: when users may delete objects (ms since epoch). Undefined: not by itself. */
   readonly opensAt?: number;
+  /** While it is sealed: it waits for space in the etcd, in which others store more than they may, too. */
+  readonly lacksSpace?: true;
 }
 
 /** What there is to restore a control plane from. Times are milliseconds since epoch. */

@@ -30,6 +30,8 @@ describe("the condition of a control plane's storage", () => {
     const [opens] = storageConditions({ ...stored(126, "Sealed"), opensAt: Date.UTC(2026, 0, 1) });
     expect(opens?.message).toContain("from 2026-01-01T00:00:00Z on its users can delete objects");
     expect(opens?.message).not.toContain("operator");
+    const [waits] = storageConditions({ ...stored(140, "Sealed"), lacksSpace: true });
+    expect(waits?.message).toContain("the shared etcd has too little space to let its users delete objects");
   });
 
   const rows: [string, StorageState | undefined, StorageState, string[]][] = [

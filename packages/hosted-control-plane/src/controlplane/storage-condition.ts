@@ -13,12 +13,14 @@ export function storageConditions(state: StorageState | undefined): WantedCondit
   return [{ type: TYPE, status: "False", reason, message: storageMessage(state) }];
 }
 
-function storageMessage({ bytes, budget, stage, opensAt }: StorageState): string {
+function storageMessage({ bytes, budget, stage, opensAt, lacksSpace }: StorageState): string {
   const stored = `it stores ${mebibytes(bytes)}, and its budget in the shared etcd is ${mebibytes(budget)}`;
   if (stage === "Exceeded")
     return `${stored}: its API refuses to create and change objects until users delete some; delete objects, or raise spec.limits.bytes (PODS_STORAGE_EXCEEDED)`;
   const grew = `${stored}: it grew although its API refuses writes, and nothing can be written any more`;
   const raise = "raise spec.limits.bytes above what is stored";
+  if (lacksSpace === true)
+    return `${grew}; the shared etcd has too little space to let its users delete objects: the operator of the service cluster must make some; or its owner must ${raise} (PODS_STORAGE_SEALED)`;
   if (opensAt === undefined)
     return `${grew}; its owner must ${raise}, or the operator of the service cluster must make space for that, then delete objects (PODS_STORAGE_SEALED)`;
   const at = `${new Date(opensAt).toISOString().slice(0, 19)}Z`;

@@ -330,7 +330,8 @@ function storageOf({ spec, pool, namespaceName }: Observed): Pick<ControlPlaneSt
   return { limits: { ...spec.limits, bytes: budgetOf(spec) }, ...(storage === undefined ? {} : { storage }) };
 }
 
-function storageState({ bytes, budget, stage, opensAt }: StorageRecord): StorageState {
+function storageState({ bytes, budget, stage, opensAt, lacksSpace }: StorageRecord): StorageState {
+  if (lacksSpace === true) return { bytes, budget, stage, lacksSpace };
   const opens = stage === "Sealed" && opensAt !== undefined && bytes <= budget * OPENED_BELOW ? { opensAt } : {};
   return { bytes, budget, stage, ...opens };
 }

@@ -6,7 +6,7 @@ import type { MemberStatus } from "../../etcd/maintenance.ts";
 import { dueTenants, planRound, type RoundObserved } from "./plan-round.ts";
 import { permissionChanges, permissionsOf, policyKeys, type Permission } from "../../etcd/permissions.ts";
 import { policyObjects } from "./policy.ts";
-import { nextRecord, parseRecords, recordsObject, type StorageRecord, type StorageStage } from "./records.ts";
+import { nextRecord, parseRecords, recordsObject, spaceFor, type StorageRecord, type StorageStage } from "./records.ts";
 import { capacityOf, pooledNames, quotaOf, shareFor, storageTenants, type ShareWanted } from "./shares.ts";
 
 const MIB = 2 ** 20;
@@ -130,10 +130,70 @@ describe("the stage of a control plane", () => {
     );
   });
 
+  const opening = { bytes: 140 * MIB, budget: 100 * MIB, at: now };
+  test.for<[title: string, space: number, expected: Partial<StorageRecord>]>([
+    ["stays Sealed, and says why, when the shared etcd lacks space", 146 * MIB, { stage: "Sealed", lacksSpace: true }],
+    ["is opened with just enough space", 147 * MIB, { stage: "Exceeded", sealAt: 146.25 * MIB }],
+  ])("%s", ([, space, expected]) => {
+    const next = nextRecord(record("Sealed", 140, { opensAt: now }), { ...opening, space });
+    expect(next).toMatchObject(expected);
+  });
+
+  test("lets one that grew by a quarter of its budget at most back in, whatever the others store", () => {
+    const before = record("Sealed", 118, { opensAt: now });
+    expect(nextRecord(before, { ...opening, bytes: 118 * MIB, space: 0 }).stage).toBe("Exceeded");
+  });
+
+  test("leaves a fifth of the quota free, however many tenants write all that they may in whatever order", () => {
+    const capacity = capacityOf({});
+    const plans = fc.record({
+      shares: fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 12 }),
+      turns: fc.array(fc.record({ who: fc.nat(11), minutes: fc.nat(3_000) }), { maxLength: 200 }),
+    });
+    fc.assert(
+      fc.property(plans, ({ shares, turns }) => {
+        const all = shares.reduce((sum, each) => sum + each, 0);
+        const tenants = shares.map((share, index) => ({
+          name: `hcp-${index}`,
+          budget: Math.floor((capacity * share) / all),
+        }));
+        const records = new Map<string, StorageRecord>();
+        let at = now;
+        // Every one writes all that it may at first, then those of the turns do whenever they can.
+        const writers = [...tenants, ...tenants, ...turns.map(({ who }) => tenants[who % tenants.length])];
+        for (const [index, tenant] of writers.entries()) {
+          at += (turns[index - 2 * tenants.length]?.minutes ?? 1) * minutes;
+          if (tenant === undefined) continue;
+          const { name, budget } = tenant;
+          const measure = (bytes: number) => {
+            const space = spaceFor(name, { tenants, records, quota: quotaOf({}) });
+            records.set(name, nextRecord(records.get(name), { bytes, budget, at, space }));
+          };
+          measure(records.get(name)?.bytes ?? 0);
+          const { stage, bytes, sealAt = 0 } = records.get(name) ?? record("Within", 0);
+          if (stage !== "Sealed") measure(stage === "Within" ? budget + 1 : Math.max(bytes, sealAt + 1));
+        }
+        const stored = [...records.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+        // A write is noticed after a byte here.
+        expect(stored).toBeLessThanOrEqual(quotaOf({}) * 0.8 + 3 * writers.length);
+      }),
+      {
+        examples: [
+          [
+            {
+              shares: [1, 1, 1, 1],
+              turns: Array.from({ length: 120 }, (_, who) => ({ who: who % 12, minutes: 3_000 })),
+            },
+          ],
+        ],
+      },
+    );
+  });
+
   test("is kept by a ConfigMap, and what cannot be read there is measured again", () => {
     const records = new Map([
       ["hcp-a", record("Exceeded", 120)],
-      ["hcp-d", record("Sealed", 140, { seals: 2, opensAt: now + 1 })],
+      ["hcp-d", record("Sealed", 140, { seals: 2, opensAt: now + 1, lacksSpace: true })],
       ["hcp-b", record("Within", 1)],
     ]);
     const object = recordsObject("pool", records);

@@ -5,7 +5,7 @@ import { prefixOf } from "../tenant.ts";
 import { enforceStage } from "./enforce.ts";
 import { measure, moveLeader, recentWriters, type Measure } from "./meter.ts";
 import { dueTenants, planRound, stopAt, type Round, type RoundObserved, type StorageTenant } from "./plan-round.ts";
-import { isWorthSaving, nextRecord, type StorageRecord, type StorageRecords } from "./records.ts";
+import { isWorthSaving, nextRecord, spaceFor, type StorageRecord, type StorageRecords } from "./records.ts";
 import { storageMetrics } from "./storage-metrics.ts";
 
 /** The etcd to watch. */
@@ -72,7 +72,7 @@ export function createStorageWatchdog(options: WatchdogOptions): { run(signal: A
     const writers = planned.pressure ? await recentWriters(call, revision) : new Map<string, number>();
     await maintain(call, planned, options);
     const due = dueTenants(observed, writers, clock.now());
-    await measureAll({ call, memory, records, clock }, due, planned.allowance);
+    await measureAll({ call, memory, records, clock, observed }, due, planned.allowance);
     forgetOthers(memory, records, observed.tenants);
     await enforceAll(options, { call, access: watched.access, memory, records }, signal);
     const saved = options.saved();
@@ -173,10 +173,11 @@ interface MeasureWith {
   readonly memory: Memory;
   readonly records: Map<string, StorageRecord>;
   readonly clock: Clock;
+  readonly observed: Pick<RoundObserved, "tenants" | "quota">;
 }
 
 async function measureAll(
-  { call, memory: { measures }, records, clock }: MeasureWith,
+  { call, memory: { measures }, records, clock, observed }: MeasureWith,
   due: readonly StorageTenant[],
   allowance: number,
 ): Promise<void> {
@@ -193,13 +194,14 @@ async function measureAll(
       return;
     }
     measures.delete(name);
-    records.set(name, nextRecord(records.get(name), { bytes: measured.bytes, budget, at: clock.now() }));
+    const space = spaceFor(name, { ...observed, records });
+    records.set(name, nextRecord(records.get(name), { bytes: measured.bytes, budget, at: clock.now(), space }));
   }
 }
 
 async function enforceAll(
   { etcd, clock, log, saved }: WatchdogOptions,
-  { call, access, memory: { enforced }, records }: Omit<MeasureWith, "clock"> & { access: EtcdAccess },
+  { call, access, memory: { enforced }, records }: Omit<MeasureWith, "clock" | "observed"> & { access: EtcdAccess },
   signal: AbortSignal,
 ): Promise<void> {
   for (const [name, record] of records) {
