@@ -17,7 +17,7 @@ const external = (name: string) => ({
   external: { generatePatchesExtension: "g.ext", discoverVariablesExtension: `${name}.ext` },
 });
 const found = (patch: string, ...variables: VariableDefinition[]) => ({ patch, handler: `${patch}.ext`, variables });
-const facts = (discovered: Observed["discovered"], variables = [variable("own", text)]): Observed => ({
+const observed = (discovered: Observed["discovered"], variables = [variable("own", text)]): Observed => ({
   clusterClass: clusterClass("class", { variables, patches: [external("p"), external("q")] }),
   templates: [],
   discovered,
@@ -26,7 +26,7 @@ const facts = (discovered: Observed["discovered"], variables = [variable("own", 
 describe("the variables of a class", () => {
   test("are its own and those of its extensions, by name", () => {
     const { problems, variables, again } = judgeVariables(
-      facts([found("q", variable("b", text)), found("p", variable("a", text))]),
+      observed([found("q", variable("b", text)), found("p", variable("a", text))]),
     );
     expect(problems).toEqual([]);
     expect(variables?.map(({ name, definitions: [first] }) => [name, first?.from])).toEqual([
@@ -40,7 +40,7 @@ describe("the variables of a class", () => {
     const listed = { type: "object", properties: { a: text } };
     const same = { ...listed, "x-kubernetes-preserve-unknown-fields": false };
     const { problems, variables } = judgeVariables(
-      facts([found("p", variable("own", same))], [variable("own", listed)]),
+      observed([found("p", variable("own", same))], [variable("own", listed)]),
     );
     expect(problems).toEqual([]);
     expect(variables?.[0]?.definitions.map(({ from }) => from)).toEqual(["inline", "p"]);
@@ -57,17 +57,34 @@ describe("the variables of a class", () => {
       /failed to call DiscoverVariables for patch p: .*"p\.ext": no route/,
     ],
   ])("%s are a problem", (_, discovered, expected) => {
-    const { problems } = judgeVariables(facts(discovered));
+    const { problems } = judgeVariables(observed(discovered));
     expect(problems.join("; ")).toMatch(expected);
   });
+  test("of extensions have bounds together, and those that were known stay", () => {
+    const many = (prefix: string, length: number, more: object = {}) =>
+      Array.from({ length }, (_, at) => variable(`${prefix}${at}`, { ...text, ...more }));
+    const both = (...lists: VariableDefinition[][]) =>
+      judgeVariables(observed([found("p", ...(lists[0] ?? [])), found("q", ...(lists[1] ?? []))]));
+    expect(both(many("a", 500), many("b", 500))).toMatchObject({ problems: [], again: 600_000 });
+    const count = both(many("a", 500), many("b", 501));
+    expect(count).toMatchObject({ variables: undefined, again: 10_000 });
+    expect(count.problems).toEqual([expect.stringMatching(/1000 variables in 262144 bytes, and these define 1001 in/)]);
+    const description = "x".repeat(150_000);
+    const bytes = both(many("a", 1, { description }), many("b", 1, { description }));
+    expect(bytes.problems).toEqual([
+      expect.stringMatching(/define 2 in 3\d{5}; the largest are of p: 1 \(150\d{3} bytes/),
+    ]);
+    expect(bytes.variables).toBeUndefined();
+    expect(both(many("a", 1, { description })).problems).toEqual([]);
+  });
   test("are asked for again soon after a failure, and keep those that were known", () => {
-    const verdict = judgeVariables(facts([{ patch: "p", handler: "p.ext", problem: "no route" }]));
+    const verdict = judgeVariables(observed([{ patch: "p", handler: "p.ext", problem: "no route" }]));
     expect(verdict).toMatchObject({ variables: undefined, again: 10_000 });
   });
   test("of topologies are all that the status lists", () => {
     const definition = variable("a", text);
-    const status = { variables: judgeVariables(facts([found("p", definition)])).variables ?? [] };
-    expect(classVariables({ ...facts([]).clusterClass, status }).map(({ name, from }) => [name, from])).toEqual([
+    const status = { variables: judgeVariables(observed([found("p", definition)])).variables ?? [] };
+    expect(classVariables({ ...observed([]).clusterClass, status }).map(({ name, from }) => [name, from])).toEqual([
       ["own", ["inline"]],
       ["a", ["p"]],
     ]);

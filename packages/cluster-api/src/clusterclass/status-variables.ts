@@ -20,10 +20,16 @@ interface VariablesVerdict {
 /** Milliseconds after which an extension that responded is called again. */
 const againAfterSuccess = 10 * 60_000;
 
+/** Variables that all extensions of a class define at most, and bytes of their definitions. */
+const mostDiscovered = 1_000;
+const mostBytes = 256 * 1024;
+
 /** All variables of a class, by who defines them, and what is wrong with them. */
 export function judgeVariables({ clusterClass, discovered }: Observed): VariablesVerdict {
   const own = classProblems(clusterClass);
   if (own.length > 0) return { problems: own, variables: undefined };
+  const excess = excessOf(discovered);
+  if (excess) return { problems: [excess], variables: undefined, again: againAfterFailure };
   const failures = discovered.flatMap((one) =>
     "problem" in one ? [`failed to call DiscoverVariables for patch ${one.patch}: ${one.problem}`] : [],
   );
@@ -50,6 +56,24 @@ export function judgeVariables({ clusterClass, discovered }: Observed): Variable
     variables,
     ...(again === undefined ? {} : { again }),
   };
+}
+
+/** What the status cannot hold: the API server stores objects of 1.5 MiB at most. */
+function excessOf(discovered: Observed["discovered"]): string | undefined {
+  const parts = discovered.flatMap((one) =>
+    "problem" in one
+      ? []
+      : { name: one.patch, count: one.variables.length, bytes: Buffer.byteLength(JSON.stringify(one.variables)) },
+  );
+  const count = parts.reduce((sum, one) => sum + one.count, 0);
+  const bytes = parts.reduce((sum, one) => sum + one.bytes, 0);
+  if (count <= mostDiscovered && bytes <= mostBytes) return undefined;
+  const largest = parts.toSorted((a, b) => b.bytes - a.bytes).slice(0, 3);
+  const named = largest.map((one) => `${one.name}: ${one.count} (${one.bytes} bytes)`).join(", ");
+  return (
+    `VariableDiscovery failed: the extensions of a class can define ${mostDiscovered} variables in ${mostBytes} bytes, ` +
+    `and these define ${count} in ${bytes}; the largest are of ${named}`
+  );
 }
 
 function merged(own: readonly VariableDefinition[], discovered: Observed["discovered"]): StatusVariable[] {
