@@ -28,7 +28,7 @@ export function clusterClassController(context: Context): ControllerOptions {
       });
       // For a class that is wrong in itself, or paused, no extension is asked.
       const isAsked = !isPausedClass(clusterClass) && classProblems(clusterClass).length === 0;
-      const discovered = isAsked ? await discoverVariables(context.named, clusterClass, signal) : [];
+      const discovered = isAsked ? await discoverVariables({ calls: context.named, clock }, clusterClass, signal) : [];
       return { clusterClass, templates, discovered };
     },
     plan,

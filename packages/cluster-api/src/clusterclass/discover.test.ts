@@ -49,7 +49,7 @@ test("variables of an extension that may be ignored stay in the status while it 
     variables: [],
   });
   const listed = async () => {
-    const discovered = await discoverVariables(calls, found, signal);
+    const discovered = await discoverVariables({ calls, clock }, found, signal);
     const verdict = judgeVariables({ clusterClass: found, templates: [], discovered });
     found = { ...found, status: { ...found.status, variables: verdict.variables ?? [] } };
     return { names: verdict.variables?.map(({ name }) => name), again: verdict.again };

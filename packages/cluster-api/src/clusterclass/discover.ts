@@ -1,6 +1,6 @@
 import type { ClusterClass } from "@causeway/api";
-import { messageOf } from "@causeway/foundation";
-import type { NamedCalls } from "../runtime/named-calls.ts";
+import { messageOf, type Clock } from "@causeway/foundation";
+import { allCallsWithin, NamedCallFailed, type NamedCalls } from "../runtime/named-calls.ts";
 import { readDiscovered } from "../variables/class-variables.ts";
 import type { VariableDefinition } from "../variables/definition.ts";
 import type { DiscoveredVariables } from "./observed.ts";
@@ -8,19 +8,27 @@ import type { DiscoveredVariables } from "./observed.ts";
 /** Milliseconds that a response to an equal request is used again, by other classes, too. */
 const keep = 10 * 60_000;
 
-/** Asks the extensions of a class which variables their patches have. */
+/** Calls the extensions of a class to learn which variables their patches have. */
 export async function discoverVariables(
-  calls: NamedCalls,
+  { calls, clock }: { readonly calls: NamedCalls; readonly clock: Clock },
   clusterClass: ClusterClass,
   signal: AbortSignal,
 ): Promise<DiscoveredVariables[]> {
   const { metadata, spec } = clusterClass;
+  const deadline = clock.now() + allCallsWithin;
   const found: DiscoveredVariables[] = [];
   for (const { name: patch, external } of spec.patches ?? []) {
     const handler = external?.discoverVariablesExtension;
     if (!handler) continue;
     try {
-      const call = { hook: "DiscoverVariables", handler, settings: external.settings, fields: {}, keep } as const;
+      const call = {
+        hook: "DiscoverVariables",
+        handler,
+        settings: external.settings,
+        fields: {},
+        keep,
+        deadline,
+      } as const;
       const response = await calls.call({ ...call, namespace: metadata.namespace ?? "" }, signal);
       found.push(
         response
@@ -29,13 +37,18 @@ export async function discoverVariables(
       );
     } catch (error) {
       signal.throwIfAborted();
-      found.push({ patch, handler, problem: messageOf(error) });
+      const known = knownVariables(clusterClass, patch);
+      // Where the extension serves others first, nothing is known to be wrong.
+      const isWaiting = error instanceof NamedCallFailed && error.why === "busy" && known.length > 0;
+      found.push(
+        isWaiting ? { patch, handler, variables: known, isOld: true } : { patch, handler, problem: messageOf(error) },
+      );
     }
   }
   return found;
 }
 
-/** The variables of a patch that the status lists: they stay while an extension that may be ignored is unreachable. */
+/** The variables of a patch that the status lists: they stay while there is no response. */
 function knownVariables({ status }: ClusterClass, patch: string): VariableDefinition[] {
   return (status?.variables ?? []).flatMap(({ name, definitions }) =>
     definitions.flatMap(({ from, ...definition }) => (from === patch ? [{ name, ...definition }] : [])),

@@ -5,8 +5,8 @@ import type { TemplateReference } from "../topology/blueprint.ts";
 import type { VariableDefinition } from "../variables/definition.ts";
 
 /**
- * The variables that the extension of a patch has, or why they are not known. `isOld`: the extension cannot be reached
- * and its failurePolicy is Ignore, so that these are the ones that the status lists.
+ * The variables that the extension of a patch has, or why they are not known. `isOld`: there is no response, but
+ * nothing is known to be wrong (failurePolicy Ignore, or others are served first): these are what the status lists.
  */
 export type DiscoveredVariables = { readonly patch: string; readonly handler: string } & (
   | { readonly variables: readonly VariableDefinition[]; readonly isOld?: true }

@@ -12,8 +12,8 @@ export type ClassPlan = Plan<ObjectStep, ClusterClassStatus>;
 /**
  * What to do for a ClusterClass: own its templates, so that a move takes them along, and say which variables it has.
  */
-export function plan(facts: Observed, now: number): ClassPlan {
-  const { clusterClass } = facts;
+export function plan(observed: Observed, now: number): ClassPlan {
+  const { clusterClass } = observed;
   const { generation } = clusterClass.metadata;
   if (isPausedClass(clusterClass)) {
     const paused: WantedCondition = {
@@ -25,13 +25,13 @@ export function plan(facts: Observed, now: number): ClassPlan {
     const conditions = setConditions(clusterClass.status?.conditions, [paused], { generation, now });
     return { steps: [], status: { ...clusterClass.status, conditions }, wait: { for: "unpausing" } };
   }
-  const { problems, variables, again } = judgeVariables(facts);
-  const conditions = [variablesReady(problems), versionsUpToDate(facts), notPaused];
+  const { problems, variables, again } = judgeVariables(observed);
+  const conditions = [variablesReady(problems), versionsUpToDate(observed), notPaused];
   return {
-    steps: adoptions(facts),
+    steps: adoptions(observed),
     status: {
       conditions: settleConditions(conditions, { previous: clusterClass.status?.conditions, generation, now }),
-      ...(variables ? listed(variables) : previousVariables(facts)),
+      ...(variables ? listed(variables) : previousVariables(observed)),
       ...(generation === undefined ? {} : { observedGeneration: generation }),
     },
     wait: { for: "changes", ...(again === undefined ? {} : { until: now + again }) },

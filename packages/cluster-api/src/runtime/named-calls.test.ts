@@ -3,6 +3,7 @@ import type { ExtensionConfig } from "@causeway/api";
 import { CausewayError, VirtualClock } from "@causeway/foundation";
 import { Namespace, type Informer, type KubernetesClient } from "@causeway/kubernetes";
 import type { ExtensionCall } from "./client.ts";
+import { firstPause } from "./extension-gate.ts";
 import { hooksApi } from "./hooks.ts";
 import { againAfterFailure, NamedCalls, type NamedCall } from "./named-calls.ts";
 import { KeptResponses } from "./responses.ts";
@@ -31,6 +32,7 @@ const call: NamedCall = {
   settings: { b: "class" },
   fields: { items: [] },
   keep: 30_000,
+  deadline: Infinity,
 };
 
 /** Calls of one extension that answers with what `answer` returns or throws. */
@@ -100,13 +102,13 @@ describe("a handler that a ClusterClass names", () => {
     await clock.advance(call.keep);
     expect(await ask()).toEqual(good);
     expect(await ask({ fields: { items: [2] } })).toBeUndefined();
-    expect(asked).toHaveLength(3);
+    expect(asked).toHaveLength(2);
     // No failure is kept in the place of a response: not after its own time either.
     await clock.advance(call.keep);
     expect(await ask()).toEqual(good);
     expect(await ask({ fields: { items: [2] } })).toBeUndefined();
-    expect(asked).toHaveLength(5);
-    await clock.advance(againAfterFailure);
+    expect(asked).toHaveLength(3);
+    await clock.advance(2 * firstPause);
     answer = () => ({ status: "Success", items: [3] });
     expect(await ask()).toEqual({ status: "Success", items: [3] });
   });
@@ -127,6 +129,29 @@ describe("a handler that a ClusterClass names", () => {
     expect(await ask()).toEqual({ status: "Success" });
     expect(asked).toHaveLength(4);
   });
+});
+
+test("calls for one object share their time: one that has none left is not sent, and no failure", async () => {
+  const { clock, asked, ask } = played([config({}, "Ignore")], () => ({ status: "Success" }));
+  await ask({ deadline: clock.now() + 4_000 });
+  expect(asked[0]?.timeout).toBe(4_000);
+  const late = { deadline: clock.now() + 500, fields: { items: [1] } };
+  await expect(ask(late)).rejects.toMatchObject({ why: "late", again: 1_000 });
+  expect(asked).toHaveLength(1);
+  await ask({ fields: { items: [1] } });
+});
+
+test("a handler that cannot be reached says until when it is not called", async () => {
+  const { clock, asked, ask } = played([config()], () => {
+    throw new CausewayError("RUNTIME_EXTENSION_FAILED", "no route");
+  });
+  const until = new Date(clock.now() + firstPause).toISOString();
+  for (const items of [[1], [2], [3]]) {
+    const error: unknown = await ask({ fields: { items } }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "RUNTIME_EXTENSION_FAILED", why: "unreachable", again: firstPause });
+    expect((error as Error).message).toContain(`no route; the extension is called again at ${until}`);
+  }
+  expect(asked).toHaveLength(1);
 });
 
 test("kept responses have a bound of characters: the oldest go first", () => {

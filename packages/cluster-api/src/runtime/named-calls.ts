@@ -3,6 +3,7 @@ import { CausewayError, isRecord, messageOf, type Clock } from "@causeway/founda
 import { Namespace, type Informer, type KubernetesClient } from "@causeway/kubernetes";
 import { authorityOf } from "./authority.ts";
 import type { ExtensionClient } from "./client.ts";
+import { ExtensionBusy, ExtensionGates, ExtensionPaused, longestWait } from "./extension-gate.ts";
 import { handlersOf, type HookHandler } from "./handlers.ts";
 import { hooksApi } from "./hooks.ts";
 import { KeptResponses, requestKey } from "./responses.ts";
@@ -23,6 +24,8 @@ export interface NamedCall {
   readonly fields: Readonly<Record<string, unknown>>;
   /** Milliseconds that a response is kept for equal requests. */
   readonly keep: number;
+  /** When it ends at the latest, in milliseconds since the epoch: the calls for one object share their time. */
+  readonly deadline: number;
 }
 
 type Response = Readonly<Record<string, unknown>>;
@@ -38,6 +41,13 @@ export interface NamedCallsOptions {
 /** Milliseconds until a handler that failed is called again with an equal request. */
 export const againAfterFailure = 10_000;
 
+/** Milliseconds that all calls for one object may take together. */
+export const allCallsWithin = 30_000;
+
+/** Milliseconds until a call is tried again for which the extension, or the object's other calls, left no time. */
+const againWhenBusy = 5_000;
+const againAfterDeadline = 1_000;
+
 /** Calls handlers by their names; equal requests within a short time are sent once. */
 export class NamedCalls {
   readonly #options: NamedCallsOptions;
@@ -45,15 +55,18 @@ export class NamedCalls {
   /** The last response to each request, however old: used while a handler whose failures are ignored is unreachable. */
   readonly #last = new KeptResponses();
 
+  readonly #gates: ExtensionGates;
+
   constructor(options: NamedCallsOptions) {
     this.#options = options;
+    this.#gates = new ExtensionGates(options.clock);
   }
 
   /**
    * The response, whose status is Success. While a handler with failurePolicy Ignore cannot be reached: its last
    * response to an equal request, or undefined if there was none, which the caller must not take for an empty response.
    *
-   * @throws CausewayError RUNTIME_EXTENSION_FAILED, with the name of the handler
+   * @throws NamedCallFailed with the name of the handler, and when it is called again
    */
   async call(call: NamedCall, signal: AbortSignal): Promise<Response | undefined> {
     const handler = await this.#handlerOf(call, signal);
@@ -76,11 +89,11 @@ export class NamedCalls {
       this.#last.keep(key, { response }, Infinity);
       return response;
     } catch (error) {
-      if (!(error instanceof CausewayError)) throw error;
-      if (!this.#kept.find(key, clock.now()))
+      if (!(error instanceof NamedCallFailed)) throw error;
+      if (error.why === "response" && !this.#kept.find(key, clock.now()))
         this.#kept.keep(key, { error }, clock.now() + Math.min(againAfterFailure, call.keep));
-      // As upstream: what cannot be called may be ignored, what answers Failure may not.
-      if (!handler.isIgnorable || !(error instanceof Unreachable)) throw error;
+      // As upstream: what cannot be called may be ignored, what responds Failure may not.
+      if (!handler.isIgnorable || error.why !== "unreachable") throw error;
       const last = this.#last.find(key, clock.now());
       return last && "response" in last ? last.response : undefined;
     }
@@ -91,17 +104,24 @@ export class NamedCalls {
     { handler, path, body }: { readonly handler: HookHandler; readonly path: string; readonly body: object },
     signal: AbortSignal,
   ): Promise<Response> {
-    const { kubernetes, extensions } = this.#options;
-    const { config, timeout } = handler;
-    let response: unknown;
-    try {
+    const { kubernetes, extensions, clock } = this.#options;
+    const { config } = handler;
+    const send = async () => {
+      const timeout = Math.min(handler.timeout, call.deadline - clock.now());
       const ca = await authorityOf(kubernetes, config, signal);
-      response = await extensions.call({ config, path, body, timeout, ca }, signal);
+      const response = await extensions.call({ config, path, body, timeout, ca }, signal);
       if (!isRecord(response)) throw new Error("the response is no JSON object");
-    } catch (error) {
+      return response;
+    };
+    if (clock.now() + longestWait > call.deadline)
+      throw new NamedCallFailed(call, `the calls for this object take more than ${allCallsWithin / 1000} seconds`, {
+        why: "late",
+        again: againAfterDeadline,
+      });
+    const response = await this.#gates.pass(config, send, signal).catch((error: unknown) => {
       signal.throwIfAborted();
-      throw new Unreachable(...failure(call, messageOf(error), error));
-    }
+      throw unsent(call, error, clock.now());
+    });
     const { status, message } = response;
     if (status === "Success") return response;
     const why = typeof message === "string" ? message.slice(0, 1024) : "";
@@ -120,11 +140,11 @@ export class NamedCalls {
     const { namespaceSelector } = config.spec;
     const found =
       namespaceSelector && (await kubernetes.find(Namespace, { namespace: "", name: call.namespace }, { signal }));
-    const question = { hook: call.hook, namespaceLabels: found?.metadata.labels ?? {} };
+    const selection = { hook: call.hook, namespaceLabels: found?.metadata.labels ?? {} };
     const named = ({ name }: HookHandler) => `${name}.${config.metadata.name}` === call.handler;
-    const handler = handlersOf([config], question).find(named);
+    const handler = handlersOf([config], selection).find(named);
     if (handler) return handler;
-    const isOfHook = handlersOf([{ ...config, spec: { clientConfig: config.spec.clientConfig } }], question).some(
+    const isOfHook = handlersOf([{ ...config, spec: { clientConfig: config.spec.clientConfig } }], selection).some(
       named,
     );
     throw failed(
@@ -136,21 +156,38 @@ export class NamedCalls {
   }
 }
 
-/** A handler that gave no response, which its failurePolicy may ignore. */
-class Unreachable extends CausewayError {}
-
-function failed(call: NamedCall, why: string): CausewayError {
-  return new CausewayError(...failure(call, why));
+interface FailureContext {
+  /** "unreachable": there was no response, which a failurePolicy may ignore. "busy", "late": nothing was sent. */
+  readonly why: "response" | "unreachable" | "busy" | "late";
+  /** Milliseconds until it is called again. */
+  readonly again: number;
+  readonly cause?: unknown;
 }
 
-function failure(
-  { handler, hook }: NamedCall,
-  why: string,
-  cause?: unknown,
-): ConstructorParameters<typeof CausewayError> {
-  return [
-    "RUNTIME_EXTENSION_FAILED",
-    `failed to call extension handler ${JSON.stringify(handler)} (${hook}): ${why}`,
-    { cause, hint: "Check the extension, its ExtensionConfig, and the name of the handler in the ClusterClass." },
-  ];
+/** A call of a handler that a ClusterClass names has no response that can be used. */
+export class NamedCallFailed extends CausewayError {
+  readonly why: FailureContext["why"];
+  readonly again: number;
+
+  constructor({ handler, hook }: NamedCall, message: string, { why, again, cause }: FailureContext) {
+    super(
+      "RUNTIME_EXTENSION_FAILED",
+      `failed to call extension handler ${JSON.stringify(handler)} (${hook}): ${message}`,
+      { cause, hint: "Check the extension, its ExtensionConfig, and the name of the handler in the ClusterClass." },
+    );
+    this.why = why;
+    this.again = again;
+  }
+}
+
+function failed(call: NamedCall, message: string): NamedCallFailed {
+  return new NamedCallFailed(call, message, { why: "response", again: againAfterFailure });
+}
+
+/** Why a call had no response. */
+function unsent(call: NamedCall, cause: unknown, now: number): NamedCallFailed {
+  if (cause instanceof ExtensionBusy)
+    return new NamedCallFailed(call, messageOf(cause), { why: "busy", again: againWhenBusy, cause });
+  const again = cause instanceof ExtensionPaused ? Math.max(cause.until - now, 0) : againAfterFailure;
+  return new NamedCallFailed(call, messageOf(cause), { why: "unreachable", again, cause });
 }

@@ -14,12 +14,12 @@ interface Kept {
 const mostText = 16 * 1024 * 1024;
 const mostKept = 5_000;
 
-/** What extensions answered to equal requests, for a time: a reconcile has several rounds, and each computes again. */
+/** Responses of extensions to equal requests, for a time: a reconcile has several rounds, and each computes again. */
 export class KeptResponses {
   readonly #kept = new Map<string, Kept>();
   #size = 0;
 
-  /** What an equal request was answered, if that was a short time ago. */
+  /** The response to an equal request, if that was a short time ago. */
   find(key: string, now: number): Outcome | undefined {
     const found = this.#kept.get(key);
     if (!found) return undefined;

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { allKinds, type Cluster, type ClusterClass } from "@causeway/api";
-import type { NamedCall, NamedCalls } from "../runtime/named-calls.ts";
+import { VirtualClock } from "@causeway/foundation";
+import { NamedCallFailed, type NamedCall, type NamedCalls } from "../runtime/named-calls.ts";
 import { createKindTable } from "../contract/kind-table.ts";
 import { classTemplates, clusterClass, topologyCluster } from "../testing/class-manifests.ts";
 import { classVariables } from "../variables/class-variables.ts";
@@ -11,6 +12,8 @@ import { desiredState } from "./desired.ts";
 import { desiredWithExtensions } from "./external.ts";
 import type { GeneratedPatch } from "./generated.ts";
 import type { CurrentState } from "./model.ts";
+import { noHooks } from "./hooks.ts";
+import { plan } from "./plan.ts";
 import { SkippedPatches } from "./skipped-patches.ts";
 
 const namespace = "default";
@@ -55,7 +58,7 @@ test("a patch that cannot be had is left out of a Cluster that was begun without
   let response: ReturnType<Answer>;
   const desired = (spec?: Partial<Cluster["spec"]>, kept = skipped) =>
     desiredWithExtensions(
-      { calls: calls(() => response), skipped: kept },
+      { calls: calls(() => response), skipped: kept, clock: new VirtualClock() },
       inputOf(clusterOf(spec), { patches: [external("p")], variables: [] }),
       signal,
     );
@@ -94,7 +97,11 @@ test("variables are judged once for all passes over the patches, within one budg
     const { left } = budget;
     const judged = new VariableEvaluation(classVariables(input.blueprint.class), budget);
     await desiredWithExtensions(
-      { calls: calls(() => ({ status: "Success", items: [] })), skipped: new SkippedPatches() },
+      {
+        calls: calls(() => ({ status: "Success", items: [] })),
+        skipped: new SkippedPatches(),
+        clock: new VirtualClock(),
+      },
       { ...input, variables: judged },
       signal,
     );
@@ -130,4 +137,37 @@ test("generated patches are grouped by template once, not searched for each temp
   const { patcher } = desiredState({ ...input, generated: new Map([["p", counted(list)]]) });
   for (const { object } of patcher.items) expect(object).toMatchObject({ spec: { template: { metadata: {} } } });
   expect(reads).toBe(items.length);
+});
+
+test("a topology whose extension serves others first keeps its report, and is tried again soon", async () => {
+  const busy = () => {
+    throw new NamedCallFailed(call, "busy", { why: "busy", again: 5_000 });
+  };
+  const call = { hook: "GeneratePatches", handler: "p.ext" } as NamedCall;
+  const input = inputOf(clusterOf(), { patches: [external("p")], variables: [] });
+  const context = { calls: calls(busy), skipped: new SkippedPatches(), clock: new VirtualClock() };
+  const failed = desiredWithExtensions(context, input, signal);
+  await expect(failed).rejects.toMatchObject({ again: 5_000, isWait: true });
+  const before = { condition: { type: "TopologyReconciled", status: "True", reason: "ReconcileSucceeded" } } as const;
+  const state = { ...input, differences: new Map(), hooks: { ...noHooks, until: 5_000 } };
+  expect(plan({ ...state, before })).toMatchObject({ steps: [], status: before, wait: { until: 5_000 } });
+});
+
+test("all calls for a Cluster end by the same time", async () => {
+  const clock = new VirtualClock();
+  const deadlines: number[] = [];
+  const answer: Answer = ({ deadline }) => {
+    deadlines.push(deadline);
+    return { status: "Success", items: [] };
+  };
+  const slow = {
+    call: async (call: NamedCall) => {
+      await clock.advance(7_000);
+      return answer(call);
+    },
+  } as unknown as NamedCalls;
+  const start = clock.now();
+  const input = inputOf(clusterOf(), { patches: [external("p"), external("q")], variables: [] });
+  await desiredWithExtensions({ calls: slow, skipped: new SkippedPatches(), clock }, input, signal);
+  expect(deadlines).toEqual([start + 30_000, start + 30_000]);
 });

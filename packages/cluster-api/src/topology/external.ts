@@ -1,6 +1,12 @@
 import type { ClusterClass } from "@causeway/api";
-import { messageOf } from "@causeway/foundation";
-import { againAfterFailure, type ClassHook, type NamedCalls } from "../runtime/named-calls.ts";
+import { messageOf, type Clock } from "@causeway/foundation";
+import {
+  againAfterFailure,
+  allCallsWithin,
+  NamedCallFailed,
+  type ClassHook,
+  type NamedCalls,
+} from "../runtime/named-calls.ts";
 import { classVariables } from "../variables/class-variables.ts";
 import { VariableEvaluation } from "../variables/evaluation.ts";
 import { desiredState, type Desired, type DesiredInput } from "./desired.ts";
@@ -9,7 +15,7 @@ import { TopologyProblem } from "./problem.ts";
 import type { SkippedPatches } from "./skipped-patches.ts";
 
 /** Milliseconds that the response to the same templates and variables is used again. */
-const keep = 30_000;
+const keep = 5 * 60_000;
 
 /** Milliseconds after which extensions are called again although nothing has changed here. */
 export const externalAgain = 10 * 60_000;
@@ -21,10 +27,11 @@ export const externalAgain = 10 * 60_000;
  * @throws TopologyProblem
  */
 export async function desiredWithExtensions(
-  { calls, skipped }: { readonly calls: NamedCalls; readonly skipped: SkippedPatches },
+  { calls, skipped, clock }: ExtensionContext,
   given: Omit<DesiredInput, "generated" | "patches">,
   signal: AbortSignal,
 ): Promise<Desired> {
+  const deadline = clock.now() + allCallsWithin;
   const variables = given.variables ?? new VariableEvaluation(classVariables(given.blueprint.class));
   const input = { ...given, variables };
   const patches = input.blueprint.class.spec.patches ?? [];
@@ -45,6 +52,7 @@ export async function desiredWithExtensions(
         settings: patch.external?.settings,
         fields: { variables: of.patcher.variablesFor(patch.name), items },
         keep,
+        deadline,
       },
       signal,
     );
@@ -78,6 +86,13 @@ export async function desiredWithExtensions(
   return desired;
 }
 
+/** How extensions are called, and what is known from before. */
+interface ExtensionContext {
+  readonly calls: NamedCalls;
+  readonly skipped: SkippedPatches;
+  readonly clock: Clock;
+}
+
 /** What a call is about: a patch, and the templates that the handler is to be shown. */
 interface Subject {
   readonly patch: NonNullable<DesiredInput["blueprint"]["class"]["spec"]["patches"]>[number];
@@ -89,7 +104,11 @@ async function judged(what: string, signal: AbortSignal, work: () => Promise<unk
     await work();
   } catch (error) {
     signal.throwIfAborted();
-    throw new TopologyProblem(`${what}: ${messageOf(error)}`, againAfterFailure);
+    const isCall = error instanceof NamedCallFailed;
+    throw new TopologyProblem(`${what}: ${messageOf(error)}`, {
+      again: isCall ? error.again : againAfterFailure,
+      isWait: isCall && error.why === "busy",
+    });
   }
 }
 

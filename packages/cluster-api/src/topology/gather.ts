@@ -54,7 +54,7 @@ export async function gather(
       ...(until === undefined ? {} : { until }),
     };
     const input = { cluster, blueprint, current, kinds: context.kinds, hold: asked.hold };
-    const desired = await desiredWithExtensions({ calls: context.named, skipped }, input, signal);
+    const desired = await desiredWithExtensions({ calls: context.named, skipped, clock: context.clock }, input, signal);
     const problems = incompatibilities(cluster, desired, current);
     if (problems.length > 0) throw new TopologyProblem(problems.join("; "));
     const differenceOf = async (made: MadeObject) => {
@@ -68,6 +68,8 @@ export async function gather(
   } catch (error) {
     if (!(error instanceof TopologyProblem)) throw error;
     const hooks = error.again === undefined ? noHooks : { ...noHooks, until: context.clock.now() + error.again };
+    const before = error.isWait ? context.topologies.of(key) : undefined;
+    if (before) return { ...base, hooks, before };
     return { ...base, hooks, obstacle: { reason: "ReconcileFailed", message: error.message } };
   }
 }

@@ -1,5 +1,6 @@
 import type { Cluster } from "@causeway/api";
 import type { KindTable } from "../contract/kind-table.ts";
+import type { TopologyReport } from "../objects/topology-reports.ts";
 import type { Desired } from "./desired.ts";
 import type { HookState } from "./hooks.ts";
 import type { CurrentState, Difference } from "./model.ts";
@@ -13,6 +14,8 @@ export interface Observed {
     readonly reason: "ReconcileFailed" | "ClusterClassNotReconciled" | "ClusterCreating";
     readonly message: string;
   };
+  /** What is reported as long as the extensions of its patches serve others first. */
+  readonly before?: TopologyReport;
   /** How the handlers of runtime extensions bear on it. */
   readonly hooks: HookState;
   readonly current: CurrentState;

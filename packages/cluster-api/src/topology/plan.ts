@@ -25,7 +25,8 @@ export type TopologyPlan = Plan<TopologyStep, TopologyReport>;
 
 /** What to do for a Cluster with a topology: its objects as the ClusterClass says, and nothing that it does not. */
 export function plan(observed: Observed): TopologyPlan {
-  const { cluster, desired } = observed;
+  const { cluster, desired, before } = observed;
+  if (before) return { steps: [], status: before, wait: waitOf(observed) };
   const condition = pausedCondition(observed) ?? topologyCondition(observed);
   const isIdle =
     !desired ||
@@ -43,13 +44,17 @@ export function plan(observed: Observed): TopologyPlan {
       ...(path?.controlPlane.length ? { controlPlaneUpgrades: path.controlPlane } : {}),
       ...(path?.workers.length ? { workersUpgrades: path.workers } : {}),
     },
-    wait: { for: "changes", ...(observed.hooks.until === undefined ? {} : { until: observed.hooks.until }) },
+    wait: waitOf(observed),
     events: observed.hooks.failed.map(({ hook, message }) => ({
       type: "Warning",
       reason: "LifecycleHookFailed",
       message: `${hook}: ${message}`,
     })),
   };
+}
+
+function waitOf({ hooks: { until } }: Observed): NonNullable<TopologyPlan["wait"]> {
+  return { for: "changes", ...(until === undefined ? {} : { until }) };
 }
 
 function hookSteps({ cluster, hooks }: Observed): TopologyStep[] {

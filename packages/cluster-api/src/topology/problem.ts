@@ -3,9 +3,12 @@ export class TopologyProblem extends Error {
   override readonly name = "TopologyProblem";
   /** Milliseconds after which it is tried again although nothing has changed; undefined: only a change helps. */
   readonly again: number | undefined;
+  /** Nothing is known to be wrong: others are served first. */
+  readonly isWait: boolean;
 
-  constructor(message: string, again?: number) {
+  constructor(message: string, { again, isWait = false }: { readonly again?: number; readonly isWait?: boolean } = {}) {
     super(message);
     this.again = again;
+    this.isWait = isWait;
   }
 }
