@@ -35,6 +35,9 @@ export class ExtensionPaused extends Error {
 /** An extension that has as many calls in flight as it may have. */
 export class ExtensionBusy extends Error {}
 
+/** A call that ended before the extension had its time: no failure of the extension. */
+export class CallCutShort extends Error {}
+
 /** Extensions of which states are kept: the oldest go first. */
 const mostKept = 1_000;
 
@@ -59,7 +62,7 @@ export class ExtensionGates {
       return response;
     } catch (error) {
       signal.throwIfAborted();
-      throw error instanceof ExtensionPaused ? error : this.#failed(gate, error);
+      throw error instanceof ExtensionPaused || error instanceof CallCutShort ? error : this.#failed(gate, error);
     } finally {
       gate.began.delete(call);
       const [next] = gate.waiting;

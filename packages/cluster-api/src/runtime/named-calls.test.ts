@@ -141,6 +141,19 @@ test("calls for one object share their time: one that has none left is not sent,
   await ask({ fields: { items: [1] } });
 });
 
+test.each([
+  ["after less than half of its own time is no failure of the extension", 3_000, "late", 2],
+  ["after most of its own time is one", 6_000, "unreachable", 1],
+])("a call that ends by the deadline %s", async (_, left, why, calls) => {
+  const { clock, asked, ask } = played([config()], async () => {
+    await clock.advance(asked.at(-1)?.timeout ?? 0);
+    throw new CausewayError("RUNTIME_EXTENSION_FAILED", "no response");
+  });
+  await expect(ask({ deadline: clock.now() + left })).rejects.toMatchObject({ why });
+  await expect(ask()).rejects.toMatchObject({ why: "unreachable" });
+  expect(asked).toHaveLength(calls);
+});
+
 test("a handler that cannot be reached says until when it is not called", async () => {
   const { clock, asked, ask } = played([config()], () => {
     throw new CausewayError("RUNTIME_EXTENSION_FAILED", "no route");

@@ -3,7 +3,7 @@ import { CausewayError, isRecord, messageOf, type Clock } from "@causeway/founda
 import { Namespace, type Informer, type KubernetesClient } from "@causeway/kubernetes";
 import { authorityOf } from "./authority.ts";
 import type { ExtensionClient } from "./client.ts";
-import { ExtensionBusy, ExtensionGates, ExtensionPaused, longestWait } from "./extension-gate.ts";
+import { CallCutShort, ExtensionBusy, ExtensionGates, ExtensionPaused, longestWait } from "./extension-gate.ts";
 import { handlersOf, type HookHandler } from "./handlers.ts";
 import { hooksApi } from "./hooks.ts";
 import { KeptResponses, requestKey } from "./responses.ts";
@@ -107,17 +107,18 @@ export class NamedCalls {
     const { kubernetes, extensions, clock } = this.#options;
     const { config } = handler;
     const send = async () => {
-      const timeout = Math.min(handler.timeout, call.deadline - clock.now());
+      const timeout = Math.max(Math.min(handler.timeout, call.deadline - clock.now()), 1);
       const ca = await authorityOf(kubernetes, config, signal);
-      const response = await extensions.call({ config, path, body, timeout, ca }, signal);
-      if (!isRecord(response)) throw new Error("the response is no JSON object");
-      return response;
+      try {
+        const response = await extensions.call({ config, path, body, timeout, ca }, signal);
+        if (!isRecord(response)) throw new Error("the response is no JSON object");
+        return response;
+      } catch (error) {
+        // A call that other calls of the object left little time says nothing of the extension.
+        throw timeout < handler.timeout / 2 && clock.now() >= call.deadline ? new CallCutShort() : error;
+      }
     };
-    if (clock.now() + longestWait > call.deadline)
-      throw new NamedCallFailed(call, `the calls for this object take more than ${allCallsWithin / 1000} seconds`, {
-        why: "late",
-        again: againAfterDeadline,
-      });
+    if (clock.now() + longestWait > call.deadline) throw unsent(call, new CallCutShort(), clock.now());
     const response = await this.#gates.pass(config, send, signal).catch((error: unknown) => {
       signal.throwIfAborted();
       throw unsent(call, error, clock.now());
@@ -157,7 +158,7 @@ export class NamedCalls {
 }
 
 interface FailureContext {
-  /** "unreachable": there was no response, which a failurePolicy may ignore. "busy", "late": nothing was sent. */
+  /** "unreachable": there was no response, which a failurePolicy may ignore. "busy", "late": it had no time. */
   readonly why: "response" | "unreachable" | "busy" | "late";
   /** Milliseconds until it is called again. */
   readonly again: number;
@@ -188,6 +189,10 @@ function failed(call: NamedCall, message: string): NamedCallFailed {
 function unsent(call: NamedCall, cause: unknown, now: number): NamedCallFailed {
   if (cause instanceof ExtensionBusy)
     return new NamedCallFailed(call, messageOf(cause), { why: "busy", again: againWhenBusy, cause });
+  if (cause instanceof CallCutShort) {
+    const message = `the calls for this object take more than ${allCallsWithin / 1000} seconds`;
+    return new NamedCallFailed(call, message, { why: "late", again: againAfterDeadline, cause });
+  }
   const again = cause instanceof ExtensionPaused ? Math.max(cause.until - now, 0) : againAfterFailure;
   return new NamedCallFailed(call, messageOf(cause), { why: "unreachable", again, cause });
 }
