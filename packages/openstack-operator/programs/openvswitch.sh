@@ -3,8 +3,8 @@
 # start they are restored before the switch forwards by new ones. Where one of the two processes ends by itself the
 # container does, and the kubelet starts both at once.
 set -eu
-run=/run/openvswitch
-kept=/etc/openvswitch
+run=${RUN_FOLDER:-/run/openvswitch}
+kept=${KEPT_FOLDER:-/etc/openvswitch}
 mkdir -p "$run" "$kept"
 # Sockets of the pod before: who finds them must find this one's.
 rm -f "$run/db.sock" "$run"/*.ctl "$run"/*.mgmt "$run"/ovs*.pid
@@ -42,21 +42,30 @@ for file in "$kept"/flows.*; do
   restore "$bridge" ||
     echo "{\"level\":\"WARNING\",\"service\":\"openvswitch\",\"message\":\"flows of $bridge are not restored: its controller writes them\"}"
   # What is kept is of the last end: after a crash it would be of an earlier one.
-  rm -f "$kept/options.$bridge" "$kept/groups.$bridge" "$file"
+  rm -f "$file"
+  rm -f "$kept/options.$bridge" "$kept/groups.$bridge"
 done
 ovs-vsctl --no-wait remove Open_vSwitch . other_config flow-restore-wait
 save() {
-  of dump-tlv-map "$1" | awk '/^ +0x/ { printf "%s{class=%s,type=%s,len=%s}->%s", sep, $1, $2, $3, $4; sep = "," }' > "$kept/options.$1"
-  of dump-groups "$1" | sed -n 's/^ *\(group_id=\)/\1/p' > "$kept/groups.$1"
+  # A part of what a bridge has would replace the whole. Flows are last: without them nothing is restored.
+  part=$kept/part
+  of dump-tlv-map "$1" > "$part" || return 1
+  awk '/^ +0x/ { printf "%s{class=%s,type=%s,len=%s}->%s", sep, $1, $2, $3, $4; sep = "," }' "$part" > "$kept/options.$1" || return 1
+  of dump-groups "$1" > "$part" || return 1
+  sed -n 's/^ *\(group_id=\)/\1/p' "$part" > "$kept/groups.$1" || return 1
+  of dump-flows --no-names --no-stats "$1" > "$part" || return 1
   # Meters are the controller's: flows that use one come from it.
-  of dump-flows --no-names --no-stats "$1" | grep 'actions=' | grep -v meter > "$kept/flows.$1"
+  awk '/actions=/ && !/meter/' "$part" > "$kept/saved" || return 1
+  [ ! -s "$kept/saved" ] || mv "$kept/saved" "$kept/flows.$1"
 }
 stop() {
-  trap '' USR1
-  for bridge in $(ovs-vsctl --timeout=20 list-br); do save "$bridge" || rm -f "$kept/flows.$bridge"; done
+  trap '' USR1 TERM INT
+  for bridge in $(ovs-vsctl --timeout=20 list-br); do
+    save "$bridge" ||
+      echo "{\"level\":\"WARNING\",\"service\":\"openvswitch\",\"message\":\"flows of $bridge could not be read: they are not kept\"}"
+  done
   for process in ovs-vswitchd ovsdb-server; do kill "$(cat "$run/$process.pid")" || :; done
 }
 trap stop TERM INT
-# A trap ends the first wait.
-wait
-wait
+# A trap ends a wait with the signal's status; the container must not end before both processes did.
+until wait; do :; done
