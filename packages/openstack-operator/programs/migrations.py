@@ -1,11 +1,14 @@
 """Before nova-compute is asked to stop: waits until no server moves to or from this host. Nova itself waits for none of them.
 
-    migrations.py SECONDS      ends with 0 when none is left, when SECONDS are over, or when Nova cannot be asked
+    migrations.py SECONDS      ends with 0 when none is left; with 1 and a line when SECONDS are over, or when Nova cannot be asked
+
+Status 1 makes an event FailedPreStopHook of the pod; the kubelet stops the container as after 0.
 
 With the account that nova-compute has. The standard library alone.
 """
 import configparser
 import glob
+import http.client
 import json
 import os
 import ssl
@@ -19,8 +22,9 @@ INTERVAL = 2
 # So long Nova may not respond before nothing more is known.
 GIVE_UP_AFTER = 30
 LONGEST = 8 << 20
-# Those that may wait for a person's word, or are over, hold nothing.
-MOVING = {"accepted", "queued", "preparing", "pre-migrating", "running", "migrating", "post-migrating"}
+# Those that may wait for a person's word, or are over, hold nothing. A word that was given is under way: Nova's API
+# writes "confirming" and "reverting" as it asks the computes.
+MOVING = {"accepted", "queued", "preparing", "pre-migrating", "running", "migrating", "post-migrating", "confirming", "reverting"}
 # Newest first, and lists by pages, begin with this version.
 VERSION = "compute 2.59"
 
@@ -70,27 +74,41 @@ class Nova:
         return [each["instance_uuid"] for each in found["migrations"] if each["status"] in MOVING]
 
 
+def report(message):
+    print(json.dumps({"level": "WARNING", "service": "nova-compute", "message": message}), file=sys.stderr, flush=True)
+
+
 def wait(nova, host, seconds, now=time.monotonic, sleep=time.sleep):
     """How long it took until nothing moved; None: it is not known."""
     began = now()
     unknown_since = None
+    moving = ()
     while now() - began < seconds:
         try:
-            if not nova.moving(host):
+            moving = nova.moving(host)
+            if not moving:
                 return now() - began
             unknown_since = None
-        except (OSError, ValueError, KeyError, StopIteration):
+        except (OSError, ValueError, LookupError, TypeError, StopIteration, http.client.HTTPException) as error:
             # A token that is no longer accepted, or an API that is replaced.
             nova.token = None
             unknown_since = now() if unknown_since is None else unknown_since
             if now() - unknown_since >= GIVE_UP_AFTER:
+                report(f"Nova has not responded for {GIVE_UP_AFTER} s, it is not known what moves to or from {host}: {error!r}")
                 return None
         sleep(INTERVAL)
+    report(f"servers still move to or from {host} after {seconds} s: {', '.join(moving[:10]) or 'not known'}")
     return None
 
 
-if __name__ == "__main__":
+def main():
     try:
-        wait(Nova(options()), os.environ["NODE_NAME"], float(sys.argv[1]))
+        waited = wait(Nova(options()), os.environ["NODE_NAME"], float(sys.argv[1]))
     except (OSError, KeyError, configparser.Error) as error:
-        print(error, file=sys.stderr)
+        report(f"Nova cannot be asked: {error!r}")
+        return 1
+    return 1 if waited is None else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
