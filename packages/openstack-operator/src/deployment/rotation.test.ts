@@ -2,7 +2,15 @@ import { createAuthority } from "@causeway/foundation";
 import type { Secret } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
 import { digestOf } from "../render/context.ts";
-import { keysGenerationAnnotation, renewCertificate, renewedAtAnnotation, rotateKeys } from "./rotation.ts";
+import { lastingComponents } from "../render/desired.ts";
+import { desire } from "../testing/rendered.ts";
+import {
+  keysGenerationAnnotation,
+  renewCertificate,
+  renewedAtAnnotation,
+  rotateKeys,
+  rotatePasswords,
+} from "./rotation.ts";
 
 const names = { credentials: "cloud-credentials", credentialKeys: "cloud-credential-keys" };
 const HOSTS = digestOf(["a"]);
@@ -40,6 +48,27 @@ describe("a rotation of keys", () => {
     ] as const)
       expect(rotated(shared, stored, 3, false)).toEqual([`finished ${Math.min(shared, stored)}`]);
     expect(rotated(0, 1, 1, false)).toEqual(["replace-keys 1", "finished 0"]);
+  });
+});
+
+describe("a rotation of passwords that makes second accounts", () => {
+  const components = lastingComponents(desire().catalogue);
+  const MAKES = "makes second accounts";
+  const CHANGES = "changes configuration to the second accounts";
+  const doing = (isDone: (component: string) => boolean) =>
+    rotatePasswords({ generation: 0, accounts: [0, 1], values: {} }, components, { name: "c", wanted: 1, isDone })
+      .doing;
+
+  test.each([
+    ["waits for the Job of a database's accounts", ["nova-db-init"], MAKES],
+    ["waits for the Job of a broker's accounts", ["nova-broker-init"], MAKES],
+    ["waits for the Job of an account in Keystone", ["nova-register"], MAKES],
+    ["does not wait for Jobs that make schemas", ["nova-db-sync", "nova-cell-sync", "glance-db-sync"], CHANGES],
+    ["does not wait for processes", ["nova-api", "mariadb"], CHANGES],
+    ["goes on when all accounts are made", [], CHANGES],
+  ])("%s", (_, undone: readonly string[], expected) => {
+    expect(components.map(({ name }) => name)).toEqual(expect.arrayContaining([...undone]));
+    expect(doing((name) => !undone.includes(name))).toBe(expected);
   });
 });
 

@@ -75,11 +75,13 @@ export function rotatePasswords(
     : { steps: [], doing: "rolls pods to the second accounts" };
 }
 
-/** Jobs that make accounts. */
+/**
+ * Jobs that make accounts. Those that make schemas have a password, too, and only use it: the first is still in use.
+ */
 function accountJobs(components: readonly Component[]): string[] {
   const keys = new Set<string>(accountKeys(components));
   return components
-    .filter(({ kind, secrets = [] }) => kind === "Job" && secrets.some((key) => keys.has(key)))
+    .filter(({ kind, schemas, secrets = [] }) => kind === "Job" && !schemas && secrets.some((key) => keys.has(key)))
     .map(({ name }) => name);
 }
 
