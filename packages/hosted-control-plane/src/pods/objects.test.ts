@@ -1,6 +1,7 @@
 import type { KubeObject, Secret } from "@causeway/kubernetes";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { networkPolicies } from "./objects/network.ts";
 import { workload } from "./rollout.ts";
 import { managedBy, managedByLabel, namespaceOf } from "./tenant.ts";
 import { PlayedCluster, SECRET } from "./testing/played-cluster.ts";
@@ -88,4 +89,18 @@ test("each object of a control plane as pods is labelled, restricted and in the 
     ),
     { numRuns: 12 },
   );
+});
+
+test.for<[title: string, podPort: number | undefined, port: number]>([
+  ["the port of the URL", undefined, 8443],
+  ["the port of its pods, where that is another one", 9443, 9443],
+])("API servers may connect to the namespace of the audit webhook at %s", ([, podPort, port]) => {
+  const webhook = { url: "https://audit:8443", certificateAuthority: "CERTIFICATE", token: SECRET, namespace: "logs" };
+  const audit = { log: "None" as const, webhook: { ...webhook, ...(podPort === undefined ? {} : { podPort }) } };
+  const policies = networkPolicies(specOf(), "hcp-web", { owner: "management", audit });
+  const rules = policies.find(({ metadata }) => metadata.name === "kube-apiserver")?.spec.egress ?? [];
+  const logs = { namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "logs" } } };
+  expect(rules.filter(({ to }) => JSON.stringify(to) === JSON.stringify([logs]))).toEqual([
+    { to: [logs], ports: [{ port, protocol: "TCP" }] },
+  ]);
 });

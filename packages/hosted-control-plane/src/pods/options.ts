@@ -64,10 +64,15 @@ export interface AuditWebhook {
   readonly url: string;
   /** PEM certificates of the authority of its certificate. */
   readonly certificateAuthority: string;
-  /** Sent as a bearer token. Undefined: none is. */
-  readonly token?: string;
+  /**
+   * Sent as a bearer token, by which the webhook knows that events are of an API server: tenants can have their own one
+   * connect to the webhook, by the proxy of the API to Services.
+   */
+  readonly token: string;
   /** Namespace of its pods, for the NetworkPolicy. */
   readonly namespace: string;
+  /** Port of its pods, which NetworkPolicies are about. Default: that of `url`. */
+  readonly podPort?: number;
 }
 
 /** The gateway whose one port leads to the API servers of all tenants (package api-gateway). */

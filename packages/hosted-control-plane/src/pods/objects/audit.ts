@@ -47,7 +47,7 @@ export function auditWebhookConfig({ url, certificateAuthority, token }: AuditWe
     apiVersion: "v1",
     kind: "Config",
     clusters: [{ name: "audit", cluster: { server, "certificate-authority-data": ca } }],
-    users: [{ name: "kube-apiserver", user: token === undefined ? {} : { token } }],
+    users: [{ name: "kube-apiserver", user: { token } }],
     contexts: [{ name: "audit", context: { cluster: "audit", user: "kube-apiserver" } }],
     "current-context": "audit",
   };

@@ -201,8 +201,8 @@ function towardsNodes({ tunnel, nodeNetworks = [] }: PodsSettings): NonNullable<
 
 function towardsAudit({ audit }: PodsSettings): NonNullable<NetworkPolicySpec["egress"]> {
   if (audit?.webhook === undefined) return [];
-  const { url, namespace } = audit.webhook;
-  return [{ to: [{ namespaceSelector: namespaceNamed(namespace) }], ports: tcp(Number(new URL(url).port || "443")) }];
+  const { url, namespace, podPort = Number(new URL(url).port || "443") } = audit.webhook;
+  return [{ to: [{ namespaceSelector: namespaceNamed(namespace) }], ports: tcp(podPort) }];
 }
 
 /** The Service of the API, and what pods of the namespace may connect to and be reached from. */

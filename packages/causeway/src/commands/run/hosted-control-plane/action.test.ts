@@ -199,6 +199,27 @@ describe("flags of the operator", () => {
     });
   });
 
+  const webhook = {
+    auditWebhookUrl: "https://audit:8443",
+    auditWebhookCaFile: import.meta.filename,
+    auditWebhookTokenFile: import.meta.filename,
+    auditWebhookNamespace: "logs",
+  };
+
+  test("of the audit webhook demand a token and the namespace of its pods, which may have a port of their own", () => {
+    const folder = mkdtempSync(join(tmpdir(), "audit-"));
+    closing.push(() => rmSync(folder, { recursive: true }));
+    const token = join(folder, "token");
+    writeFileSync(token, "secret\n");
+    const flags = { ...webhook, auditWebhookTokenFile: token, auditWebhookPodPort: "9443", auditLog: "none" as const };
+    const { audit } = settingsOf({ ...defaults, ...flags }, "here");
+    expect(audit).toMatchObject({ log: "None", webhook: { token: "secret", namespace: "logs", podPort: 9443 } });
+    for (const missing of ["auditWebhookTokenFile", "auditWebhookNamespace"] as const) {
+      const { [missing]: _, ...rest } = flags;
+      expect(() => settingsOf({ ...defaults, ...rest }, "here")).toThrowError(/needed with --audit-webhook-url/);
+    }
+  });
+
   test.for<[Partial<HostedControlPlaneFlags>, string]>([
     [{ versions: "1.35" }, "FLAG_INVALID"],
     [{ gatewayDomain: "API.example.org" }, "FLAG_INVALID"],
@@ -216,7 +237,13 @@ describe("flags of the operator", () => {
     [{ auditWebhookUrl: "https://user@audit" }, "FLAG_INVALID"],
     [{ auditWebhookUrl: "https://audit" }, "FLAG_INVALID"],
     [{ auditWebhookCaFile: "ca.crt" }, "FLAG_INVALID"],
-    [{ auditWebhookUrl: "https://audit", auditWebhookCaFile: "/does/not/exist" }, "CERTIFICATE_UNREADABLE"],
+    [{ ...webhook, auditWebhookCaFile: "/does/not/exist" }, "CERTIFICATE_UNREADABLE"],
+    [{ ...webhook, auditWebhookTokenFile: "/does/not/exist" }, "TOKEN_UNREADABLE"],
+    [{ ...webhook, auditWebhookTokenFile: import.meta.filename }, "FLAG_INVALID"],
+    [{ ...webhook, auditWebhookPodPort: "0" }, "FLAG_INVALID"],
+    [{ auditWebhookUrl: "https://audit", auditWebhookCaFile: import.meta.filename }, "FLAG_INVALID"],
+    [{ auditWebhookNamespace: "logs" }, "FLAG_INVALID"],
+    [{ auditLog: "none" }, "FLAG_INVALID"],
   ])("are refused: %j", ([flags, code]) => {
     expect(() => settingsOf({ ...defaults, ...flags }, "here")).toThrowError(
       expect.objectContaining({ code }) as Error,

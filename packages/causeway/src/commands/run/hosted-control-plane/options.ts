@@ -57,8 +57,9 @@ export function hostedControlPlaneOptions() {
       "https URL that receives audit events of each control plane at /NAMESPACE/NAME below it, in batches",
     )
     .option("--audit-webhook-ca-file <file>", "authority of its certificate")
-    .option("--audit-webhook-token-file <file>", "bearer token for it")
-    .option("--audit-webhook-namespace <namespace>", "where its pods are", "causeway-system")
+    .option("--audit-webhook-token-file <file>", "bearer token that it demands: tenants can reach it, too")
+    .option("--audit-webhook-namespace <namespace>", "where its pods are")
+    .option("--audit-webhook-pod-port <port>", "port of its pods, for network policies (default: that of the URL)")
     .option(
       "--gateway-domain <domain>",
       "names below it lead to causeway run api-gateway; with it control planes may have spec.pods.exposure Gateway",

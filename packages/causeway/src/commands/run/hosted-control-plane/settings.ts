@@ -91,29 +91,39 @@ const auditLogs = { stdout: "Stdout", file: "File", none: "None" } as const;
 
 function auditOf(flags: HostedControlPlaneFlags): NonNullable<PodsSettings["audit"]> {
   const { auditLog, auditWebhookUrl: url, auditWebhookCaFile, auditWebhookTokenFile } = flags;
+  const { auditWebhookNamespace, auditWebhookPodPort } = flags;
   const log = auditLogs[auditLog];
   if (url === undefined) {
-    if (auditWebhookCaFile !== undefined || auditWebhookTokenFile !== undefined)
-      throw invalid("audit-webhook-url", "it is needed with --audit-webhook-ca-file and --audit-webhook-token-file");
+    const others = [auditWebhookCaFile, auditWebhookTokenFile, auditWebhookNamespace, auditWebhookPodPort];
+    if (others.some((each) => each !== undefined))
+      throw invalid("audit-webhook-url", "it is needed with the other flags of the webhook");
+    if (log === "None") throw invalid("audit-log", "none is for --audit-webhook-url: without it nothing is audited");
     return { log };
   }
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed?.protocol !== "https:" || parsed.username !== "" || parsed.search !== "" || parsed.hash !== "")
     throw invalid("audit-webhook-url", `${url} is not an https URL without a user and a query`);
   if (auditWebhookCaFile === undefined) throw invalid("audit-webhook-ca-file", "it is needed with --audit-webhook-url");
-  const certificateAuthority = textOf(auditWebhookCaFile);
-  const token = auditWebhookTokenFile === undefined ? undefined : textOf(auditWebhookTokenFile).trim();
-  if (token !== undefined && !/^[\x21-\x7e]{1,4096}$/.test(token))
+  if (auditWebhookTokenFile === undefined)
+    throw invalid("audit-webhook-token-file", "it is needed with --audit-webhook-url, which tenants can reach, too");
+  if (auditWebhookNamespace === undefined)
+    throw invalid("audit-webhook-namespace", "it is needed with --audit-webhook-url: API servers may connect to it");
+  const certificateAuthority = textOf(auditWebhookCaFile, "CERTIFICATE_UNREADABLE");
+  const token = textOf(auditWebhookTokenFile, "TOKEN_UNREADABLE").trim();
+  if (!/^[\x21-\x7e]{1,4096}$/.test(token))
     throw invalid("audit-webhook-token-file", `${auditWebhookTokenFile} has no token in one line`);
-  const namespace = flags.auditWebhookNamespace;
-  return { log, webhook: { url, certificateAuthority, namespace, ...(token === undefined ? {} : { token }) } };
+  const webhook = { url, certificateAuthority, token, namespace: auditWebhookNamespace };
+  if (auditWebhookPodPort === undefined) return { log, webhook };
+  const podPort = count("audit-webhook-pod-port", auditWebhookPodPort);
+  if (podPort < 1 || podPort > 65_535) throw invalid("audit-webhook-pod-port", `${podPort} is not a port`);
+  return { log, webhook: { ...webhook, podPort } };
 }
 
-function textOf(file: string): string {
+function textOf(file: string, code: "CERTIFICATE_UNREADABLE" | "TOKEN_UNREADABLE"): string {
   try {
     return readTextFile(file);
   } catch (cause) {
-    throw new InputError("CERTIFICATE_UNREADABLE", `${file} cannot be read: ${messageOf(cause)}`, { cause });
+    throw new InputError(code, `${file} cannot be read: ${messageOf(cause)}`, { cause });
   }
 }
 
