@@ -111,7 +111,7 @@ describe.skipIf(!python)("a switch of a node that is asked to end", () => {
     const areAsked = () => ["ovs-vswitchd", "ovsdb-server"].every((name) => log().includes(`${name} asked`));
     await until(areAsked);
     child?.kill("SIGTERM");
-    // None of the two ends in this time: whoever waits for them is still there after it.
+    // None of the two ends in this time: a program that waits for them still runs after it.
     await Promise.race([ended, new Promise((done) => setTimeout(done, 1000))]);
     expect(child?.exitCode).toBeNull();
     expect(child?.signalCode).toBeNull();
