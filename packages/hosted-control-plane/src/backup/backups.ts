@@ -1,7 +1,7 @@
 import type { Clock } from "@causeway/foundation";
 import type { Keyspace } from "./datastore.ts";
 import type { RestoreSpec } from "../backup-spec.ts";
-import type { Point } from "./points.ts";
+import { abandonedData, type Point } from "./points.ts";
 import { pointsOf, restoreData, secretsAt } from "./restore.ts";
 import { sealedStore, type ObjectStore } from "./store.ts";
 import { deletePoint, takePoint, type BackupSecrets } from "./take.ts";
@@ -15,6 +15,8 @@ export interface Backups {
     signal: AbortSignal,
   ): Promise<Point>;
   delete(folder: string, point: Point, signal: AbortSignal): Promise<void>;
+  /** Deletes data that killed programs left, a day after they began. */
+  sweep(folder: string, signal: AbortSignal): Promise<void>;
   secrets(restore: RestoreSpec, signal: AbortSignal): Promise<BackupSecrets>;
   restore(restore: RestoreSpec, keyspace: Keyspace, signal: AbortSignal): Promise<void>;
 }
@@ -34,6 +36,11 @@ export function createBackups({ store: raw, key, clock }: BackupsOptions): Backu
     points: (folder, signal) => pointsOf(store, folder, signal),
     take: (spec, signal) => takePoint({ ...spec, store, clock }, signal),
     delete: (folder, point, signal) => deletePoint(store, folder, point, signal),
+    async sweep(folder, signal) {
+      const names = await store.list(`${folder}/data/`, signal);
+      const points = await pointsOf(store, folder, signal);
+      for (const name of abandonedData(names, points, clock.now())) await store.delete(name, signal);
+    },
     secrets: (restore, signal) => secretsAt({ ...restore, store }, signal),
     restore: (restore, keyspace, signal) => restoreData({ ...restore, store }, keyspace, { clock, signal }),
   };

@@ -21,10 +21,11 @@ export interface BackupObserved extends BackupTarget {
   readonly points: readonly Point[];
 }
 
-/** Take a point: all data, or what changed since `parent`; or delete one. */
+/** Take a point: all data, or what changed since `parent`; delete one, or what is left of points that never were. */
 export type BackupStep =
   | { readonly type: "take"; readonly parent?: Point }
-  | { readonly type: "delete"; readonly point: Point };
+  | { readonly type: "delete"; readonly point: Point }
+  | { readonly type: "sweep" };
 
 /** The rules of backups: what is due is taken, and what no time within the retention needs is deleted. */
 export function planBackup(
@@ -40,7 +41,9 @@ export function planBackup(
     if (!canTake)
       return { steps: [], status, wait: { for: "the etcd of the control plane", until: now + backup.changesEvery } };
     const parent = next.take === "changes" && newest !== undefined ? { parent: newest } : {};
-    return { steps: [{ type: "take", ...parent }], status };
+    // The names of all data are listed as rarely as all data is taken.
+    const sweep: BackupStep[] = next.take === "full" ? [{ type: "sweep" }] : [];
+    return { steps: [{ type: "take", ...parent }, ...sweep], status };
   }
   const steps = expiredPoints(points, backup, now).map((point): BackupStep => ({ type: "delete", point }));
   return { steps, status, wait: { for: "the next backup", until: next.at } };
@@ -104,6 +107,7 @@ export function createBackupLoop(options: BackupLoopOptions): {
     ): Promise<void> {
       const { backup } = spec;
       if (backups === undefined || backup === undefined) return;
+      if (step.type === "sweep") return backups.sweep(backup.folder, signal);
       if (step.type === "delete") return backups.delete(backup.folder, step.point, signal);
       if (keyspace === undefined || encryption === undefined) return;
       const parent = step.parent === undefined ? {} : { parent: step.parent };

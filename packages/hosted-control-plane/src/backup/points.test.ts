@@ -1,6 +1,19 @@
+import { VirtualClock } from "@causeway/foundation";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { expiredPoints, isFull, nextPoint, parsePoint, pointAt, pointName, type Point } from "./points.ts";
+import { createBackups } from "./backups.ts";
+import {
+  abandonedData,
+  pointId,
+  expiredPoints,
+  isFull,
+  nextPoint,
+  parsePoint,
+  pointAt,
+  pointName,
+  type Point,
+} from "./points.ts";
+import { dataName } from "./take.ts";
 
 const full = (time: number): Point => ({ id: hex(time), time, full: hex(time) });
 const change = (time: number, of: number): Point => ({ id: hex(time), time, full: hex(of) });
@@ -27,6 +40,50 @@ describe("the next backup takes", () => {
     ["nothing for a request of a time to come", [full(0)], { ...schedule, requestedAt: 50 }, 5, { at: 10 }],
   ])("%s", (_, points, given, now, expected) => {
     expect(nextPoint(points, given, now)).toEqual(expected);
+  });
+});
+
+describe("data of a backup that was never finished", () => {
+  const [day, begun] = [24 * 3600_000, Date.UTC(2026, 5, 1)];
+  const id = pointId(begun, "89abcdef");
+  const names = ["keys", "0"].map((part) => dataName("default/web/uid", id, part));
+
+  test("has the time of its beginning in its name, as that of a point", () => {
+    expect(id).toMatch(/^[0-9a-f]{16}$/);
+    expect(pointId(begun + 1_000, "89abcdef")).not.toBe(id);
+    expect(pointId(begun, "79abcdef")).not.toBe(id);
+  });
+
+  test.for<[title: string, points: Point[], after: number, abandoned: boolean]>([
+    ["is deleted after a day", [full(1)], day + 1_000, true],
+    ["is kept for a day, in which it may be finished", [full(1)], day - 1_000, false],
+    ["is kept when it is of a point", [{ id, time: begun, full: id }], 99 * day, false],
+  ])("%s", ([, points, after, abandoned]) => {
+    expect(abandonedData(names, points, begun + after)).toEqual(abandoned ? names : []);
+  });
+
+  test("with an id of before, which has no time, is kept", () => {
+    const old = ["0000000001234567", "fedcba9876543210"].map((each) => dataName("default/web/uid", each, "0"));
+    expect(abandonedData(old, [], begun)).toEqual([]);
+  });
+
+  test("is deleted from the store, and no data of a point with it", async () => {
+    const objects = new Set([...names, dataName("f", hex(7), "0"), pointName("f", full(7))]);
+    const killed = names.map((name) => name.replace("default/web/uid", "f"));
+    for (const name of killed) objects.add(name);
+    const backups = createBackups({
+      store: {
+        description: "memory",
+        put: () => Promise.reject(new Error("nothing is written")),
+        get: () => Promise.reject(new Error("nothing is read")),
+        list: async (prefix) => [...objects].filter((name) => name.startsWith(prefix)),
+        delete: async (name) => void objects.delete(name),
+      },
+      key: new Uint8Array(32),
+      clock: new VirtualClock(begun + 2 * day),
+    });
+    await backups.sweep("f", new AbortController().signal);
+    expect([...objects]).toEqual([...names, dataName("f", hex(7), "0"), pointName("f", full(7))]);
   });
 });
 

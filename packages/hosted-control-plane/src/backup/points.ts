@@ -10,6 +10,32 @@ export interface Point {
   readonly full: string;
 }
 
+/** The id of a point whose data is written from now on: nine digits of seconds since epoch, and `random` ones. */
+export function pointId(now: number, random: string): string {
+  return `${Math.floor(now / 1000)
+    .toString(16)
+    .padStart(9, "0")}${random}`.slice(0, 16);
+}
+
+/** Ids of before were random: they are of no time after this one, but for a few of a thousand. */
+const FIRST_ID = Date.UTC(2026, 0, 1);
+/** No point takes so many milliseconds. */
+const LONGEST_TAKE = 24 * 3600_000;
+
+/**
+ * Among names of a folder's data, those that belong to no point and never will: the program that wrote them was killed.
+ * `points`: those of a moment after the names were listed.
+ */
+export function abandonedData(names: readonly string[], points: readonly Point[], now: number): string[] {
+  const known = new Set(points.map(({ id }) => id));
+  return names.filter((name) => {
+    const id = /\/data\/([0-9a-f]{16})\//.exec(name)?.[1];
+    if (id === undefined || known.has(id)) return false;
+    const begun = Number.parseInt(id.slice(0, 9), 16) * 1000;
+    return begun >= FIRST_ID && begun < now - LONGEST_TAKE;
+  });
+}
+
 /** "FOLDER/points/2026-01-02T03:04:05.678Z_ID_FULL" */
 export function pointName(folder: string, { id, time, full }: Point): string {
   return `${folder}/points/${new Date(time).toISOString()}_${id}_${full}`;

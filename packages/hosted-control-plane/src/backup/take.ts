@@ -9,7 +9,7 @@ import {
   type StoredKey,
   type Value,
 } from "./datastore.ts";
-import { pointName, type Point } from "./points.ts";
+import { pointId, pointName, type Point } from "./points.ts";
 import type { SealedStore } from "./store.ts";
 
 /**
@@ -54,11 +54,11 @@ const PART = 8 * 2 ** 20;
 export async function takePoint(from: TakeFrom, signal: AbortSignal): Promise<Point> {
   const { keyspace, clock, store, folder } = from;
   const reader = await openReader(keyspace, { clock, signal });
-  const id = randomBytes(8).toString("hex");
+  const id = pointId(clock.now(), randomBytes(4).toString("hex"));
   try {
     return await take(from, { reader, id }, signal);
   } catch (error) {
-    // What a crash leaves in place of this is never read.
+    // What a crash leaves in place of this is never read, and deleted after a day.
     if (!signal.aborted)
       await deletePart(store, folder, id, signal).catch(() => {
         // The store may be what failed.

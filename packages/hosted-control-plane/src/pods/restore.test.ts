@@ -71,7 +71,8 @@ describe("backups of a control plane", () => {
 
   test("are taken when they are due, from what is reachable", () => {
     expect(planBackup(observed({}), now).steps).toEqual([{ type: "take", parent: point }]);
-    expect(planBackup(observed({ points: [] }), now).steps).toEqual([{ type: "take" }]);
+    // All data is taken, and what killed programs left is deleted.
+    expect(planBackup(observed({ points: [] }), now).steps).toEqual([{ type: "take" }, { type: "sweep" }]);
     expect(planBackup(observed({ keyspace: undefined }), now)).toMatchObject({ steps: [], wait: { until: now + 10 } });
     expect(planBackup(observed({ encryption: undefined }), now).steps).toEqual([]);
     expect(planBackup(observed({ spec: specOf() }), now)).toEqual({ steps: [], status: undefined });

@@ -52,7 +52,7 @@ function start(backups?: Backups, authenticators?: ExternalAuthenticators): Proc
 /** Nothing was backed up. */
 function noBackups(): Backups {
   const none = () => Promise.reject(new Error("not expected"));
-  return { points: async () => [], take: none, delete: none, secrets: none, restore: none };
+  return { points: async () => [], take: none, delete: none, sweep: none, secrets: none, restore: none };
 }
 
 const specOf = (changes: Partial<ControlPlaneSpec> = {}): ControlPlaneSpec => ({
