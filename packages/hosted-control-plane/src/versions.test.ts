@@ -134,7 +134,7 @@ describe("a hosted control plane", () => {
     const members = [{ name: "master-0", peerURL: "https://192.0.2.1:2380" }];
     const datastore = { stage: "Follow", members, peerHost: "192.0.2.2" };
     const joined = create("joined", { version, runtime: "Process", datastore, backup: {} });
-    await expect(joined).rejects.toThrow(/need an etcd of the control plane's own/);
+    await expect(joined).rejects.toThrow(/need a dedicated etcd/);
   });
 
   test("of runtime Process is accepted with the minor before, and upgraded to the next", async () => {

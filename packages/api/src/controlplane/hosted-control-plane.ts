@@ -91,7 +91,7 @@ const specRules = [
   },
   {
     rule: "!has(self.datastore) || !(has(self.backup) || has(self.restore))",
-    message: "spec.backup and spec.restore need an etcd of the control plane's own, without spec.datastore",
+    message: "spec.backup and spec.restore need a dedicated etcd, without spec.datastore",
   },
   {
     rule: "has(self.restore) || !has(oldSelf.restore)",

@@ -56,7 +56,7 @@ export function decrypt(key: Uint8Array, { ciphertext, keyId, annotations }: Enc
   const wasOurs = algorithm !== undefined;
   throw new CausewayError(
     "KMS_DATA_INVALID",
-    `Data that was encrypted with key ${keyId} cannot be decrypted: it was changed, or by another key${wasOurs ? "" : " or plugin"}.`,
+    `Data that was encrypted with key ${keyId} cannot be decrypted: it was changed, or encrypted with another key${wasOurs ? "" : " or plugin"}.`,
     {
       hint: wasOurs
         ? "Restore the data from a backup, or the secret of that id in Barbican."

@@ -2,6 +2,7 @@ import { type Clock, type Log, InputError } from "@causeway/foundation";
 import { cloudIdentity, connectCloud, loadCloudsYaml, renderCloudsYaml, type CloudConfig } from "@causeway/openstack";
 import type { Simulator } from "@causeway/simulator";
 import type { State } from "./state.ts";
+import { chosenCloud } from "./chosen.ts";
 
 /** The cloud that the demo runs on, and how its machines reach this host. */
 export interface ChosenCloud {
@@ -36,7 +37,8 @@ interface CloudContext {
 
 /**
  * Opens the cloud before anything else starts, so that a wrong name or password is said at once.
- * @throws CLOUD_NOT_FOUND, OPENSTACK_UNAUTHORIZED, OPENSTACK_UNREACHABLE, STATE_OF_ANOTHER_CLOUD, …
+ * @throws CLOUD_NOT_FOUND, CLOUD_ENVIRONMENT_NOT_SET, OPENSTACK_UNAUTHORIZED, OPENSTACK_UNREACHABLE,
+ * STATE_OF_ANOTHER_CLOUD, …
  */
 export async function openCloud(choice: CloudChoice, using: CloudContext): Promise<ChosenCloud> {
   return choice.cloud === undefined ? openSimulator(choice, using) : openRealCloud(choice.cloud, choice, using);
@@ -65,7 +67,7 @@ async function openSimulator(choice: CloudChoice, using: CloudContext): Promise<
 }
 
 async function openRealCloud(name: string, choice: CloudChoice, using: CloudContext): Promise<ChosenCloud> {
-  const config = loadCloudsYaml({ cloud: name });
+  const config = chosenCloud({ osCloud: name });
   const cloud = connectCloud(config, { clock: using.clock, log: using.log });
   const options = { signal: using.signal };
   try {

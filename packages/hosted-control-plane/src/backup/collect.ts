@@ -71,6 +71,6 @@ export async function collect(
     }
   }
   throw new CausewayError("BACKUP_DATA_CHANGING", "the data changes faster than it can be read", {
-    hint: "It is tried again. Find out who writes: the audit log says so.",
+    hint: "It is tried again. The control plane's audit log shows which client writes so much.",
   });
 }

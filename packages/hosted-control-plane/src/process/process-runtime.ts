@@ -153,7 +153,7 @@ function refuseUnsupported(
   if (joined !== undefined && (backup !== undefined || restore !== undefined))
     throw new CausewayError(
       "PROCESS_RUNTIME_UNSUPPORTED",
-      "spec.backup and spec.restore need an etcd of the control plane's own, without spec.datastore",
+      "spec.backup and spec.restore need a dedicated etcd, without spec.datastore",
       { hint: "Remove spec.backup and spec.restore." },
     );
   for (const program of ["apiServer", "controllerManager"] as const) flagArgs(program, flags);

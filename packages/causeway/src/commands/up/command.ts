@@ -31,7 +31,10 @@ function options() {
     .description(
       "Run the embedded API server and every controller in this process, on a simulated cloud or on a real one.",
     )
-    .option("--cloud <name>", "entry of clouds.yaml to run on (default: a simulated cloud inside this process)")
+    .option(
+      "--cloud <name>",
+      "entry of clouds.yaml to run on, or envvars for the variables of an openrc file (default: a simulated cloud inside this process)",
+    )
     .option("--state <dir>", "folder that keeps everything over restarts", ".causeway")
     .option("--demo", "bring up the sample cluster `demo` and show how it goes", false)
     .addOption(
