@@ -2,7 +2,7 @@ import type { ExtensionConfig } from "@causeway/api";
 import { messageOf, type Clock } from "@causeway/foundation";
 
 /** Calls of one extension at a time: a slow one leaves the other workers to the Clusters of others. */
-export const mostInFlight = 2;
+const mostInFlight = 2;
 
 /** Milliseconds that a call waits for one of these to end. */
 export const longestWait = 1_000;

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { finalizers, KubeadmConfig, OpenStackMachine, type Machine } from "@causeway/api";
 import type { Node, Pod } from "@causeway/kubernetes";
+import { nodeAwaitingVolumes } from "../machine/deletion.ts";
 import type { Observed as MachineObserved } from "../machine/observed.ts";
 import { plan as planMachine } from "../machine/plan.ts";
 import type { MachineStep } from "../machine/steps.ts";
@@ -141,17 +142,19 @@ class Model {
       status: config.ready ? { dataSecretName: name, initialization: { dataSecretCreated: true } } : {},
       deleting: config.deleting,
     };
-    return {
+    const drain = { pods, rules: [], namespaces: new Map() };
+    const observed: MachineObserved = {
       machine: one,
       cluster: cluster(),
       machineSet: undefined,
       deployment: undefined,
       infrastructure: referred("OpenStackMachine", name, infrastructure),
       bootstrap: referred("KubeadmConfig", name, bootstrap),
-      workload: reach
-        ? { reach: "connected", nodes: found ? [found] : [], drain: { pods, rules: [], namespaces: new Map() } }
-        : { reach: "unreachable" },
+      workload: reach ? { reach: "connected", nodes: found ? [found] : [], drain } : { reach: "unreachable" },
     };
+    if (observed.workload.reach === "unreachable" || !nodeAwaitingVolumes(observed, this.#time)) return observed;
+    const volumes = { attachments: [], persistentVolumes: [] };
+    return { ...observed, workload: { ...observed.workload, drain: { ...drain, volumes } } };
   }
 
   #perform(step: MachineStep): void {
