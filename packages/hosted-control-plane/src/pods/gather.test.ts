@@ -44,6 +44,14 @@ test("why an etcd cannot be asked about its members, while these are to change, 
   expect(status.problem?.message).toContain("connect ECONNREFUSED 10.1.0.1:2379");
 });
 
+test("an etcd that does not answer for a moment is no problem, and one of ten seconds is", async () => {
+  const { observed } = reading(() => Promise.reject(new Error("no leader")));
+  const codeAfter = async (elapsed: number) =>
+    plan({ ...(await observed), membersSince: now }, now + elapsed).status.problem?.code;
+  expect(await codeAfter(9_999)).toBe("CONTROL_PLANE_STARTING");
+  expect(await codeAfter(10_000)).toBe("PODS_ETCD_UNREACHABLE");
+});
+
 test("an etcd that never answers about its members holds back its control plane for three seconds", async () => {
   const { clock, observed } = reading(
     (_, ending) =>

@@ -2,7 +2,7 @@ import type { Deployment, StatefulSet } from "@causeway/kubernetes";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { keyspaceOf } from "./keyspace.ts";
-import { memberSteps } from "./plan-members.ts";
+import { memberProgress, memberSteps } from "./plan-members.ts";
 import { plan } from "./plan.ts";
 import { PlayedCluster, now } from "./testing/played-cluster.ts";
 import { own, specOf } from "./testing/spec.ts";
@@ -180,6 +180,22 @@ describe("another number of etcd members", () => {
       return (wait?.until ?? Infinity) - now - elapsed;
     };
     expect([0, 1_000, 8_000, 40_000, 3600_000].map(after)).toEqual([1_000, 1_000, 2_000, 10_000, 60_000]);
+  });
+
+  test("makes progress by a member more, a vote, and another request, and not by time", () => {
+    const cluster = started(1);
+    const observed = cluster.observe(withMembers(3));
+    const learner = { id: "9", name: "etcd-1", isLearner: true };
+    const { members, leader } = cluster.membership;
+    const seen = [
+      observed,
+      { ...observed, membership: undefined },
+      { ...observed, membership: { leader, members: [...members, learner] } },
+      { ...observed, membership: { leader, members: [...members, { ...learner, isLearner: false }] } },
+      cluster.observe(withMembers(1)),
+    ].map(memberProgress);
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(memberProgress(cluster.observe(withMembers(3)))).toBe(seen[0]);
   });
 
   test("needs connections to etcd that its policy permits the operator, also of one that is not backed up", () => {

@@ -172,11 +172,15 @@ function isRotated({ live }: MembersFrom): boolean {
   return placeOf(live.get(`Secret/${copyName("etcd-ca")}`) as Secret | undefined).stage !== "single";
 }
 
-/** An etcd that cannot be asked about its members, while they are to change. */
-export function membershipProblem(from: Pick<Observed, "spec" | "live" | "membershipFailure" | "namespaceName">) {
-  if (from.membershipFailure === undefined || !isResizing(from)) return undefined;
-  const message = `etcd in Namespace ${from.namespaceName} cannot be asked about its members, which are to change: ${from.membershipFailure.slice(0, 300)}`;
-  return { code: "PODS_ETCD_UNREACHABLE", message, actor: "operator" } satisfies ControlPlaneProblem;
+/** Milliseconds without an answer that the election of a leader may take. */
+const ELECTION = 10_000;
+
+/** An etcd that cannot be asked about its members for a while, in which they are to change. */
+export function membershipProblem(from: Observed, now: number): ControlPlaneProblem | undefined {
+  const { membershipFailure, membersSince = -Infinity, namespaceName } = from;
+  if (membershipFailure === undefined || !isResizing(from) || now - membersSince < ELECTION) return undefined;
+  const message = `etcd in Namespace ${namespaceName} cannot be asked about its members, which are to change: ${membershipFailure.slice(0, 300)}`;
+  return { code: "PODS_ETCD_UNREACHABLE", message, actor: "operator" };
 }
 
 /** Members that are not the first ones of the StatefulSet are left alone: the operator removes them. */

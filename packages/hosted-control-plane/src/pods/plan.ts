@@ -104,7 +104,7 @@ function planPrograms(
   const failure = restoreFailureOf(observed, now);
   const status = stateOf(
     observed,
-    isDone ? undefined : (pooled.problem ?? failure?.problem ?? problemIn(observed, stages)),
+    isDone ? undefined : (pooled.problem ?? failure?.problem ?? problemIn(observed, stages, now)),
     endpoint,
   );
   const restore = failure === undefined ? restoreSteps(observed, stages.isEtcdDone) : [];
@@ -144,11 +144,11 @@ function rotationOfEtcd(
 }
 
 /** What it waits for. */
-function problemIn(observed: Observed, { isEtcdDone, isComplete, waitsFor }: Stages): ControlPlaneProblem {
+function problemIn(observed: Observed, { isEtcdDone, isComplete, waitsFor }: Stages, now: number): ControlPlaneProblem {
   const found = podProblem(observed.pods);
   if (found !== undefined) return found;
   if (isEtcdDone && !isRestored(observed)) return restoring;
-  const unanswered = membershipProblem(observed);
+  const unanswered = membershipProblem(observed, now);
   if (unanswered !== undefined) return unanswered;
   if (isResizing(observed) && waitsFor !== "kube-apiserver") return rolling("the members of etcd to change one by one");
   return rolling(isComplete ? "cluster-info to have the new roots" : waitsFor);
