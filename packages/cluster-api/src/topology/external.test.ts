@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { allKinds, type Cluster, type ClusterClass } from "@causeway/api";
 import { VirtualClock } from "@causeway/foundation";
 import { NamedCallFailed, type NamedCall, type NamedCalls } from "../runtime/named-calls.ts";
@@ -112,6 +112,20 @@ test("variables are judged once for all passes over the patches, within one budg
   const once = await spent(0);
   expect(once).toBeGreaterThan(0);
   expect(await spent(16)).toBe(once);
+});
+
+test("the passes of one Cluster share one judgement of its variables", async () => {
+  const judged = vi.spyOn(VariableEvaluation.prototype, "cluster");
+  const input = inputOf(clusterOf(), { patches: [external("p"), external("q")], variables: [] });
+  const context = {
+    calls: calls(() => ({ status: "Success", items: [] })),
+    skipped: new SkippedPatches(),
+    clock: new VirtualClock(),
+  };
+  await desiredWithExtensions(context, input, signal);
+  expect(judged.mock.contexts).toHaveLength(3);
+  expect(new Set(judged.mock.contexts).size).toBe(1);
+  judged.mockRestore();
 });
 
 test("generated patches are grouped by template once, not searched for each template", async () => {
