@@ -14,7 +14,6 @@ import {
 import type { HostedControlPlane } from "@causeway/api";
 import type { Backups } from "../backup/backups.ts";
 import { createBackupLoop } from "../backup/loop.ts";
-import { AFTER_PERMANENT, isPermanent } from "../backup/restore.ts";
 import { createJoinObjects } from "../process/join-objects.ts";
 import {
   keyOfId,
@@ -34,7 +33,7 @@ import { createEtcdAdmin, type EtcdAdmin } from "../etcd/etcd-admin.ts";
 import { createEtcdMembers, type EtcdMembers } from "./pool/membership.ts";
 import { createPool } from "./pool/pool.ts";
 import { openServiceCluster, type ServiceCluster } from "./service-cluster.ts";
-import { failedState, leftover, requestedState, withBackup } from "./states.ts";
+import { failedState, leftover, requestedState, restoreFailureAfter, withBackup } from "./states.ts";
 import type { Step } from "./steps.ts";
 import type { ShareRequest } from "./storage/shares.ts";
 import { idAnnotation, namespaceOf, ownerAnnotation } from "./tenant.ts";
@@ -172,12 +171,8 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     failed({ spec }: Observed, planned: { status: ControlPlaneState }, step: Step, error: unknown) {
       const status = failedState(planned.status, step, error);
       const tenant = known.get(spec.id);
-      if (tenant && step.type === "restore" && isPermanent(error))
-        tenant.restoreFailure = {
-          of: canonicalJson(spec),
-          problem: status.problem,
-          until: clock.now() + AFTER_PERMANENT,
-        };
+      const failure = restoreFailureAfter({ step, error, problem: status.problem }, clock.now());
+      if (tenant && failure) tenant.restoreFailure = { ...failure, of: canonicalJson(spec) };
       return { status, events: [] };
     },
     epochOf: ({ spec }: Observed) => canonicalJson(spec),

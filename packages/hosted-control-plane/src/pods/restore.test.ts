@@ -1,6 +1,9 @@
+import { CausewayError } from "@causeway/foundation";
 import { describe, expect, test } from "vitest";
 import { planBackup, type BackupObserved } from "../backup/loop.ts";
 import { plan } from "./plan.ts";
+import { restoreFailureAfter } from "./states.ts";
+import type { Step } from "./steps.ts";
 import { restoredAnnotation } from "./tenant.ts";
 import { now, PlayedCluster, SECRET } from "./testing/played-cluster.ts";
 import { own, poolOf, specOf } from "./testing/spec.ts";
@@ -47,6 +50,22 @@ describe("a control plane that is created from a backup", () => {
     expect(held.steps).toEqual([]);
     expect([held.status.problem, held.wait?.until]).toEqual([problem, now + 1_800_000]);
     expect(plan(observed, now + 1_800_000).steps.map(({ type }) => type)).toEqual(["restore"]);
+  });
+
+  test.for<[code: string, until: number | undefined]>([
+    ["BACKUP_INCOMPLETE", now + 1_800_000],
+    ["BACKUP_UNREADABLE", now + 1_800_000],
+    ["BACKUP_STORE_FAILED", undefined],
+  ])("whose restore failed with %s waits until %s", ([code, until]) => {
+    const step = {
+      type: "restore",
+      from: restore,
+      keyspace: { access: poolOf().access ?? expect.fail(), prefix: "/" },
+    };
+    const problem = { code, message: "it fails", actor: "operator" } as const;
+    const failed = { step: step as Step, error: new CausewayError(code, "it fails"), problem };
+    expect(restoreFailureAfter(failed, now)?.until).toBe(until);
+    expect(restoreFailureAfter({ ...failed, step: { type: "create-join-objects" } as Step }, now)).toBeUndefined();
   });
 
   test("is not restored where an API server was started already", () => {

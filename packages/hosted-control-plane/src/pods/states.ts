@@ -1,5 +1,7 @@
 import { CausewayError, messageOf } from "@causeway/foundation";
-import type { BackupState, ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
+import { AFTER_PERMANENT, isPermanent } from "../backup/restore.ts";
+import type { BackupState, ControlPlaneProblem, ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
+import type { RestoreFailure } from "./observed.ts";
 import type { Step } from "./steps.ts";
 
 /** With what is known of its backups, or without. */
@@ -48,4 +50,12 @@ export function failedState(state: ControlPlaneState, step: Step, error: unknown
     problem,
     message: `${message} (${code})`,
   };
+}
+
+/** Of a step that failed with a problem. Undefined: it was no restore, or another attempt may succeed. */
+export function restoreFailureAfter(
+  { step, error, problem }: { step: Step; error: unknown; problem: ControlPlaneProblem },
+  now: number,
+): RestoreFailure | undefined {
+  return step.type === "restore" && isPermanent(error) ? { problem, until: now + AFTER_PERMANENT } : undefined;
 }
