@@ -11,7 +11,7 @@ export interface Block {
   readonly until: string;
   /** For "file": its name. */
   readonly file: string;
-  /** A program that must be installed; without it the block is left out. */
+  /** A program that must be installed, or a file that must exist; without it the block is left out. */
   readonly needs: string | undefined;
 }
 

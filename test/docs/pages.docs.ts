@@ -14,7 +14,7 @@ import { end, play } from "./play.ts";
 const root = resolve(import.meta.dirname, "../..");
 const CLONE = "causeway";
 /** What the folder of a tutorial has of the clone, whose commands are on PATH. */
-const LINKS = ["package.json", "package-lock.json", "node_modules", "packages", "scripts", "deploy"];
+const LINKS = ["package.json", "package-lock.json", "node_modules", "packages", "scripts", "deploy", "tools"];
 const reason = reasonAgainst();
 const needs = reason === undefined ? "" : ` (needs ${reason})`;
 

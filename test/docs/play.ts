@@ -1,11 +1,11 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import type { Block } from "./blocks.ts";
 import type { Place } from "./place.ts";
 
-const READY = 120_000;
+const READY = 300_000;
 
 /** A folder of a place, and what runs on there next to a page's commands. */
 export interface Stage {
@@ -20,7 +20,9 @@ export interface Stage {
 
 const EXPORTED = /^(OS_|KUBECONFIG)/;
 
-const missing = (program: string): boolean => spawnSync("sh", ["-c", `command -v ${program}`]).status !== 0;
+/** A name with a slash is a file, which a program that runs has made. */
+const missing = (needed: string): boolean =>
+  needed.includes("/") ? !existsSync(needed) : spawnSync("sh", ["-c", `command -v ${needed}`]).status !== 0;
 
 /** Runs the blocks of a page, one after the other. A command whose program is missing is left out. */
 export async function play(blocks: readonly Block[], stage: Stage): Promise<void> {
