@@ -1,4 +1,4 @@
-import { annotations, type HostedControlPlane, type MagnumCluster } from "@causeway/api";
+import { annotations, type HostedControlPlane, type MachineDeployment, type MagnumCluster } from "@causeway/api";
 import { expect, test } from "vitest";
 import { desiredManifests, nothingStands } from "./desired.ts";
 import { refusedLabel } from "./labels.ts";
@@ -52,6 +52,32 @@ test("a role that is no value of a label is not passed on to kubelets", () => {
   const hostile = textOf("x --pod-manifest-path=/etc/evil");
   expect(hostile).not.toContain("pod-manifest-path");
   expect(hostile).toContain("nodegroup=extra");
+});
+
+test("taints of a row from before they were checked become those that a MachineDeployment accepts", () => {
+  const nodeTaints = [
+    { key: "dedicated", value: "", effect: "NoSchedule" },
+    { key: "dedicated", value: "db", effect: "NoSchedule" },
+    { key: "dedicated", value: "db", effect: "NoExecute" },
+  ];
+  const group = {
+    uuid: "6e8ae3a5-0b4c-4f0e-9d26-0000000000b2",
+    name: "extra",
+    role: "worker",
+    isDefault: false,
+    imageID: "cirros",
+    nodeCount: 1,
+    minNodeCount: 0,
+    version: "v1.34.0",
+    createdAt: "2026-11-01T12:00:00Z",
+    nodeTaints,
+  };
+  const manifests = desiredManifests(clusterOf({ nodeGroups: [group] }), { authUrl: "http://k" }, nothingStands);
+  const pool = manifests.map(({ object }) => object).find(({ kind }) => kind === "MachineDeployment");
+  expect((pool as MachineDeployment).spec.template.spec.taints).toEqual([
+    { key: "dedicated", effect: "NoSchedule", propagation: "Always" },
+    { key: "dedicated", value: "db", effect: "NoExecute", propagation: "Always" },
+  ]);
 });
 
 test("access lists of both labels have at most 50 networks together", () => {

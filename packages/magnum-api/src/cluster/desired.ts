@@ -17,10 +17,11 @@ import {
 import { canonicalJson, parseIp } from "@causeway/foundation";
 import { ownerReference } from "@causeway/kubernetes";
 import { isUuid } from "../wire/fields.ts";
+import { isLabelValue } from "../wire/kubernetes-names.ts";
 import { addonManifests, type AddonInstallation } from "./addons.ts";
 import { healingManifests } from "./healing.ts";
 import { labelSettings, type LabelSettings } from "./labels.ts";
-import { appliedAnnotation, CLOUD, LABEL_VALUE, magnumLabels, poolNameOf } from "./names.ts";
+import { appliedAnnotation, CLOUD, magnumLabels, poolNameOf } from "./names.ts";
 import { proxyBootstrap } from "./proxies.ts";
 import { authoritiesOf, rolloutAfterOf } from "./plan-rotation.ts";
 
@@ -245,7 +246,7 @@ function poolOf(cluster: MagnumCluster, group: MagnumNodeGroup, standing: Standi
       name: "node-labels",
       // A name or role of a group may be any text; what is no value of a label would become flags of its own.
       value: Object.entries(nodeLabels)
-        .filter(([, value]) => LABEL_VALUE.test(value))
+        .filter(([, value]) => isLabelValue(value))
         .map(([key, value]) => `${key}=${value}`)
         .join(","),
     },
@@ -266,10 +267,19 @@ function poolOf(cluster: MagnumCluster, group: MagnumNodeGroup, standing: Standi
     ...(bootstrap === undefined ? {} : { bootstrap }),
     labels: { [magnumLabels.nodeGroup]: group.uuid },
     ...(settings.availabilityZone === undefined ? {} : { failureDomain: settings.availabilityZone }),
-    taints: (group.nodeTaints ?? []).map((taint) => ({ ...taint, propagation: "Always" as const })),
+    taints: taintsOf(group),
     ...(settings.autoscaling === undefined ? {} : { annotations: scalingBounds(group, settings) }),
     ...(group.maxBatchSize === undefined ? {} : { maxSurge: group.maxBatchSize }),
   };
+}
+
+/** Rows from before taints were checked may have empty values, and one key and effect twice: the first one counts. */
+function taintsOf({ nodeTaints = [] }: MagnumNodeGroup): NonNullable<NodePool["taints"]> {
+  const isFirst = ({ key, effect }: (typeof nodeTaints)[number], at: number) =>
+    nodeTaints.findIndex((one) => one.key === key && one.effect === effect) === at;
+  return nodeTaints
+    .filter(isFirst)
+    .map(({ value, ...taint }) => ({ ...taint, ...(value ? { value } : {}), propagation: "Always" as const }));
 }
 
 const typed = (type: string | undefined) => (type === undefined ? {} : { type });

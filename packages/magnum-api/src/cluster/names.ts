@@ -56,9 +56,6 @@ export function poolNameOf(cluster: string, group: { readonly uuid: string; read
   return group.isDefault ? `${cluster}-default` : `${cluster}-${group.uuid.slice(-8)}`;
 }
 
-/** Values of labels as Kubernetes takes them. */
-export const LABEL_VALUE = /^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$/;
-
 /** The entry of the cluster's clouds.yaml. */
 export const CLOUD = "magnum";
 

@@ -4,8 +4,10 @@ import { refusedLabel } from "../cluster/labels.ts";
 import { enforce, isAdmin, type Answer, type Api, type Call } from "../call/call.ts";
 import { nextLink, pageOf, readPage } from "../call/page.ts";
 import { conflict, invalid } from "../wire/error.ts";
-import { readFields, type Fields, type NodeTaint, type Values } from "../wire/fields.ts";
+import { readFields, type Fields, type Values } from "../wire/fields.ts";
+import { isLabelValue, isQualifiedName } from "../wire/kubernetes-names.ts";
 import { applyPatch, readPatch } from "../wire/patch.ts";
+import type { NodeTaint } from "../wire/taints.ts";
 import { changeGroup, groupFor } from "./actions.ts";
 import { findCluster, requireIdle } from "./find-cluster.ts";
 import { changeNodes } from "./node-quota.ts";
@@ -194,8 +196,6 @@ const allowedLabels = [
   "topology.kubernetes.io/region",
   "topology.kubernetes.io/zone",
 ];
-const LABEL = /^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
-const LABEL_VALUE = /^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$/;
 
 /** Labels that the kubelet would refuse to set on its own Node, and texts that are no labels. */
 function requireLabels({ name: group, nodeLabels = {} }: MagnumNodeGroup): void {
@@ -208,7 +208,7 @@ function requireLabels({ name: group, nodeLabels = {} }: MagnumNodeGroup): void 
         group,
         `node label '${key}' is in a restricted Kubernetes namespace; the kubelet will refuse to start`,
       );
-    if (!LABEL.test(key) || !LABEL_VALUE.test(value))
+    if (!isQualifiedName(key) || !isLabelValue(value))
       throw invalidGroup("node_labels", group, `'${key}=${value}' is not a label of Kubernetes`);
   }
 }

@@ -1,5 +1,6 @@
-import { invalid, MagnumError } from "./error.ts";
+import { invalid, type MagnumError } from "./error.ts";
 import { LiteralError, pythonRepr, readLiteral } from "./python.ts";
+import { readTaints, type NodeTaint } from "./taints.ts";
 
 /** How an attribute of a body is read. */
 export interface Field {
@@ -88,7 +89,7 @@ export function readValue(name: string, value: unknown, around: Around): unknown
       if (!Array.isArray(value)) throw wrong(name, value, `Value not a valid list: ${pythonRepr(value)}`);
       return value.map((each) => readText(name, each, { type: "text", max: 255 }));
     case "taints":
-      return readTaints(name, value);
+      return readTaintList(name, value);
   }
 }
 
@@ -160,45 +161,11 @@ function literal(name: string, text: string): unknown {
   }
 }
 
-const TAINT_FIELDS = ["key", "value", "effect"];
-const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+const MOST_TAINTS = 64;
 
-/** A taint of a node group; problems are named as Magnum names them. */
-export interface NodeTaint {
-  readonly key: string;
-  readonly value?: string;
-  readonly effect: "NoSchedule" | "PreferNoSchedule" | "NoExecute";
-}
-
-function readTaints(name: string, value: unknown): NodeTaint[] {
+function readTaintList(name: string, value: unknown): NodeTaint[] {
   const given = typeof value === "string" ? literal(name, value) : value;
   if (!Array.isArray(given)) throw wrong(name, value, `Value not a valid list: ${pythonRepr(value)}`);
-  if (given.length > 64) throw wrong(name, `${given.length} taints`, "At most 64 are accepted");
-  return given.map((taint: unknown, index): NodeTaint => {
-    if (typeof taint !== "object" || taint === null || Array.isArray(taint))
-      throw conflict409(name, `node_taints[${index}] must be an object with key, effect and optional value`);
-    const entries = taint as Record<string, unknown>;
-    const unknown = Object.keys(entries)
-      .filter((key) => !TAINT_FIELDS.includes(key))
-      .sort();
-    if (unknown.length > 0) {
-      const fields = TAINT_FIELDS.join(", ");
-      throw conflict409(
-        name,
-        `node_taints[${index}] contains unrecognised field(s) ${unknown.join(", ")}; allowed fields are ${fields}`,
-      );
-    }
-    const { key, effect, value: text } = entries;
-    if (typeof key !== "string" || key === "") throw conflict409(name, `node_taints[${index}].key is required`);
-    if (!isEffect(effect)) throw conflict409(name, `node_taints[${index}].effect must be one of ${EFFECTS.join(", ")}`);
-    return { key: key.slice(0, 317), effect, ...(typeof text === "string" ? { value: text } : {}) };
-  });
-}
-
-function isEffect(effect: unknown): effect is NodeTaint["effect"] {
-  return typeof effect === "string" && EFFECTS.includes(effect);
-}
-
-function conflict409(attribute: string, why: string): MagnumError {
-  return new MagnumError(409, `${attribute} is invalid: ${why}.`);
+  if (given.length > MOST_TAINTS) throw wrong(name, `${given.length} taints`, `At most ${MOST_TAINTS} are accepted`);
+  return readTaints(name, given);
 }
