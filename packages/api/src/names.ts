@@ -39,6 +39,8 @@ export const annotations = {
   volumes: "causeway.dev/volumes",
   /** On a Cluster: "octavia" runs the controllers of Ingresses and Gateways on Octavia for it. */
   ingress: "causeway.dev/ingress",
+  /** On a Cluster that was migrated: the name by which load balancers and volumes in the cloud are its own. */
+  cloudClusterName: "causeway.dev/cloud-cluster-name",
   excludeNodeDraining: "machine.cluster.x-k8s.io/exclude-node-draining",
   excludeVolumeDetach: "machine.cluster.x-k8s.io/exclude-wait-for-node-volume-detach",
   preDrainHookPrefix: "pre-drain.delete.hook.machine.cluster.x-k8s.io",

@@ -50,10 +50,7 @@ export async function startMember(options: MemberOptions, signal: AbortSignal): 
   const log = options.log.with({ cluster: cluster.metadata.name });
   const config = await resolveIdentity({ client: options.informers.client, owner: options.infrastructure }, signal);
   const { cloud, watch } = options.clouds.get(config);
-  // What a cluster's resources were named by before it was migrated is kept: its load balancers and volumes are found
-  // by it.
-  const named = cluster.metadata.annotations?.["causeway.dev/cloud-cluster-name"];
-  const clusterName = named ?? `${cluster.metadata.namespace}-${cluster.metadata.name}`;
+  const clusterName = cloudNameOf(cluster);
   const stopping = new AbortController();
   const life = AbortSignal.any([stopping.signal, remote.signal]);
   const defaults = defaultCloudConfig();
@@ -122,6 +119,13 @@ export async function startMember(options: MemberOptions, signal: AbortSignal): 
     },
   };
 }
+
+/**
+ * The name by which load balancers and volumes in the cloud are the cluster's. A cluster that was migrated keeps the one
+ * that they had before.
+ */
+export const cloudNameOf = ({ metadata }: Cluster): string =>
+  metadata.annotations?.[annotations.cloudClusterName] ?? `${metadata.namespace}-${metadata.name}`;
 
 /** Whether the cluster gets the controllers of Cinder volumes, and a default StorageClass. */
 export const hasVolumes = ({ withVolumes, cluster }: Pick<MemberOptions, "withVolumes" | "cluster">): boolean =>

@@ -1,5 +1,6 @@
 import {
   AddonSet,
+  annotations,
   labels,
   manifest,
   type AddonSetSpec,
@@ -22,9 +23,6 @@ export interface AddonInstallation {
   readonly csiImage?: string | undefined;
 }
 
-/** On a Cluster that was migrated: the name by which the cloud controller finds its load balancers. */
-const MIGRATED = "causeway.dev/cloud-cluster-name";
-
 /** The AddonSet of a cluster: its namespace has those of others, too. */
 export const addonSetNameOf = (cluster: string): string => `${cluster}-addons`;
 
@@ -33,7 +31,7 @@ function limitOf({ metadata, spec }: MagnumCluster, cluster: Cluster | undefined
   if (spec.addons === "Managed") return undefined;
   const isMigrated =
     metadata.annotations?.[migratingAnnotation] !== undefined ||
-    cluster?.metadata.annotations?.[MIGRATED] !== undefined;
+    cluster?.metadata.annotations?.[annotations.cloudClusterName] !== undefined;
   // The nodes of a cluster that was made without a network add-on are ready: their pods have a network already.
   return spec.addons === "Own" || isMigrated ? "Own" : "NoNetwork";
 }

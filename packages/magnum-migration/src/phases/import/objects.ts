@@ -1,4 +1,5 @@
 import {
+  annotations,
   Cluster,
   credentialsManifest,
   HostedControlPlane,
@@ -44,7 +45,7 @@ export function clusterManifests(
     namespace,
     name,
     labels: { [magnumLabels.uuid]: inventory.uuid, [labels.clusterName]: name },
-    annotations: { "causeway.dev/cloud-cluster-name": inventory.uuid },
+    annotations: { [annotations.cloudClusterName]: inventory.uuid },
     ownerReferences: [ownerReference(owner)],
   };
   const { members, peerHost, cloudsYaml } = given;
