@@ -1,5 +1,5 @@
 /** Upgrades: two of one cluster at the same time, and what they keep of the template that there was. */
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { MagnumCluster } from "@causeway/api";
 import { connectCloud, loadCloudsYaml } from "@causeway/openstack";
 import { openStage, type Reply, type Stage } from "./testing/stage.ts";
@@ -28,8 +28,11 @@ async function newTemplate(kube_tag: string, more: Readonly<Record<string, unkno
   return String(body["uuid"]);
 }
 
-/** A cluster as its controller leaves it when it is complete, and its row as it is at a time. */
-async function completeCluster(cluster_template_id: string) {
+/**
+ * A cluster as its controller leaves it when it is complete, and its row as it is at a time. `version`: in place of the
+ * template's, as of a cluster from before newer ones were served.
+ */
+async function completeCluster(cluster_template_id: string, version?: string) {
   const { body } = await call("POST", "/v1/clusters", { cluster_template_id });
   const uuid = String(body["uuid"]);
   const row = async (): Promise<MagnumCluster> => {
@@ -37,6 +40,10 @@ async function completeCluster(cluster_template_id: string) {
     if (items[0] === undefined) throw new Error("the cluster was not written");
     return items[0];
   };
+  if (version !== undefined) {
+    const { namespace = "", name } = (await row()).metadata;
+    await stage.client.patch(MagnumCluster, { namespace, name }, { type: "merge", body: { spec: { version } } });
+  }
   const { namespace = "", name, generation: observedGeneration } = (await row()).metadata;
   const status = { status: "CREATE_COMPLETE", created: true, observedGeneration };
   const merge = { type: "merge", body: { status } } as const;
@@ -80,4 +87,35 @@ it("an upgrade takes the new template's image and version, and keeps the cluster
     dnsNameserver: undefined,
     dockerVolumeSize: 5,
   });
+});
+
+describe("an upgrade that is not one version up", () => {
+  const unfit = "Cluster Template is not valid for upgrade: ";
+  const back = `${unfit}a control plane cannot be downgraded`;
+  const skip = `${unfit}a control plane is upgraded by one minor version at a time`;
+
+  it.each<[string, string, number, string]>([
+    ["v1.34.1", "v1.34.0", 409, `${back} (from v1.34.1 to v1.34.0).`],
+    ["v1.35.0", "v1.34.9", 409, `${back} (from v1.35.0 to v1.34.9).`],
+    ["v1.32.9", "v1.34.0", 409, `${skip} (from v1.32.9 to v1.34.0).`],
+    ["v1.34.0", "v1.36.0", 400, "The version of Kubernetes is not served: label kube_tag=v1.36.0; served: v1.34.x."],
+  ])("from %s to %s is refused with %i, and the row stays as it is", async (from, to, status, detail) => {
+    const { uuid, row } = await completeCluster(await newTemplate("v1.34.0"), from);
+    const before = await row();
+    const cluster_template = await newTemplate(to);
+    const reply = await call("POST", `/v1/clusters/${uuid}/actions/upgrade`, { cluster_template });
+    const errors = reply.body["errors"] as readonly { readonly detail: string }[];
+    expect([reply.status, errors[0]?.detail]).toEqual([status, detail]);
+    expect((await row()).spec).toEqual(before.spec);
+  });
+});
+
+it.each([
+  ["v1.34.0", "v1.34.1"],
+  ["v1.33.9", "v1.34.0"],
+])("an upgrade from %s to %s, which leaves out no minor version, is accepted", async (from, to) => {
+  const { uuid, row } = await completeCluster(await newTemplate("v1.34.0"), from);
+  const cluster_template = await newTemplate(to);
+  const reply = await call("POST", `/v1/clusters/${uuid}/actions/upgrade`, { cluster_template });
+  expect([reply.status, (await row()).spec.version]).toEqual([202, to]);
 });
