@@ -1,7 +1,7 @@
 /**
  * The Magnum API with many clusters, next to Debian's real one of tools/devcloud, on the same Keystone and machine: the
- * list, the list with details, one cluster, and a burst of creates (ours alone: the real one's conductor cannot create
- * a cluster here). `--count 1500`, `--burst 200`, `--seconds 10` of each row, `--ours` alone, `--json FILE`. It creates
+ * list, the list with details, one cluster, and a burst of creates (ours alone: servers of devcloud boot nothing, so
+ * that no create of the real one's conductor ends). `--count 1500`, `--burst 200`, `--seconds 10` of each row, `--ours` alone, `--json FILE`. It creates
  * application credentials in the project "alt" of devcloud, and deletes them. With `--simulated` ours alone runs on the
  * Keystone of a simulated cloud, which needs nothing else.
  */
@@ -151,7 +151,7 @@ const named: readonly Pick<Row, "name" | "by" | "note">[] = [
     by: "perSecond",
     note: values.simulated
       ? "the simulated cloud's Keystone makes an application credential for each"
-      : "ours alone: the real conductor cannot create a cluster in devcloud; Keystone makes an application credential for each",
+      : "ours alone: a create of the real conductor ends when the servers report to Heat, and those of devcloud boot nothing; Keystone makes an application credential for each",
   },
 ];
 /** A row of throughput gives one of latency with the same figures; the last read one of memory, too. */
