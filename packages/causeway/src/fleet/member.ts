@@ -121,8 +121,8 @@ export async function startMember(options: MemberOptions, signal: AbortSignal): 
 }
 
 /**
- * The name by which load balancers and volumes in the cloud are the cluster's. A cluster that was migrated keeps the one
- * that they had before.
+ * The name by which load balancers and volumes in the cloud are the cluster's. A cluster that was migrated keeps the
+ * one that they had before.
  */
 export const cloudNameOf = ({ metadata }: Cluster): string =>
   metadata.annotations?.[annotations.cloudClusterName] ?? `${metadata.namespace}-${metadata.name}`;
