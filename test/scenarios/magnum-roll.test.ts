@@ -1,36 +1,26 @@
 /** The phases adopt and roll on the real controllers, with an embedded control plane and played machines. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { MagnumCluster } from "@causeway/api";
-import { createAuthority, systemClock } from "@causeway/foundation";
-import { createClient, loadKubeconfig, Secret, secretText, type KubernetesClient } from "@causeway/kubernetes";
-import { phases, readRecord, runPhase, type RunnablePhase, type Tools } from "@causeway/magnum-migration";
-import { makeHeatCluster, makeSwitched, type HeatCluster } from "@causeway/magnum-migration/testing";
-import { connectCloud, loadCloudsYaml, renderCloudsYaml, type Cloud } from "@causeway/openstack";
-import { startSimulator, type Simulator } from "@causeway/simulator";
+import { readRecord } from "@causeway/magnum-migration";
+import type { HeatCluster } from "@causeway/magnum-migration/testing";
+import type { Cloud } from "@causeway/openstack";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { UUID, VERSION } from "../programs/magnum-migration/names.ts";
-import { startSystem, type System } from "../programs/magnum-migration/system.ts";
+import { UUID } from "../programs/magnum-migration/names.ts";
+import type { System } from "../programs/magnum-migration/system.ts";
 import { openOldMagnum } from "../programs/magnum-migration/old-magnum.ts";
-import { playWorkers, type PlayedWorkers } from "../programs/magnum-migration/workers.ts";
 import { openTerraform, terraformTools, type Terraform } from "../support/terraform.ts";
 import { playEtcd } from "./played-etcd.ts";
+import { openPlayed, type Played } from "./played-heat.ts";
 
 // It runs processes.
 vi.setConfig({ testTimeout: 300_000 });
 
 const terraformPrograms = await terraformTools();
 
-let dir: string;
-let simulator: Simulator;
+let played: Played;
 let cloud: Cloud;
 let system: System;
 let heat: HeatCluster;
-let source: KubernetesClient;
-let kubelets: PlayedWorkers;
-let cloudsYaml: string;
-let authUrl: string;
 /** With a state that was imported while the cluster was Heat's. Undefined: there is no Terraform here. */
 let terraform: Terraform | undefined;
 
@@ -78,71 +68,26 @@ async function importAll(of: Terraform): Promise<void> {
 }
 
 beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), "magnum-roll-"));
-  simulator = await startSimulator({ heatMagnum: true });
-  const config = loadCloudsYaml({ cloud: "simulator", text: simulator.cloudsYaml });
-  const { origin } = new URL(simulator.authUrl);
-  ({ authUrl } = config);
-  const endpointOverrides = { "container-infrastructure-management": `${origin}/container-infra/v1` };
-  cloud = connectCloud({ ...config, endpointOverrides });
-  cloudsYaml = renderCloudsYaml({ ...config, name: "magnum" });
-  heat = await makeHeatCluster(cloud, { uuid: UUID, name: "web", masters: 3, workers: [3, 2], version: VERSION });
-  const of = (commonName: string) => createAuthority({ commonName, lifetime: 86_400_000 });
-  const authorities = { kubernetes: await of("a"), etcd: await of("b"), frontProxy: await of("c") };
-  await fetch(`${origin}/_control/magnum/clusters`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({
-      ...heat.rows,
-      // As Magnum counts: the workers of all node groups.
-      cluster: { ...heat.rows.cluster, api_address: `https://${heat.vip}:6443`, node_count: 5 },
-      authorities,
-    }),
+  played = await openPlayed({
+    workers: [3, 2],
+    async discovered(simulator, made) {
+      heat = made;
+      if ("reason" in terraformPrograms) return;
+      terraform = openTerraform(terraformPrograms, { cloudsYaml: simulator.cloudsYaml, cloud: "simulator" });
+      terraform.reach({ "container-infra": `${new URL(simulator.authUrl).origin}/container-infra/v1/` });
+      await importAll(terraform);
+      expect(await terraform.plan(resources())).toBe("");
+    },
   });
-  if (!("reason" in terraformPrograms)) {
-    terraform = openTerraform(terraformPrograms, { cloudsYaml: simulator.cloudsYaml, cloud: "simulator" });
-    terraform.reach({ "container-infra": `${origin}/container-infra/v1/` });
-    await importAll(terraform);
-    expect(await terraform.plan(resources())).toBe("");
-  }
-  system = await startSystem(join(dir, "state"), simulator, undefined);
-  const { namespace, name } = await makeSwitched({ cloud, management: system.client, cloudsYaml }, UUID);
-  let text: string | undefined;
-  while (text === undefined) {
-    text = secretText(await system.client.find(Secret, { namespace, name: `${name}-kubeconfig` }), "value");
-    await systemClock.sleep(100);
-  }
-  source = createClient(loadKubeconfig({ text }));
-  kubelets = await playWorkers(source, simulator, heat.workers);
+  ({ cloud, system } = played);
 }, 300_000);
 
 afterAll(async () => {
   terraform?.close();
-  await kubelets?.stop();
-  await system?.stop();
-  await Promise.all([source?.close(), cloud?.close()]);
-  await simulator?.close();
-  rmSync(dir, { recursive: true, force: true });
+  await played?.close();
 });
 
-async function run(name: RunnablePhase, more: Partial<Tools> = {}): Promise<readonly string[]> {
-  const signal = AbortSignal.timeout(300_000);
-  const record = await readRecord(system.client, UUID, signal);
-  const tools: Tools = {
-    management: system.client,
-    source,
-    cloud,
-    shell: { run: async () => "" },
-    clock: systemClock,
-    cloudsYaml,
-    authUrl,
-    peerHost: "127.0.0.1",
-    report: () => {},
-    checked: new Set<string>(),
-    ...more,
-  };
-  return (await runPhase(phases[name], tools, record, signal)).proof;
-}
+const run: Played["run"] = (...given) => played.run(...given);
 
 test("the source has the resources that the driver makes on a real cloud, by the same names and types", async () => {
   const [stack] = await Array.fromAsync(cloud.orchestration.stacks({ name: "web-abcdefgh1234" }));
@@ -175,7 +120,7 @@ test("each worker becomes a Machine of its own server, and then another server i
 });
 
 test("the cluster is retired by runs that end after each step, and nothing of the tenant is deleted", async () => {
-  const old = await openOldMagnum(dir, simulator);
+  const old = await openOldMagnum(played.dir, played.simulator);
   const { namespace, name, inventory } = await readRecord(system.client, UUID, AbortSignal.timeout(10_000));
   const etcd = await playEtcd(system.client, { namespace, name }, 3);
   const kept = async () => ({

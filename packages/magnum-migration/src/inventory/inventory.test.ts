@@ -59,6 +59,7 @@ const facts = {
   balancers: [
     { balancer: { id: "lb", vip_address: "10.0.0.5", vip_subnet_id: "sub" }, port: 6443, poolId: "pool", members: [] },
   ],
+  images: [],
 } as unknown as ClusterFacts;
 
 type Json = Readonly<Record<string, unknown>>;
@@ -113,6 +114,20 @@ describe("an inventory", () => {
   ])("is blocked by %s", ([, changes, code]) => {
     const found = inventoryOf(changed(changes)).findings.filter(({ blocks }) => blocks);
     expect(found.map((finding) => finding.code)).toContain(code);
+  });
+
+  test("notes that new nodes cannot be made of the image that Heat's have", () => {
+    const image = { id: "i", name: "fcos", status: "active", os_distro: "fedora-coreos" };
+    const noted = (found: readonly object[]) => inventoryOf(changed({ images: [{ ident: "i", found }] })).findings;
+    expect(noted([image])).toMatchObject([
+      {
+        code: "MIGRATE_NODE_IMAGE_UNFIT",
+        message: expect.stringMatching(/^Cluster web: node group default-worker: .*fcos.*--node-image/) as string,
+        blocks: false,
+      },
+    ]);
+    expect(noted([])).toMatchObject([{ code: "MIGRATE_NODE_IMAGE_UNKNOWN", blocks: false }]);
+    expect(noted([{ ...image, os_distro: "ubuntu" }])).toEqual([]);
   });
 
   test("notes that another program heals afterwards", () => {

@@ -1,4 +1,5 @@
 import { labelProblem } from "@causeway/magnum-api";
+import { groupImages, imageProblem } from "./images.ts";
 import type { Balancer, Finding, Inventory, Machine, NodeGroup, Resource } from "./model.ts";
 import { cloudTypeOf } from "./types.ts";
 import { dockerProblem, etcdProblem, removedAdmission, removedApis, versionProblem } from "./versions.ts";
@@ -187,8 +188,17 @@ function findingsOf(known: Omit<Inventory, "findings">, facts: ClusterFacts): Fi
     ? "auto_healing_enabled: its program is stopped, and a MachineHealthCheck replaces unhealthy machines after roll"
     : undefined;
   const notes = Object.entries({ MIGRATE_AUTO_HEALING: healing, MIGRATE_API_REMOVED: removedApis(known.version) });
+  const images = groupImages(known.groups, facts.images).flatMap(({ groups, ...image }) => {
+    const problem = imageProblem(image);
+    return problem === undefined ? [] : [{ ...problem, groups: groups.join(", ") }];
+  });
   return [
     ...blocks,
+    ...images.map(({ code, message, hint, groups }) => ({
+      code,
+      message: `Cluster ${known.name}: node group ${groups}: ${message}; roll will be refused without another one. ${hint}`,
+      blocks: false,
+    })),
     ...notes.flatMap(([code, note]) =>
       note === undefined ? [] : [{ code, message: `Cluster ${known.name}: ${note}`, blocks: false }],
     ),

@@ -9,6 +9,9 @@ import type {
   Server,
 } from "@causeway/openstack";
 
+import type { ImageFacts } from "./images.ts";
+import { readImages } from "./read-images.ts";
+
 type Json = Readonly<Record<string, unknown>>;
 type MagnumCluster = ContainerInfrastructure.MagnumCluster;
 type StackResource = Orchestration.StackResource;
@@ -38,12 +41,17 @@ export interface ClusterFacts {
   readonly servers: readonly Server[];
   readonly ports: readonly Port[];
   readonly balancers: readonly BalancerFacts[];
+  /** Of workers. */
+  readonly images: readonly ImageFacts[];
 }
 
 /** Deeper than Magnum's driver nests. */
 const DEPTH = 5;
 
-/** Reads a cluster from Magnum, Heat, Nova, Neutron and Octavia; nothing is written. @throws MIGRATE_CLUSTER_UNKNOWN */
+/**
+ * Reads a cluster from Magnum, Heat, Nova, Neutron, Octavia and Glance; nothing is written. @throws
+ * MIGRATE_CLUSTER_UNKNOWN
+ */
 export async function readCluster(cloud: Cloud, ident: string, signal: AbortSignal): Promise<ClusterFacts> {
   const magnum = cloud.containerInfrastructure;
   const cluster = await magnum.clusters.find(ident, { signal });
@@ -73,6 +81,7 @@ export async function readCluster(cloud: Cloud, ident: string, signal: AbortSign
   const serverIds = new Set(servers.map(({ id }) => id));
   const ports = (await cloud.network.ports.all({}, { signal })).filter(({ device_id }) => serverIds.has(device_id));
   const balancers = await readBalancers(cloud, named, signal);
+  const images = groups.filter((group) => group["role"] !== "master").flatMap((group) => imageOf(group));
   return {
     cluster: cluster as Json & MagnumCluster,
     template: template as unknown as Json,
@@ -81,8 +90,11 @@ export async function readCluster(cloud: Cloud, ident: string, signal: AbortSign
     servers,
     ports,
     balancers,
+    images: await readImages(cloud, images, signal),
   };
 }
+
+const imageOf = ({ image_id: ident }: Json): string[] => (typeof ident === "string" && ident !== "" ? [ident] : []);
 
 async function readBalancers(cloud: Cloud, named: ReadonlySet<string>, signal: AbortSignal): Promise<BalancerFacts[]> {
   if (!(await cloud.has("load-balancer", { signal }))) return [];

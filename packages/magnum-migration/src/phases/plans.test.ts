@@ -1,12 +1,19 @@
 import { describe, expect, test } from "vitest";
+import type { GroupImage } from "../inventory/images.ts";
 import type { Resource } from "../inventory/model.ts";
 import { inventory, member, outcome, record } from "../testing/planned.ts";
 import { planAdopt, type AdoptFacts } from "./adopt/plan.ts";
 import { planFreeze, type FreezeFacts } from "./freeze/plan.ts";
 import { planImport, type ImportFacts } from "./import/plan.ts";
 import { leftoversOf, planRetire, type RetireFacts } from "./retire/plan.ts";
-import { planRoll, type RollPool } from "./roll/plan.ts";
+import { planRoll, type RollPool, type RollStart } from "./roll/plan.ts";
 import { planSwitch, splitAddress, type SwitchFacts } from "./switch/plan.ts";
+
+const imageOf = (os_distro: string | undefined, more: object = {}): GroupImage => ({
+  ident: "i",
+  found: [{ id: "i", name: "image", status: "active", ...(os_distro === undefined ? {} : { os_distro }), ...more }],
+  groups: ["g"],
+});
 
 describe("the phase freeze", () => {
   const frozen: FreezeFacts = {
@@ -132,11 +139,14 @@ describe("the phase switch", () => {
 
 describe("the phase adopt", () => {
   const adopted: AdoptFacts = {
+    images: [],
+    hasImage: true,
     wanted: [{ kind: "Machine", name: "n0", isThere: true }],
     machines: [{ name: "n0", serverId: "id-n0", node: "n0", isProvisioned: true, problem: undefined }],
     servers: ["id-n0"],
   };
   test.for<[string, Partial<AdoptFacts>, string]>([
+    ["has new nodes made of the image that was named", { hasImage: false }, "set-image"],
     ["creates what is missing", { wanted: [{ kind: "Machine", name: "n0", isThere: false }] }, "create"],
     ["refuses to replace a server that is gone", { servers: [] }, "MIGRATE_SERVER_GONE"],
     [
@@ -146,6 +156,12 @@ describe("the phase adopt", () => {
     ],
     ["is done when each has one", {}, "done"],
   ])("%s", ([, changes, expected]) => expect(outcome(planAdopt({ ...adopted, ...changes }, record))).toBe(expected));
+
+  test("says that roll will be refused with the image that Heat's nodes have, and goes on", () => {
+    const plan = planAdopt({ ...adopted, hasImage: false, images: [imageOf("fedora-coreos")] }, record);
+    expect(plan.notes?.join()).toMatch(/node group g: .*MIGRATE_NODE_IMAGE_UNFIT.*--node-image/);
+    expect(outcome(plan)).toBe("set-image");
+  });
 });
 
 describe("the phase roll", () => {
@@ -160,17 +176,63 @@ describe("the phase roll", () => {
     ...changes,
   });
   const fresh = { isPaused: true, fresh: 0, adopted: 2 };
+  const start: RollStart = { images: [imageOf("ubuntu")], hasImage: true, outdated: [] };
   test.for<[string, readonly RollPool[], string]>([
     ["begins with the first pool", [pool(fresh), pool(fresh)], "roll"],
     ["waits for it before the second", [pool({ fresh: 1, adopted: 1 }), pool(fresh)], "wait"],
     ["goes on with the second", [pool(), pool(fresh)], "roll"],
     ["is done when none of Heat's machines is left", [pool(), pool()], "done"],
-  ])("%s", ([, pools, expected]) => expect(outcome(planRoll(pools, record))).toBe(expected));
+  ])("%s", ([, pools, expected]) => expect(outcome(planRoll({ pools, start: undefined }, record))).toBe(expected));
+
+  const write = { index: 3, kind: "MachineDeployment", name: "p" };
+  test.for<[string, Partial<RollStart>, string]>([
+    ["begins with an image that new nodes can be made of", {}, "roll"],
+    ["has new nodes made of the image that was named", { hasImage: false, outdated: [write] }, "set-image"],
+    ["writes what the Magnum API would apply", { outdated: [write] }, "write"],
+    ["begins with an image that says nothing", { images: [imageOf(undefined)] }, "roll"],
+    ["is refused with Fedora CoreOS", { images: [imageOf("fedora-coreos")] }, "MIGRATE_NODE_IMAGE_UNFIT"],
+    ["is refused with Fedora Atomic", { images: [imageOf("fedora-atomic")] }, "MIGRATE_NODE_IMAGE_UNFIT"],
+    ["is refused with CoreOS, however it is written", { images: [imageOf("CoreOS")] }, "MIGRATE_NODE_IMAGE_UNFIT"],
+    [
+      "is refused with an image that is gone",
+      { images: [{ ...imageOf("x"), found: [] }] },
+      "MIGRATE_NODE_IMAGE_UNKNOWN",
+    ],
+    [
+      "is refused with an image that is not active",
+      { images: [imageOf("ubuntu", { status: "deactivated" })] },
+      "MIGRATE_NODE_IMAGE_INACTIVE",
+    ],
+    [
+      "does not ask for an image of a node group that has no machines",
+      { images: [{ ...imageOf("fedora-coreos"), groups: ["empty"] }] },
+      "roll",
+    ],
+  ])("%s before the first machine is made", ([, changes, expected]) =>
+    expect(outcome(planRoll({ pools: [pool(fresh)], start: { ...start, ...changes } }, record))).toBe(expected),
+  );
+
+  test("shows all that it does before the first machine, and that machine's node group last", () => {
+    const facts = { pools: [pool(fresh)], start: { ...start, hasImage: false, outdated: [write] } };
+    const plan = planRoll(facts, { ...record, nodeImage: { id: "i2", name: "node" } });
+    expect(plan.steps.map(({ what }) => what)).toEqual([
+      "have new nodes made of image node (i2)",
+      "write MachineDeployment p",
+      "replace the 2 machines of node group g, one at a time",
+    ]);
+    expect(plan.batch).toBe(2);
+  });
+
+  test("warns of an image that does not say what it is, and not of one that does", () => {
+    const notes = (images: readonly GroupImage[]) =>
+      planRoll({ pools: [pool(fresh)], start: { ...start, images } }, record).notes;
+    expect(notes([imageOf(undefined)])?.join()).toMatch(/node group g: .*no os_distro.*kubeadm/);
+    expect(notes([imageOf("ubuntu")])).toEqual([]);
+  });
 
   test("names the machine at which a pool has stopped", () => {
-    expect(planRoll([pool({ fresh: 0, adopted: 2, failure: "Machine a: quota" })], record).wait).toContain(
-      "Machine a: quota",
-    );
+    const pools = [pool({ fresh: 0, adopted: 2, failure: "Machine a: quota" })];
+    expect(planRoll({ pools, start: undefined }, record).wait).toContain("Machine a: quota");
   });
 });
 

@@ -1,6 +1,7 @@
 import { InputError } from "@causeway/foundation";
 import { ConfigMap, isAlreadyExists, Namespace, type KubernetesClient } from "@causeway/kubernetes";
 import { namespaceOf, objectNameOf } from "@causeway/magnum-api";
+import type { NodeImage } from "../inventory/images.ts";
 import type { Inventory } from "../inventory/model.ts";
 
 /** The phases in their order: each needs all before it. */
@@ -23,6 +24,8 @@ export interface MigrationRecord {
   readonly phases: Readonly<Partial<Record<PhaseName, Done>>>;
   /** The phase that was begun last, done or not. */
   readonly begun: PhaseName;
+  /** What new nodes boot from; undefined: from the images that Heat's have. */
+  readonly nodeImage?: NodeImage;
 }
 
 /** On the ConfigMaps with records of migrations. */

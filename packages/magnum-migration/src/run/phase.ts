@@ -30,6 +30,8 @@ export interface Tools {
   readonly identity?: string;
   /** Whether the run of an identity is known to have ended. Default: by the processes of this machine. */
   readonly isGone?: (identity: string) => boolean;
+  /** Name or id of the image of new nodes. Default: what the record has. */
+  readonly nodeImage?: string;
   /** Shows a line of progress. */
   readonly report: (line: string) => void;
   /** What was checked in this run. */
@@ -51,6 +53,8 @@ export interface PhasePlan<S extends Step> {
   readonly wait?: string;
   /** It cannot go on, in words. */
   readonly refused?: { readonly code: string; readonly message: string; readonly hint: string };
+  /** What to know before the steps are done. It holds nothing up. */
+  readonly notes?: readonly string[];
   /** What is true when the phase is done. */
   readonly proof: readonly string[];
 }
@@ -58,6 +62,8 @@ export interface PhasePlan<S extends Step> {
 /** One phase: what it reads, what it decides, how it acts. */
 export interface Phase<F, S extends Step> {
   readonly name: PhaseName | "rollback";
+  /** The record with what this run is given for it: checked before anything is written. */
+  prepare?(tools: Tools, record: MigrationRecord, signal: AbortSignal): Promise<MigrationRecord>;
   gather(tools: Tools, record: MigrationRecord, signal: AbortSignal): Promise<F>;
   plan(facts: F, record: MigrationRecord): PhasePlan<S>;
   perform(tools: Tools, record: MigrationRecord, step: S, signal: AbortSignal): Promise<void>;
@@ -72,6 +78,7 @@ export interface Round {
 /** A phase without its types. */
 export interface AnyPhase {
   readonly name: PhaseName | "rollback";
+  prepare(tools: Tools, record: MigrationRecord, signal: AbortSignal): Promise<MigrationRecord>;
   round(tools: Tools, record: MigrationRecord, signal: AbortSignal): Promise<Round>;
 }
 
@@ -79,6 +86,7 @@ export interface AnyPhase {
 export function definePhase<F, S extends Step>(phase: Phase<F, S>): AnyPhase {
   return {
     name: phase.name,
+    prepare: async (tools, record, signal) => (await phase.prepare?.(tools, record, signal)) ?? record,
     async round(tools, record, signal) {
       const plan = phase.plan(await phase.gather(tools, record, signal), record);
       return {

@@ -20,7 +20,7 @@ const FAILING = 5 * 60_000;
 /** Rounds without a wait: more are a loop of our own making. */
 const ROUNDS = 1_000;
 
-/** What a phase would do now; nothing is changed. @throws MIGRATE_ORDER */
+/** What a phase would do now; nothing is changed. @throws MIGRATE_ORDER, and what the phase refuses of its options */
 export async function planPhase(
   phase: AnyPhase,
   tools: Tools,
@@ -28,7 +28,8 @@ export async function planPhase(
   signal: AbortSignal,
 ): Promise<PhasePlan<Step>> {
   requireOrder(phase, record);
-  return (await phase.round(tools, record, signal)).plan;
+  const prepared = await phase.prepare(tools, record, signal);
+  return (await phase.round(tools, prepared, signal)).plan;
 }
 
 /** What a phase proved, and the record that says so. */
@@ -66,8 +67,9 @@ async function runAlone(
   signal: AbortSignal,
 ): Promise<PhaseResult> {
   requireOrder(phase, record);
-  const begun = phase.name === "rollback" ? record : { ...record, begun: phase.name };
-  if (begun.begun !== record.begun) await writeRecord(tools.management, begun, signal);
+  const prepared = await phase.prepare(tools, record, signal);
+  const begun = phase.name === "rollback" ? prepared : { ...prepared, begun: phase.name };
+  if (begun.begun !== record.begun || prepared !== record) await writeRecord(tools.management, begun, signal);
   const progress = createProgress(tools, begun, phase, signal);
   let proof: readonly string[];
   try {
@@ -96,6 +98,7 @@ async function complete(
   // A phase may take hours, as long as something of it changes.
   let end = tools.clock.now() + STEP_TIMEOUT;
   let waited: string | undefined;
+  const noted = new Set<string>();
   const failures = createFailures(tools);
   for (let round = 0; round < ROUNDS;) {
     signal.throwIfAborted();
@@ -104,6 +107,8 @@ async function complete(
       await progress.running();
       const next = await phase.round(tools, record, signal);
       failures.hasRead();
+      for (const note of next.plan.notes ?? []) if (!noted.has(note)) tools.report(`note: ${note}`);
+      for (const note of next.plan.notes ?? []) noted.add(note);
       done = await playRound(next, tools, signal);
       failures.clear();
     } catch (error) {

@@ -10,6 +10,8 @@ export interface HeatClusterOptions {
   readonly workers: readonly [number, number];
   readonly version: string;
   readonly labels?: Readonly<Record<string, string>>;
+  /** Name of the image of its servers. Default "cirros". */
+  readonly image?: string;
 }
 
 /** A cluster as Magnum's Heat driver makes it: resources in the cloud, its stacks, and the rows of Magnum. */
@@ -54,7 +56,7 @@ export async function makeHeatCluster(cloud: Cloud, options: HeatClusterOptions)
   const group = (role: string) => network.securityGroups.create({ name: `${stack}-secgroup_kube_${role}-xyz` });
   const [masterGroup, minionGroup] = [await group("master"), await group("minion")];
   const flavor = (await compute.flavors.all({}))[0]?.id ?? "";
-  const image = (await cloud.image.images.all({ name: "cirros" }))[0]?.id ?? "";
+  const image = (await cloud.image.images.all({ name: options.image ?? "cirros" }))[0]?.id ?? "";
   const hosts = async (role: "master" | "node", count: number, of: string, security: string): Promise<Nodes> => {
     const made: Nodes["made"][number][] = [];
     for (let index = 0; index < count; index += 1) {

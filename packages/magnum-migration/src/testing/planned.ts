@@ -27,7 +27,7 @@ export const inventory = {
     { id: "s2", name: "web-big" },
   ],
   masters: [machine("m0")],
-  groups: [{ name: "default-worker", machines: [machine("n0")] }],
+  groups: [{ uuid: "g", name: "default-worker", isDefault: true, machines: [machine("n0")] }],
   api: { id: "lb", vip: "10.0.0.5", port: 6443, poolId: "pool", subnetId: "s", members: [member("m0", "10.0.0.4")] },
   resources: [] as readonly Resource[],
 } as unknown as Inventory;

@@ -80,6 +80,7 @@ export async function phase(
         peerHost: options.peerHost,
         ...(admin ? { admin } : {}),
         ...(options.magnumSql === undefined ? {} : { database: createMagnumDatabase(options.magnumSql) }),
+        ...(options.nodeImage === undefined ? {} : { nodeImage: options.nodeImage }),
         ...(options.etcdUrls === undefined ? {} : { etcdUrls: options.etcdUrls.split(",") }),
         report: (line) => void process.stderr.write(`${line}\n`),
         checked: new Set(),

@@ -94,6 +94,12 @@ function statusOptions() {
   );
 }
 
+/** Not every phase has something of its own to be said about. */
+const examples: Readonly<Partial<Record<PhaseCommand, string>>> = {
+  adopt: " --node-image ubuntu-24.04-kube-v1.34.4",
+  roll: " --node-image ubuntu-24.04-kube-v1.34.4",
+};
+
 function phaseOptions(phase: PhaseCommand) {
   return base(phase, texts[phase])
     .addOption(cloudOptions.cloud())
@@ -115,6 +121,10 @@ function phaseOptions(phase: PhaseCommand) {
       ).default("127.0.0.1"),
     )
     .option(
+      "--node-image <image>",
+      "adopt, roll: name or id of the image of new nodes, with cloud-init, containerd, kubelet and kubeadm (default: Heat's)",
+    )
+    .option(
       "--magnum-sql <command>",
       "retire: runs SQL of its standard input on Magnum's database: 'ssh controller sudo mysql --batch magnum'",
     )
@@ -128,6 +138,6 @@ Every step is printed before it is done. A phase that ended in the middle contin
 One command at a time works on a cluster. Retire shows its steps and asks first: it cannot be rolled back.
 
 Examples:
-  causeway migrate magnum ${phase} web --cloud prod --source-kubeconfig config --machine-shell 'ssh core@{address} sudo' --peer-host 192.0.2.10 --dry-run`,
+  causeway migrate magnum ${phase} web --cloud prod --source-kubeconfig config --machine-shell 'ssh core@{address} sudo' --peer-host 192.0.2.10${examples[phase] ?? ""} --dry-run`,
     );
 }

@@ -34,20 +34,22 @@ export function renderInventory(inventory: Inventory, output: OutputFormat): str
 
 /** The next steps, or the proof of what is done. */
 export function renderPlan(plan: PhasePlan<Step>, output: OutputFormat): string {
-  const { steps, wait, refused, proof } = plan;
+  const { steps, wait, refused, notes = [], proof } = plan;
   const isDone = steps.length === 0 && wait === undefined && refused === undefined;
   const state = {
     steps: steps.map(({ what }) => what),
     ...(wait === undefined ? {} : { wait }),
     ...(refused ? { refused } : {}),
+    ...(notes.length > 0 ? { notes } : {}),
     proof: isDone ? proof : [],
   };
   return (
     written(state, output) ??
     lines([
+      ...notes.map((note) => `note: ${note}`),
       ...steps.map(({ what }) => `would ${what}`),
       ...(wait === undefined ? [] : [`would wait for ${wait}`]),
-      ...(refused ? [`refused: ${refused.message} (${refused.code})`] : []),
+      ...(refused ? [`refused: ${refused.message} (${refused.code}). ${refused.hint}`] : []),
       ...(isDone ? proof.map((line) => `proof: ${line}`) : []),
     ])
   );

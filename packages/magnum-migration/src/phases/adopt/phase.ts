@@ -3,6 +3,8 @@ import { getCondition, isAlreadyExists, type Condition } from "@causeway/kuberne
 import type { MigrationRecord } from "../../record/record.ts";
 import { definePhase, type Tools } from "../../run/phase.ts";
 import { adoptedLabel, adoptedManifests, poolManifests } from "./objects.ts";
+import { apply, isApplied, readGroupImages, withGivenImage, writeRow } from "./pools.ts";
+import { withNodeImage } from "./row.ts";
 import { planAdopt, type AdoptedMachine, type AdoptFacts, type AdoptStep } from "./plan.ts";
 
 interface Wanted {
@@ -14,13 +16,20 @@ interface Wanted {
 /** Phase 5: the objects of Cluster API that the workers become, without a change of any server. */
 export const adopt = definePhase<AdoptFacts, AdoptStep>({
   name: "adopt",
+  prepare: withGivenImage,
   async gather(tools, record, signal) {
-    const wanted = await wantedObjects(tools, record, signal);
+    const row = await readRow(tools, record, signal);
+    const wanted = wantedObjects(tools, record, row);
     const there = await Promise.all(wanted.map((one) => isThere(tools, one, signal)));
     const machines = await adoptedMachines(tools, record, signal);
     const all = await tools.cloud.compute.servers.all({}, { signal });
     const ids = new Set(record.inventory.groups.flatMap((group) => group.machines.map(({ serverId }) => serverId)));
+    const hasImage = withNodeImage(row, record) === row;
+    // Once all is written they are not read again and again while Nodes are waited for.
+    const images = hasImage && there.every(Boolean) ? [] : await readGroupImages(tools, record, signal);
     return {
+      images,
+      hasImage,
       wanted: wanted.map(({ manifest: { object } }, index) => ({
         kind: object.kind,
         name: object.metadata.name,
@@ -32,13 +41,12 @@ export const adopt = definePhase<AdoptFacts, AdoptStep>({
   },
   plan: planAdopt,
   async perform(tools, record, step, signal) {
-    const one = (await wantedObjects(tools, record, signal))[step.index];
+    const row = await readRow(tools, record, signal);
+    if (step.type === "set-image") return writeRow(tools, withNodeImage(row, record), signal);
+    const one = wantedObjects(tools, record, row)[step.index];
     if (!one) return;
     const { type, object } = one.manifest;
-    if (one.isMagnums) {
-      await tools.management.apply(type, object, { fieldManager: "causeway-magnum", force: true, signal });
-      return;
-    }
+    if (one.isMagnums) return apply(tools, one.manifest, signal);
     try {
       await tools.management.create(type, object, { signal });
     } catch (error) {
@@ -47,10 +55,12 @@ export const adopt = definePhase<AdoptFacts, AdoptStep>({
   },
 });
 
-async function wantedObjects(tools: Tools, record: MigrationRecord, signal: AbortSignal): Promise<readonly Wanted[]> {
-  const { namespace, name, inventory } = record;
-  const cluster = await tools.management.get(MagnumCluster, { namespace, name }, { signal });
-  const pools = poolManifests(cluster, { authUrl: tools.authUrl });
+const readRow = ({ management }: Tools, { namespace, name }: MigrationRecord, signal: AbortSignal) =>
+  management.get(MagnumCluster, { namespace, name }, { signal });
+
+function wantedObjects({ authUrl }: Tools, record: MigrationRecord, row: MagnumCluster): readonly Wanted[] {
+  const { inventory } = record;
+  const pools = poolManifests(withNodeImage(row, record), { authUrl });
   const groups = inventory.groups.flatMap((group) => adoptedManifests(record, group));
   // The Cluster comes last of the Magnum API's, and Machines only when there is a cluster to belong to.
   return [
@@ -60,18 +70,10 @@ async function wantedObjects(tools: Tools, record: MigrationRecord, signal: Abor
 }
 
 /** Of the Magnum API's own: as the API itself would have applied it. */
-async function isThere(
-  { management }: Tools,
-  { manifest: { type, object }, isMagnums }: Wanted,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const { namespace = "", name } = object.metadata;
-  const found = await management.find(type, { namespace, name }, { signal });
-  const applied = "magnum.causeway.dev/applied";
-  return (
-    found !== undefined &&
-    (!isMagnums || found.metadata.annotations?.[applied] === object.metadata.annotations?.[applied])
-  );
+async function isThere(tools: Tools, { manifest, isMagnums }: Wanted, signal: AbortSignal): Promise<boolean> {
+  if (isMagnums) return isApplied(tools, manifest, signal);
+  const { namespace = "", name } = manifest.object.metadata;
+  return (await tools.management.find(manifest.type, { namespace, name }, { signal })) !== undefined;
 }
 
 async function adoptedMachines(

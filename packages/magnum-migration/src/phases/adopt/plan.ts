@@ -1,3 +1,4 @@
+import { imageNotes, nodeImageText, type GroupImage } from "../../inventory/images.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import type { PhasePlan, Step } from "../../run/phase.ts";
 
@@ -20,6 +21,10 @@ export interface AdoptedMachine {
 
 /** What is read for `planAdopt`. */
 export interface AdoptFacts {
+  /** Of new nodes, which roll makes; none: everything is written. */
+  readonly images: readonly GroupImage[];
+  /** Whether the MagnumCluster has the image that was named for new nodes. */
+  readonly hasImage: boolean;
   readonly wanted: readonly WantedObject[];
   readonly machines: readonly AdoptedMachine[];
   /** Servers of the inventory's workers that Nova has, ACTIVE. */
@@ -27,17 +32,20 @@ export interface AdoptFacts {
 }
 
 /** Creates one object; `index` is its place among the wanted ones, which the next read computes again. */
-export type AdoptStep = Step & { readonly type: "create"; readonly index: number };
+export type AdoptStep = Step & ({ readonly type: "set-image" } | { readonly type: "create"; readonly index: number });
 
 /** The objects in their order; then every worker is a Machine with its Node, and no server was made or deleted. */
 export function planAdopt(
-  { wanted, machines, servers }: AdoptFacts,
-  { inventory }: MigrationRecord,
+  { images, hasImage, wanted, machines, servers }: AdoptFacts,
+  { inventory, nodeImage }: MigrationRecord,
 ): PhasePlan<AdoptStep> {
-  const steps = wanted.flatMap(({ kind, name, isThere }, index): AdoptStep[] =>
-    isThere ? [] : [{ type: "create", index, what: `create ${kind} ${name}` }],
-  );
-  if (steps.length > 0) return { steps, batch: steps.length, proof: [] };
+  const steps: AdoptStep[] = [
+    ...(hasImage ? [] : [{ type: "set-image", what: `have new nodes made of ${nodeImageText(nodeImage)}` } as const]),
+    ...wanted.flatMap(({ kind, name, isThere }, index): AdoptStep[] =>
+      isThere ? [] : [{ type: "create", index, what: `create ${kind} ${name}` }],
+    ),
+  ];
+  if (steps.length > 0) return { steps, batch: steps.length, notes: imageNotes(images), proof: [] };
   const workers = inventory.groups.flatMap((group) => group.machines);
   const gone = workers.find(({ serverId }) => !servers.includes(serverId));
   if (gone)
@@ -63,6 +71,7 @@ export function planAdopt(
       `${machines.length} Machines have their Nodes: ${machines.map(({ node }) => node).join(", ")}`,
       `${servers.length} servers of workers are ACTIVE, with their ids of before`,
       ...inventory.groups.map((group) => `node group ${group.name}: ${group.machines.length} adopted`),
+      `new nodes will be made of ${nodeImageText(nodeImage)}`,
     ],
   };
 }

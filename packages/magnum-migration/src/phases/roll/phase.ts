@@ -1,53 +1,98 @@
-import { labels, Machine, MachineDeployment, OpenStackCluster } from "@causeway/api";
+import { labels, Machine, MachineDeployment, MagnumCluster, OpenStackCluster, type Manifest } from "@causeway/api";
 import { poolNameOf } from "@causeway/magnum-api";
 import { getCondition, isTrue, type Condition } from "@causeway/kubernetes";
-import { definePhase } from "../../run/phase.ts";
-import { adoptedLabel } from "../adopt/objects.ts";
-import { planRoll, type RollPool, type RollStep } from "./plan.ts";
+import type { MigrationRecord } from "../../record/record.ts";
+import { definePhase, type Tools } from "../../run/phase.ts";
+import { adoptedLabel, poolManifests } from "../adopt/objects.ts";
+import { apply, isApplied, readGroupImages, withGivenImage, writeRow } from "../adopt/pools.ts";
+import { withNodeImage } from "../adopt/row.ts";
+import { planRoll, type RollFacts, type RollPool, type RollStart, type RollStep } from "./plan.ts";
 
 /** Phase 6: Cluster API replaces the adopted machines by its own. */
-export const roll = definePhase<readonly RollPool[], RollStep>({
+export const roll = definePhase<RollFacts, RollStep>({
   name: "roll",
-  async gather({ management }, { namespace, name, inventory }, signal) {
-    const { items: machines } = await management.list(Machine, {
-      namespace,
-      labelSelector: `${labels.clusterName}=${name}`,
-      signal,
-    });
-    const infrastructure = await management.find(OpenStackCluster, { namespace, name }, { signal });
-    const ready = getCondition((infrastructure?.status?.conditions ?? []) as Condition[], "Ready");
-    const blocked = ready?.status === "False" ? `OpenStackCluster ${name}: ${ready.message ?? ""}` : undefined;
-    return Promise.all(
-      inventory.groups.map(async (group): Promise<RollPool> => {
-        const pool = poolNameOf(name, group);
-        const deployment = await management.get(MachineDeployment, { namespace, name: pool }, { signal });
-        const own = machines.filter(({ metadata }) => metadata.labels?.[labels.deploymentName] === pool);
-        const fresh = own.filter(({ metadata }) => metadata.labels?.[adoptedLabel] === undefined);
-        const failed = fresh.find(({ status }) => isFailed((status?.conditions ?? []) as Condition[]));
-        return {
-          name: pool,
-          group: group.name,
-          isPaused: deployment.spec.paused === true,
-          replicas: deployment.spec.replicas ?? 1,
-          fresh: fresh.filter(({ status }) => isTrue((status?.conditions ?? []) as Condition[], "NodeReady")).length,
-          adopted: own.length - fresh.length,
-          failure: failed
-            ? `Machine ${failed.metadata.name}: ${infrastructureMessage((failed.status?.conditions ?? []) as Condition[])}`
-            : blocked,
-        };
-      }),
-    );
+  prepare: withGivenImage,
+  async gather(tools, record, signal) {
+    const pools = await readPools(tools, record, signal);
+    const hasBegun = pools.some(({ isPaused }) => !isPaused);
+    return { pools, start: hasBegun ? undefined : await readStart(tools, record, signal) };
   },
   plan: planRoll,
-  async perform({ management }, { namespace }, { pool }, signal) {
-    await management.patch(
-      MachineDeployment,
-      { namespace, name: pool },
-      { type: "merge", body: { spec: { paused: false } } },
-      { signal },
-    );
+  async perform(tools, record, step, signal) {
+    switch (step.type) {
+      case "set-image":
+        await writeRow(tools, withNodeImage(await readRow(tools, record, signal), record), signal);
+        return;
+      case "write": {
+        const one = manifestsOf(tools, record, await readRow(tools, record, signal))[step.index];
+        if (one) await apply(tools, one, signal);
+        return;
+      }
+      case "roll":
+        await tools.management.patch(
+          MachineDeployment,
+          { namespace: record.namespace, name: step.pool },
+          { type: "merge", body: { spec: { paused: false } } },
+          { signal },
+        );
+        return;
+    }
   },
 });
+
+const readRow = ({ management }: Tools, { namespace, name }: MigrationRecord, signal: AbortSignal) =>
+  management.get(MagnumCluster, { namespace, name }, { signal });
+
+const manifestsOf = ({ authUrl }: Tools, record: MigrationRecord, row: MagnumCluster): readonly Manifest[] =>
+  poolManifests(withNodeImage(row, record), { authUrl });
+
+async function readStart(tools: Tools, record: MigrationRecord, signal: AbortSignal): Promise<RollStart> {
+  const row = await readRow(tools, record, signal);
+  const manifests = manifestsOf(tools, record, row);
+  const applied = await Promise.all(manifests.map((one) => isApplied(tools, one, signal)));
+  return {
+    images: await readGroupImages(tools, record, signal),
+    hasImage: withNodeImage(row, record) === row,
+    outdated: manifests.flatMap(({ object: { kind, metadata } }, index) =>
+      applied[index] === true ? [] : [{ index, kind, name: metadata.name }],
+    ),
+  };
+}
+
+async function readPools(
+  { management }: Tools,
+  { namespace, name, inventory }: MigrationRecord,
+  signal: AbortSignal,
+): Promise<RollPool[]> {
+  const { items: machines } = await management.list(Machine, {
+    namespace,
+    labelSelector: `${labels.clusterName}=${name}`,
+    signal,
+  });
+  const infrastructure = await management.find(OpenStackCluster, { namespace, name }, { signal });
+  const ready = getCondition((infrastructure?.status?.conditions ?? []) as Condition[], "Ready");
+  const blocked = ready?.status === "False" ? `OpenStackCluster ${name}: ${ready.message ?? ""}` : undefined;
+  return Promise.all(
+    inventory.groups.map(async (group): Promise<RollPool> => {
+      const pool = poolNameOf(name, group);
+      const deployment = await management.get(MachineDeployment, { namespace, name: pool }, { signal });
+      const own = machines.filter(({ metadata }) => metadata.labels?.[labels.deploymentName] === pool);
+      const fresh = own.filter(({ metadata }) => metadata.labels?.[adoptedLabel] === undefined);
+      const failed = fresh.find(({ status }) => isFailed((status?.conditions ?? []) as Condition[]));
+      return {
+        name: pool,
+        group: group.name,
+        isPaused: deployment.spec.paused === true,
+        replicas: deployment.spec.replicas ?? 1,
+        fresh: fresh.filter(({ status }) => isTrue((status?.conditions ?? []) as Condition[], "NodeReady")).length,
+        adopted: own.length - fresh.length,
+        failure: failed
+          ? `Machine ${failed.metadata.name}: ${infrastructureMessage((failed.status?.conditions ?? []) as Condition[])}`
+          : blocked,
+      };
+    }),
+  );
+}
 
 const infrastructureMessage = (conditions: Condition[]): string =>
   getCondition(conditions, "InfrastructureReady")?.message ?? "";

@@ -1,3 +1,4 @@
+import { imageNotes, imageProblem, nodeImageText, type GroupImage } from "../../inventory/images.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import type { PhasePlan, Step } from "../../run/phase.ts";
 
@@ -15,23 +16,34 @@ export interface RollPool {
   readonly failure: string | undefined;
 }
 
-/** Ends the pause of a pool's MachineDeployment, which then replaces its machines. */
-export type RollStep = Step & { readonly type: "roll"; readonly pool: string };
+/** What is decided before the first machine is made, and not read again after it. */
+export interface RollStart {
+  readonly images: readonly GroupImage[];
+  /** Whether the MagnumCluster has the image that was named for new nodes. */
+  readonly hasImage: boolean;
+  /** Objects that are not as the Magnum API would apply them, by their place among all of them. */
+  readonly outdated: readonly { readonly index: number; readonly kind: string; readonly name: string }[];
+}
+
+/** What is read for `planRoll`. */
+export interface RollFacts {
+  readonly pools: readonly RollPool[];
+  /** Undefined: the first machine may have been made. */
+  readonly start: RollStart | undefined;
+}
+
+/** `roll` ends the pause of a pool's MachineDeployment, which then replaces its machines. */
+export type RollStep = Step &
+  (
+    | { readonly type: "set-image" }
+    | { readonly type: "write"; readonly index: number }
+    | { readonly type: "roll"; readonly pool: string }
+  );
 
 /** One pool after the other; each replaces its machines one by one, and stops at the first that fails. */
-export function planRoll(pools: readonly RollPool[], { inventory }: MigrationRecord): PhasePlan<RollStep> {
+export function planRoll({ pools, start }: RollFacts, record: MigrationRecord): PhasePlan<RollStep> {
   for (const pool of pools) {
-    if (pool.isPaused && pool.adopted > 0)
-      return {
-        steps: [
-          {
-            type: "roll",
-            pool: pool.name,
-            what: `replace the ${pool.adopted} machines of node group ${pool.group}, one at a time`,
-          },
-        ],
-        proof: [],
-      };
+    if (pool.isPaused && pool.adopted > 0) return planPool(pool, { pools, start }, record);
     if (pool.adopted > 0 || pool.fresh < pool.replicas) {
       const why = pool.failure === undefined ? "" : `; it has stopped: ${pool.failure}`;
       return {
@@ -45,7 +57,37 @@ export function planRoll(pools: readonly RollPool[], { inventory }: MigrationRec
     steps: [],
     proof: [
       ...pools.map((pool) => `node group ${pool.group}: ${pool.fresh} nodes of Cluster API, none of Heat's`),
-      `every server of the workers of cluster ${inventory.name} was replaced after its Node was drained`,
+      `every server of the workers of cluster ${record.inventory.name} was replaced after its Node was drained`,
     ],
   };
+}
+
+/** The next pool; before the first one, what its machines are made of has to be fit, and written. */
+function planPool(
+  { name, adopted, group }: RollPool,
+  { pools, start }: RollFacts,
+  { nodeImage }: MigrationRecord,
+): PhasePlan<RollStep> {
+  const roll: RollStep = {
+    type: "roll",
+    pool: name,
+    what: `replace the ${adopted} machines of node group ${group}, one at a time`,
+  };
+  if (start === undefined) return { steps: [roll], proof: [] };
+  const pending = new Set(pools.filter((pool) => pool.adopted > 0).map((pool) => pool.group));
+  const needed = start.images.filter(({ groups }) => groups.some((each) => pending.has(each)));
+  const refused = needed.map((image) => imageProblem(image)).find((problem) => problem !== undefined);
+  if (refused) return { steps: [], refused, proof: [] };
+  const before: RollStep[] = [
+    ...(start.hasImage
+      ? []
+      : [{ type: "set-image", what: `have new nodes made of ${nodeImageText(nodeImage)}` } as const]),
+    ...start.outdated.map((one): RollStep => ({
+      type: "write",
+      index: one.index,
+      what: `write ${one.kind} ${one.name}`,
+    })),
+  ];
+  const notes = imageNotes(start.images);
+  return { steps: [...before, roll], batch: Math.max(before.length, 1), notes, proof: [] };
 }
