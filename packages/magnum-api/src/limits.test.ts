@@ -68,11 +68,11 @@ describe("labels of one object", () => {
 describe("nodes of a project", () => {
   const clusters = "/v1/clusters";
   const alt = (method: string, path: string, body?: unknown) => call(method, path, body, "alt");
-  const reached = (here: number, others: number) =>
+  const reached = (here: number | string, others: number) =>
     `Resource limit exceeded: You have reached the maximum nodes per project, 10: this cluster would have ${here}, and the others have ${others}`;
 
   /** Completes the cluster, as its controller would, and changes it. */
-  async function change(uuid: string, method: string, path: string, body: unknown): Promise<Reply> {
+  async function change(uuid: string, method: string, path: string, body?: unknown): Promise<Reply> {
     const selector = { labelSelector: `magnum.causeway.dev/uuid=${uuid}` };
     const [row] = (await stage.client.list(MagnumCluster, selector)).items;
     const { namespace = "", name = "", generation: observedGeneration } = row?.metadata ?? {};
@@ -111,5 +111,16 @@ describe("nodes of a project", () => {
     expect(seen(await change(uuid, "PATCH", "/nodegroups/more", bound))).toBe(reached(7, 4));
     expect(seen(await resize(2))).toBe(202);
     expect(seen(await change(uuid, "PATCH", "/nodegroups/more", bound))).toBe(202);
+
+    // 6 here and 4 in the other cluster: no room for more than one node at a time.
+    const upgrade = (max_batch_size: number) =>
+      change(uuid, "POST", "/actions/upgrade", { cluster_template: cluster_template_id, max_batch_size });
+    expect(seen(await upgrade(1_000))).toBe(reached("7 (1 of them by max_batch_size)", 4));
+    expect(seen(await upgrade(1))).toBe(202);
+    expect(seen(await change(uuid, "DELETE", "/nodegroups/more"))).toBe(204);
+    // A group of two has never more than two at once.
+    expect(seen(await upgrade(1_000))).toBe(202);
+    expect(seen(await resize(4))).toBe(reached("7 (3 of them by max_batch_size)", 4));
+    expect(seen(await resize(3))).toBe(202);
   });
 });

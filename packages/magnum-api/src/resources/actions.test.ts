@@ -1,5 +1,6 @@
+import type { Machine } from "@causeway/api";
 import { expect, test } from "vitest";
-import { refusedRemovals } from "./actions.ts";
+import { machinesNamed, refusedRemovals } from "./actions.ts";
 
 test.each([
   { named: 0, from: 1, to: 2 },
@@ -16,4 +17,18 @@ test.each([
   { named: 3, from: 3, to: 1 },
 ])("$named named nodes are too many when $from become $to", ({ named, from, to }) => {
   expect(refusedRemovals(named, from, to)).toContain(`names ${named} nodes`);
+});
+
+test("a node that a resize names many times, in each of its names, is removed once", () => {
+  const machine = (name: string) =>
+    ({
+      metadata: { name },
+      spec: { providerID: `openstack:///id-${name}` },
+      status: { nodeRef: { name: `node-${name}` } },
+    }) as unknown as Machine;
+  const machines = ["b", "a"].map(machine);
+  const names = Array.from({ length: 20_000 }, (_, at) => ["a", "node-a", "id-a", "0"][at % 4] ?? "");
+  expect(machinesNamed(names, machines)).toEqual(["a"]);
+  expect(machinesNamed(["1", "0"], machines)).toEqual(["b", "a"]);
+  expect(() => machinesNamed(["a", "c"], machines)).toThrow("nodes_to_remove: there is no node c in the node group.");
 });

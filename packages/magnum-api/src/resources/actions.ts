@@ -1,4 +1,4 @@
-import { MagnumCluster, type Machine, type MagnumNodeGroup, type MagnumTemplateAttributes } from "@causeway/api";
+import type { Machine, MagnumCluster, MagnumNodeGroup, MagnumTemplateAttributes } from "@causeway/api";
 import { keyOf, timestamp } from "@causeway/kubernetes";
 import { runtimeOf } from "../cluster/desired.ts";
 import { machinesOf } from "../cluster/gather.ts";
@@ -41,8 +41,8 @@ export async function resizeCluster(api: Api, call: Call): Promise<Answer> {
   const machines = machinesOf(api.store.sources, keyOfCluster(cluster)).filter(
     ({ metadata }) => metadata.labels?.[magnumLabels.nodeGroup] === group.uuid,
   );
-  const nodesToRemove = wanted.map((node) => machineFor(node, machines));
-  const refused = refusedRemovals(new Set(nodesToRemove).size, group.nodeCount, count);
+  const nodesToRemove = machinesNamed(wanted, machines);
+  const refused = refusedRemovals(nodesToRemove.length, group.nodeCount, count);
   if (refused !== undefined) throw invalid(refused);
   const now = timestamp(api.clock.now());
   const changed = await changeGroup(api, call, { cluster, uuid: group.uuid }, (each) => ({
@@ -88,18 +88,21 @@ export function groupFor(cluster: MagnumCluster, ident: string | undefined): Mag
 }
 
 /**
- * The Machine that a client means: by the server's id, the Machine's name, or the place in the order of names. @throws
- * MagnumError 400
+ * The Machines that a client means, each once: by the server's id, the names of Machine or Node, or the place in the
+ * order of names. @throws MagnumError 400
  */
-function machineFor(node: string, machines: readonly Machine[]): string {
+export function machinesNamed(nodes: readonly string[], machines: readonly Machine[]): string[] {
   const sorted = machines.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-  const found =
-    sorted.find(
-      ({ metadata, spec, status }) =>
-        metadata.name === node || status?.nodeRef?.name === node || (spec.providerID ?? "").endsWith(`/${node}`),
-    ) ?? (/^\d{1,4}$/.test(node) ? sorted[Number(node)] : undefined);
-  if (found === undefined) throw invalid(`nodes_to_remove: there is no node ${node.slice(0, 100)} in the node group.`);
-  return found.metadata.name;
+  const found = [...new Set(nodes)].map((node) => {
+    const machine =
+      sorted.find(
+        ({ metadata, spec, status }) =>
+          metadata.name === node || status?.nodeRef?.name === node || (spec.providerID ?? "").endsWith(`/${node}`),
+      ) ?? (/^\d{1,4}$/.test(node) ? sorted[Number(node)] : undefined);
+    if (machine !== undefined) return machine.metadata.name;
+    throw invalid(`nodes_to_remove: there is no node ${node.slice(0, 100)} in the node group.`);
+  });
+  return [...new Set(found)];
 }
 
 /** Changes one node group of a cluster; nothing if it went away meanwhile. */
@@ -154,9 +157,9 @@ export async function upgradeCluster(api: Api, call: Call): Promise<Answer> {
   const batch = values["max_batch_size"] as number | undefined;
   const now = timestamp(api.clock.now());
   const chosen = group === "master" ? undefined : group;
-  const changed = await api.store.change(
-    MagnumCluster,
-    keyOf(cluster),
+  const changed = await changeNodes(
+    api,
+    cluster,
     (current) => {
       // Of two requests at the same time, one finds the other's upgrade in progress.
       requireIdle(current);

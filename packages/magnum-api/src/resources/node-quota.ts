@@ -4,11 +4,26 @@ import type { Api } from "../call/call.ts";
 import { forbidden } from "../wire/error.ts";
 import { isAutoscaled } from "./cluster-view.ts";
 
-/** Nodes that a cluster may come to without another request: where an autoscaler decides, its upper bound. */
-function nodesOf({ spec }: MagnumCluster): number {
+interface Nodes {
+  /** What a cluster may come to without another request. */
+  readonly all: number;
+  /** Those of them that there are only while others are replaced. */
+  readonly surging: number;
+}
+
+/**
+ * Where an autoscaler decides, its upper bound counts. A group whose last upgrade named max_batch_size replaces as many
+ * at once whenever its nodes are replaced: all but the first of them count, which every cluster may have in addition.
+ */
+function nodesOf({ spec }: MagnumCluster): Nodes {
   const most = ({ labels = spec.labels ?? {}, nodeCount, maxNodeCount }: MagnumNodeGroup): number =>
     isAutoscaled(labels) ? Math.max(nodeCount, maxNodeCount ?? Number(labels["max_node_count"] ?? 0)) : nodeCount;
-  return spec.nodeGroups.reduce((sum, group) => sum + most(group), 0);
+  const lasting = spec.nodeGroups.reduce((sum, group) => sum + most(group), 0);
+  const surging = spec.nodeGroups.reduce(
+    (sum, group) => sum + Math.max(0, Math.min(group.maxBatchSize ?? 1, most(group)) - 1),
+    0,
+  );
+  return { all: lasting + surging, surging };
 }
 
 /** Refuses more nodes than the project may have; fewer than before are always accepted. @throws MagnumError 403 */
@@ -17,14 +32,18 @@ export function requireNodes(
   before: MagnumCluster | undefined,
   after: MagnumCluster,
 ): void {
-  const wanted = nodesOf(after);
-  if (maxNodes === 0 || wanted <= (before === undefined ? 0 : nodesOf(before))) return;
+  const { all: wanted, surging } = nodesOf(after);
+  if (maxNodes === 0 || wanted <= (before === undefined ? 0 : nodesOf(before).all)) return;
   const { projectID, uuid } = after.spec;
   const others = store.rowsOf(projectID).filter(({ spec }) => spec.uuid !== uuid);
-  const elsewhere = others.reduce((sum, cluster) => sum + nodesOf(cluster), 0);
+  const elsewhere = others.reduce((sum, cluster) => sum + nodesOf(cluster).all, 0);
   if (elsewhere + wanted <= maxNodes) return;
+  const [of, cure] =
+    surging === 0
+      ? ["", "resize or delete a cluster"]
+      : [` (${surging} of them by max_batch_size)`, "name a smaller max_batch_size, or resize or delete a cluster,"];
   throw forbidden(
-    `Resource limit exceeded: You have reached the maximum nodes per project, ${maxNodes}: this cluster would have ${wanted}, and the others have ${elsewhere}. You may resize or delete a cluster to make room.`,
+    `Resource limit exceeded: You have reached the maximum nodes per project, ${maxNodes}: this cluster would have ${wanted}${of}, and the others have ${elsewhere}. You may ${cure} to make room.`,
   );
 }
 
