@@ -11,6 +11,7 @@ import { asBadRequest, findCluster, requireIdle, requireNotMigrating, targetOf }
 import { discardRow, finishRow, pendingRow } from "./new-row.ts";
 import { changeNodes, requireNodes } from "./node-quota.ts";
 import { quotaOf } from "./quotas.ts";
+import { cutReason } from "./reported-reason.ts";
 import { bootsFromVolume, cloudNamesOf, findTemplate } from "./templates.ts";
 
 const listed: Listed<MagnumCluster> = {
@@ -207,7 +208,7 @@ function readCounts(after: Values): Counts {
     reason === null ? undefined : readValue("health_status_reason", reason, { ...around, field: { type: "labels" } });
   const health = {
     ...(verdict === undefined ? {} : { status: verdict }),
-    ...(found === undefined ? {} : { reason: found }),
+    ...(found === undefined ? {} : { reason: cutReason(found as Readonly<Record<string, string>>) }),
   };
   return { nodeCount: nodeCount as number, health: health as Counts["health"] };
 }

@@ -17,6 +17,7 @@ import { isPending, magnumLabels, namespaceOf } from "../cluster/names.ts";
 import { openSources, type Sources } from "../cluster/gather.ts";
 import { conflict } from "../wire/error.ts";
 import { paced } from "./paced.ts";
+import { requireRoom } from "./row-size.ts";
 
 const byUuid = "magnum uuid";
 const byProject = "magnum project";
@@ -57,12 +58,12 @@ export interface Store {
   freshClusters(project: string): Promise<readonly MagnumCluster[]>;
   /**
    * Creates an object in its project's namespace, which is created when it is not there. An object with a uuid whose
-   * answer was lost is found again.
+   * answer was lost is found again. @throws MagnumError 409 for one that is too large
    */
   create<T extends KubeObject>(type: ResourceType<T>, object: T, project: string, signal: AbortSignal): Promise<T>;
   /**
    * Reads the object, changes it and writes it, again if another writer came first. @throws MagnumError 409 after many
-   * attempts
+   * attempts, and for one that would be too large
    */
   change<T extends KubeObject>(
     type: ResourceType<T>,
@@ -146,6 +147,7 @@ export function openStore(informers: Informers, clock: Clock = systemClock): Sto
     async create(type, object, project, signal) {
       const namespace = namespaceOf(project);
       const placed = { ...object, metadata: { ...object.metadata, namespace } };
+      requireRoom(undefined, placed);
       try {
         return await createOnce(client, type, placed, signal);
       } catch (error) {
@@ -158,6 +160,7 @@ export function openStore(informers: Informers, clock: Clock = systemClock): Sto
       for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
         const before = await client.get(type, key, { signal });
         const wanted = change(before);
+        requireRoom(before, wanted);
         try {
           return await client.update(type, wanted, { signal });
         } catch (error) {
