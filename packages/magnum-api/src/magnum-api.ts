@@ -42,6 +42,11 @@ export interface MagnumOptions {
    * cluster has a credential of the member who creates it.
    */
   readonly trustees?: TrusteeOptions | undefined;
+  /**
+   * Roles that a credential of the member who creates a cluster has, as far as the member has them; reader,
+   * load-balancer_member and creator are added likewise. Default: member.
+   */
+  readonly credentialRoles?: readonly string[] | undefined;
   /** The region that clusters are made in. */
   readonly region?: string | undefined;
   readonly host: string;
@@ -119,6 +124,7 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
     rules,
     credentials,
     trustees,
+    credentialRoles: options.credentialRoles ?? ["member"],
     keystone,
     cloud: createCloudChecker(
       { ...options.keystone, ...(options.region === undefined ? {} : { region: options.region }) },

@@ -76,3 +76,21 @@ it("a cluster whose creator's user is deleted is taken over by another member of
     .toBe(404);
   expect(await works(after)).toBe(false);
 });
+
+it.each([
+  ["demo", "simulator", ["member", "reader", "load-balancer_member", "creator"]],
+  ["admin", "simulator-admin", ["member", "reader", "creator"]],
+])("a cluster of %s has a credential with the roles that clusters need, and no other", async (who, name, expected) => {
+  const template = { name: "t", coe: "kubernetes", image_id: "cirros", flavor_id: "m1.small" };
+  const made = await stage.call(who, "POST", "/v1/clustertemplates", {
+    body: { ...template, external_network_id: "public" },
+  });
+  const body = { name: "modest", cluster_template_id: made.body["uuid"] };
+  const cluster = await stage.call(who, "POST", "/v1/clusters", { body });
+  expect(cluster.status).toBe(202);
+  const { id, userId } = await credentialOf(cluster.body["uuid"]);
+  const own = connectCloud(loadCloudsYaml({ cloud: name, text: stage.simulator.cloudsYaml }));
+  const { roles } = await own.identity.applicationCredentials(userId).get(id);
+  await own.close();
+  expect(roles.map((role) => role.name).toSorted()).toEqual(expected.toSorted());
+});

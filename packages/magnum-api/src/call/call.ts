@@ -18,6 +18,8 @@ export interface Api {
   readonly credentials: ApplicationCredentialClient;
   /** Users of clusters. Undefined: a cluster has a credential of the member who creates it. */
   readonly trustees?: Trustees | undefined;
+  /** Roles that the credential of a cluster has of its creator's, who has one of them at least. */
+  readonly credentialRoles: readonly string[];
   readonly keystone: KeystoneAddress;
   readonly cloud: CloudChecker;
   readonly region: string | undefined;

@@ -6,13 +6,14 @@ import { readCredential, trusteeOf, type ClusterCredential } from "../cluster/cr
 import { isPending } from "../cluster/names.ts";
 import type { Api, Call } from "../call/call.ts";
 import { forbidden } from "../wire/error.ts";
+import { credentialRoles } from "./credential-roles.ts";
 import { isUnused, writeCredential, type CredentialWrite } from "./write-credential.ts";
 
 /**
  * Gives a cluster an application credential of its own, in place of the one that it has: of a user of its own where the
  * installation has an account for that, else of the caller. The old one is revoked when the new one is written. Of two
  * requests at the same time one is refused, and what the other one wrote stays valid.
- * @throws MagnumError 403 when Keystone does not let the caller's token create one, 409
+ * @throws MagnumError 403 when Keystone does not let the caller's token create one, or the caller lacks the role, 409
  */
 export async function giveCredentials(api: Api, call: Call, cluster: MagnumCluster): Promise<void> {
   const { signal } = call;
@@ -87,12 +88,13 @@ async function createCredential(
   { caller, signal }: Call,
   { name, cluster }: { name: string; cluster: string },
 ) {
+  const roles = credentialRoles(caller, api.credentialRoles).map((role) => ({ name: role }));
   try {
     return await api.credentials.replace(
       caller.token,
       caller.userId,
-      // Unrestricted, so that it can delete itself when the cluster is gone.
-      { name, description: `Cluster ${cluster} of the Magnum API`, unrestricted: true },
+      // Unrestricted, so that it can delete itself when the cluster is gone. Others that it makes have no more roles.
+      { name, description: `Cluster ${cluster} of the Magnum API`, roles, unrestricted: true },
       { signal },
     );
   } catch (error) {

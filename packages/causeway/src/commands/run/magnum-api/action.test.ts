@@ -50,6 +50,12 @@ describe("is refused at once, with a code", () => {
       /^(?!.*s3cret).*has a name or password/,
     ],
     [
+      "an empty role of clusters' credentials",
+      () => ({ trusteeRoles: "member," }),
+      "MAGNUM_FLAG_INVALID",
+      /--trustee-roles "member," is no list of roles/,
+    ],
+    [
       "an authority that cannot be read",
       () => ({ keystoneCaFile: join(dir, "none") }),
       "MAGNUM_FLAG_INVALID",

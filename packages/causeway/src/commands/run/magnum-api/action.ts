@@ -50,6 +50,7 @@ export async function magnumApi(flags: MagnumApiFlags, signal: AbortSignal): Pro
       keystone: { name: "keystone", authUrl, ...(ca === undefined ? {} : { tls: { ca } }) },
       certificateAuthority: ca,
       trustees: trusteesOf(flags),
+      credentialRoles: rolesOf(flags),
       region: flags.region,
       ...addressOf(flags.listen),
       certificateFiles: certificateFilesOf(flags),
@@ -80,13 +81,18 @@ export async function magnumApi(flags: MagnumApiFlags, signal: AbortSignal): Pro
   }
 }
 
-function trusteesOf({ trusteeCloud, trusteeDomain, trusteeRoles }: MagnumApiFlags): TrusteeOptions | undefined {
+function rolesOf({ trusteeRoles }: MagnumApiFlags): readonly string[] {
+  const roles = trusteeRoles.split(",").map((each) => each.trim());
+  if (roles.includes("")) throw invalidFlag(`--trustee-roles "${trusteeRoles}" is no list of roles such as member`);
+  return roles;
+}
+
+function trusteesOf(flags: MagnumApiFlags): TrusteeOptions | undefined {
+  const { trusteeCloud, trusteeDomain } = flags;
   if (trusteeCloud === undefined && trusteeDomain === undefined) return undefined;
   if (trusteeCloud === undefined || trusteeDomain === undefined)
     throw invalidFlag("--trustee-cloud and --trustee-domain belong together");
-  const roles = trusteeRoles.split(",").map((each) => each.trim());
-  if (roles.includes("")) throw invalidFlag(`--trustee-roles "${trusteeRoles}" is no list of roles such as member`);
-  return { account: chosenCloud({ osCloud: trusteeCloud }), domain: trusteeDomain, roles };
+  return { account: chosenCloud({ osCloud: trusteeCloud }), domain: trusteeDomain, roles: rolesOf(flags) };
 }
 
 function invalidFlag(message: string): InputError {

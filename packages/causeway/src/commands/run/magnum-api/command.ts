@@ -64,7 +64,11 @@ function options() {
       "entry of clouds.yaml with an account that creates a user for each cluster and gives it roles: clusters outlive their creators (default: credentials of the creator)",
     )
     .option("--trustee-domain <domain>", "id or name of the domain of these users, where no others are")
-    .option("--trustee-roles <list>", "their roles on the cluster's project", "member")
+    .option(
+      "--trustee-roles <list>",
+      "their roles on the cluster's project; without --trustee-cloud those of its creator's that a cluster's credential has, and reader, load-balancer_member and creator where the creator has them",
+      "member",
+    )
     .option("--default-quota <count>", "clusters of a project without a quota", whole(0, 1_000_000), 20)
     .option("--max-templates <count>", "cluster templates of a project; 0: no limit", whole(0, 1_000_000), 100)
     .option("--max-nodes <count>", "nodes of all clusters of a project; 0: no limit", whole(0, 1_000_000), 1000)
