@@ -8,7 +8,7 @@ import { ConfigMap, Pod, StatefulSet, type KubernetesClient } from "@causeway/ku
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { available, create, key, managed, missingFor, startWorld, until, type World } from "./runtime-world.ts";
 
-// Members start one by one, and all pods are restarted at the end.
+// Members start one by one, and all pods are restarted at the end. Each test begins with what the one before has left.
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 300_000 });
 
 const why = missingFor("Pods");
@@ -84,10 +84,11 @@ describe.skipIf(why !== undefined)(`members of an own etcd${why === undefined ? 
       3_000,
     );
   const intact = async (written: number): Promise<void> => {
-    const { items } = await tenant.list(ConfigMap, { namespace: "default" });
+    // The only API server is restarted by its kubelet where the only member was away for longer than its probe permits.
+    const { items } = await until("a list", () => tenant.list(ConfigMap, { namespace: "default" }));
     expect(items.filter(({ metadata }) => metadata.name.startsWith("kept-"))).toHaveLength(50);
     // A write whose answer was lost may have been done, too.
-    const { data } = await tenant.get(ConfigMap, key("beat"));
+    const { data } = await until("a read", () => tenant.get(ConfigMap, key("beat")));
     expect(Number(data?.["n"])).toBeGreaterThanOrEqual(written);
   };
 
@@ -95,19 +96,25 @@ describe.skipIf(why !== undefined)(`members of an own etcd${why === undefined ? 
     [1, 3],
     [3, 1],
     [1, 3],
-  ])("go from %i to %i while a client writes, and no acknowledged write is lost", async ([before, after]) => {
-    await settled(before ?? 0);
-    const writing = writer(tenant);
-    await request(after ?? 0);
-    await until("begun", async () =>
-      (await etcd()).metadata.annotations?.["controlplane.causeway.dev/registered-members"] === "2" ? true : undefined,
-    );
-    // The program ends in the midst, and another one goes on.
-    await world.restart();
-    await settled(after ?? 0);
-    const result = await writing.stop();
-    console.log({ from: before, to: after, ...result });
-    await intact(result.written);
-    expect(result.written).toBeGreaterThan(10);
-  });
+  ])(
+    "go from %i to %i while a client writes, and no acknowledged write is lost",
+    { retry: 0 },
+    async ([before, after]) => {
+      await settled(before ?? 0);
+      const writing = writer(tenant);
+      await request(after ?? 0);
+      await until("begun", async () =>
+        (await etcd()).metadata.annotations?.["controlplane.causeway.dev/registered-members"] === "2"
+          ? true
+          : undefined,
+      );
+      // The program ends in the midst, and another one goes on.
+      await world.restart();
+      await settled(after ?? 0);
+      const result = await writing.stop();
+      console.log({ from: before, to: after, ...result });
+      await intact(result.written);
+      expect(result.written).toBeGreaterThan(10);
+    },
+  );
 });
