@@ -2,17 +2,6 @@ import { Cluster, HostedControlPlane } from "@causeway/api";
 import { InputError } from "@causeway/foundation";
 import type { KubernetesClient, ObjectKey } from "@causeway/kubernetes";
 
-/** "NAMESPACE/NAME", or a name in the namespace. @throws FLAG_INVALID */
-export function keyOf(given: string, namespace: string): ObjectKey {
-  const parts = given.split("/");
-  const [first = "", second] = parts;
-  if (parts.length > 2 || parts.some((part) => !/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(part)))
-    throw new InputError("FLAG_INVALID", `"${given}" is no name of a control plane`, {
-      hint: "Give NAME or NAMESPACE/NAME.",
-    });
-  return second === undefined ? { namespace, name: first } : { namespace: first, name: second };
-}
-
 /** A control plane by its own name, or by that of its cluster; undefined: there is none. */
 export async function lookForControlPlane(
   client: KubernetesClient,

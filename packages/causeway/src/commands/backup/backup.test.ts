@@ -1,7 +1,6 @@
 import type { HostedControlPlane } from "@causeway/api";
 import { pointsByFolder } from "@causeway/hosted-control-plane";
 import { describe, expect, test } from "vitest";
-import { keyOf } from "../../clusters/find-control-plane.ts";
 import { backupProgress, requestBackup, type BackupProgress } from "./plan-backup.ts";
 import { backupsOfObjects, backupsOfStore, storedPoints } from "./rows.ts";
 
@@ -138,16 +137,4 @@ describe("a list of backups", () => {
       ["web/uid-1", 3, "Unknown"],
     ]);
   });
-});
-
-test.each<[string, { namespace: string; name: string } | "refused"]>([
-  ["web", { namespace: "default", name: "web" }],
-  ["tenants/web", { namespace: "tenants", name: "web" }],
-  ["tenants/web/uid", "refused"],
-  ["../web", "refused"],
-  ["", "refused"],
-  ["tenants/", "refused"],
-])("the name %j of a control plane is %j", (given, expected) => {
-  if (expected === "refused") expect(() => keyOf(given, "default")).toThrow(/is no name of a control plane/);
-  else expect(keyOf(given, "default")).toEqual(expected);
 });

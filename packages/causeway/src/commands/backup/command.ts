@@ -81,7 +81,6 @@ function controlPlaneOptions() {
   return new Command("control-plane")
     .description("Back a hosted control plane up now: all data and keys, to the operator's object store.")
     .argument("<name>", "name of the control plane or of its cluster, or namespace/name")
-    .option("--now", "what it does; for scripts that say so", false)
     .addOption(managementOptions.namespace())
     .option("--no-wait", "return as soon as it is requested")
     .option("--timeout <seconds>", "longest time to wait", whole(1, 86_400), 900)

@@ -5,8 +5,9 @@ import { stringify } from "yaml";
 import { withManagement } from "../../clusters/place.ts";
 import { waitUntil } from "../../clusters/wait.ts";
 import type { BackupControlPlaneOptions } from "./command.ts";
-import { findControlPlane, keyOf } from "../../clusters/find-control-plane.ts";
+import { findControlPlane } from "../../clusters/find-control-plane.ts";
 import { backupProgress, requestBackup, type BackupProgress } from "./plan-backup.ts";
+import { objectKeyOf } from "../../options/object-key.ts";
 
 /**
  * Requests a backup of all data, and waits until there is one.
@@ -18,7 +19,7 @@ export async function backupControlPlane(
   signal: AbortSignal,
 ): Promise<void> {
   await withManagement(options, async ({ client, namespace }) => {
-    const object = await findControlPlane(client, keyOf(given, namespace), signal);
+    const object = await findControlPlane(client, objectKeyOf(given, namespace), signal);
     const key = { namespace: object.metadata.namespace ?? "", name: object.metadata.name };
     const shown = `${key.namespace}/${key.name}`;
     const request = requestBackup(object, systemClock.now());

@@ -6,8 +6,9 @@ import { openStore } from "../../backups/store.ts";
 import { withManagement, type Management } from "../../clusters/place.ts";
 import { columns } from "../../terminal/columns.ts";
 import type { ListBackupsOptions } from "./command.ts";
-import { findControlPlane, keyOf } from "../../clusters/find-control-plane.ts";
+import { findControlPlane } from "../../clusters/find-control-plane.ts";
 import { backupsOfObjects, backupsOfStore, storedPoints, type BackupRow } from "./rows.ts";
+import { objectKeyOf } from "../../options/object-key.ts";
 
 /**
  * Lists backups: what control planes say of theirs, or what is in a store.
@@ -35,7 +36,8 @@ async function fromObjects(
   { client, namespace }: Management,
   signal: AbortSignal,
 ): Promise<BackupRow[]> {
-  if (given !== undefined) return backupsOfObjects([await findControlPlane(client, keyOf(given, namespace), signal)]);
+  if (given !== undefined)
+    return backupsOfObjects([await findControlPlane(client, objectKeyOf(given, namespace), signal)]);
   const scope = allNamespaces ? { signal } : { namespace, signal };
   return backupsOfObjects((await client.list(HostedControlPlane, scope)).items);
 }
@@ -46,7 +48,7 @@ async function fromStore(
   { client, namespace }: Partial<Management> & { readonly namespace: string },
   signal: AbortSignal,
 ): Promise<BackupRow[]> {
-  const key = given === undefined ? undefined : keyOf(given, namespace);
+  const key = given === undefined ? undefined : objectKeyOf(given, namespace);
   const opened = await openStore(options, { client, clock: systemClock, log: silentLog });
   if (opened === undefined) return [];
   try {

@@ -1,4 +1,5 @@
 import type { HostedControlPlane } from "@causeway/api";
+import { fromOfFolder } from "../../backups/folder.ts";
 
 /** A backup of all data that is requested, by a time (RFC 3339, whole seconds); or why none can be. */
 export type BackupRequest = { readonly at: string } | { readonly refusal: string; readonly hint: string };
@@ -39,7 +40,7 @@ export function backupProgress({ metadata, spec, status }: HostedControlPlane, a
     return { missing: "the control plane is not backed up any more" };
   const { newestFull, folder = "" } = status?.backup ?? {};
   if (newestFull !== undefined && Date.parse(newestFull) >= Date.parse(at))
-    return { time: newestFull, from: folder.split("/").slice(1).join("/") };
+    return { time: newestFull, from: fromOfFolder(folder) };
   const condition = status?.conditions?.find(({ type }) => type === "BackedUp");
   return {
     missing: condition?.status === "False" ? (condition.message ?? "it fails") : "the backup is being taken",

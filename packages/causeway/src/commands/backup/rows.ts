@@ -1,5 +1,6 @@
 import type { HostedControlPlane } from "@causeway/api";
 import { isFull, type Point } from "@causeway/hosted-control-plane";
+import { fromOfFolder } from "../../backups/folder.ts";
 
 /** One line of a list of backups. Every row of a list has the same fields, in the order of their columns. */
 export type BackupRow = Readonly<Record<string, string | number | undefined>>;
@@ -14,7 +15,7 @@ export function backupsOfObjects(objects: readonly HostedControlPlane[]): Backup
       {
         namespace: metadata.namespace,
         name: metadata.name,
-        from: folder?.split("/").slice(1).join("/"),
+        from: folder === undefined ? undefined : fromOfFolder(folder),
         oldest,
         newest,
         newestFull,
@@ -48,8 +49,8 @@ export function storedPoints(folders: ReadonlyMap<string, readonly Point[]>): Ba
 }
 
 function placeOf(folder: string) {
-  const [namespace, name, uid] = folder.split("/");
-  return { namespace, name, from: `${name}/${uid}` };
+  const [namespace, name] = folder.split("/");
+  return { namespace, name, from: fromOfFolder(folder) };
 }
 
 /** The precision that a restore to this time needs. */

@@ -1,6 +1,6 @@
 import { systemClock, readTextFile, InputError } from "@causeway/foundation";
 import { defaultCloudConfig, explainService, parseControllerConfig } from "@causeway/cloud-controller-manager";
-import { createClient, createInformers, Service, type ObjectKey } from "@causeway/kubernetes";
+import { createClient, createInformers, Service } from "@causeway/kubernetes";
 import { connectCloud, parseCloudConf, watchCloud } from "@causeway/openstack";
 import { stringify } from "yaml";
 import { chosenCloud, chosenCluster } from "../../composition/chosen.ts";
@@ -9,6 +9,7 @@ import { exitStatus } from "../../terminal/report-error.ts";
 import type { PlanServiceOptions } from "./options.ts";
 import { hasSteps, renderPlan, type PlannedService } from "./render.ts";
 import { commandLog } from "../../terminal/text-log.ts";
+import { objectKeyOf, type NamespacedKey } from "../../options/object-key.ts";
 
 /**
  * Reports what reconciles of Services would do now, and the calls they take, without doing it.
@@ -22,7 +23,7 @@ export async function planService(
   const log = commandLog(options.logLevel);
   const cluster = chosenCluster(options);
   const namespace = options.namespace ?? cluster.namespace ?? "default";
-  const wanted = name === undefined || options.allNamespaces ? undefined : keyFrom(name, namespace);
+  const wanted = name === undefined || options.allNamespaces ? undefined : objectKeyOf(name, namespace);
   const { config, cloud: cloudConfig } = configurationOf(options);
   const client = createClient(cluster);
   const cloud = connectCloud(cloudConfig, { clock: systemClock, log });
@@ -62,22 +63,11 @@ function configurationOf(options: PlanServiceOptions) {
   return { config, cloud: parseCloudConf(text) };
 }
 
-interface NamespacedKey extends ObjectKey {
-  readonly namespace: string;
-}
-
 function balanced(services: readonly Service[]): NamespacedKey[] {
   return services
     .filter(({ spec }) => spec?.type === "LoadBalancer")
     .map(({ metadata }) => ({ namespace: metadata.namespace ?? "default", name: metadata.name ?? "" }))
     .sort((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
-}
-
-function keyFrom(text: string, otherwise: string): NamespacedKey {
-  const [namespace, name, ...more] = text.includes("/") ? text.split("/") : [otherwise, text];
-  if (!namespace || !name || more.length > 0)
-    throw new InputError("FLAG_INVALID", `${text} is not NAMESPACE/NAME.`, { hint: "Give it as NAMESPACE/NAME." });
-  return { namespace, name };
 }
 
 function notFound({ namespace, name }: NamespacedKey): InputError {

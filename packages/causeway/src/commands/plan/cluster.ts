@@ -15,6 +15,7 @@ import { commandLog } from "../../terminal/text-log.ts";
 import { changedOf, nothingChanged, readChanged } from "./changed.ts";
 import type { PlanClusterOptions } from "./options.ts";
 import { hasSteps, renderPlan } from "./render.ts";
+import { objectKeyOf, type NamespacedKey } from "../../options/object-key.ts";
 
 /**
  * Prints what reconciles of a Cluster or a Machine would do to its cloud, and the calls they take, without doing it.
@@ -58,21 +59,20 @@ export async function planInfrastructure(
   });
 }
 
-type Key = { readonly namespace: string; readonly name: string };
-
 /** What was given, or the first object of the file. */
-function keyOf(text: string | undefined, first: { name: string; namespace?: string } | undefined, usual: string): Key {
+function keyOf(
+  text: string | undefined,
+  first: { name: string; namespace?: string } | undefined,
+  usual: string,
+): NamespacedKey {
   if (text === undefined) {
     if (first) return { namespace: first.namespace ?? usual, name: first.name };
     throw new InputError("FLAG_INVALID", "There is no name, and no file with one.", { hint: "Give NAMESPACE/NAME." });
   }
-  const [namespace, name, ...more] = text.includes("/") ? text.split("/") : [usual, text];
-  if (!namespace || !name || more.length > 0)
-    throw new InputError("FLAG_INVALID", `${text} is not NAMESPACE/NAME.`, { hint: "Give it as NAMESPACE/NAME." });
-  return { namespace, name };
+  return objectKeyOf(text, usual);
 }
 
-function notFound(kind: "cluster" | "machine", { namespace, name }: Key): InputError {
+function notFound(kind: "cluster" | "machine", { namespace, name }: NamespacedKey): InputError {
   const path = `${namespace}/${name}`;
   return kind === "cluster"
     ? new InputError("CLUSTER_NOT_FOUND", `There is no Cluster ${path} with an OpenStackCluster.`, {

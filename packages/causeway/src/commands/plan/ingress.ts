@@ -1,11 +1,5 @@
 import { InputError, readTextFile, systemClock } from "@causeway/foundation";
-import {
-  createClient,
-  createInformers,
-  loadKubeconfig,
-  type ClusterConfig,
-  type ObjectKey,
-} from "@causeway/kubernetes";
+import { createClient, createInformers, loadKubeconfig, type ClusterConfig } from "@causeway/kubernetes";
 import { explainGateway, explainIngress, readConfig, type ConfigFile } from "@causeway/octavia-ingress";
 import { connectCloud, parseCloudConf, watchCloud } from "@causeway/openstack";
 import { stringify } from "yaml";
@@ -13,6 +7,7 @@ import { exitStatus } from "../../terminal/report-error.ts";
 import { commandLog } from "../../terminal/text-log.ts";
 import type { PlanIngressOptions } from "./options.ts";
 import { hasSteps, renderPlan } from "./render.ts";
+import { objectKeyOf, type NamespacedKey } from "../../options/object-key.ts";
 
 /**
  * Prints what reconciles of an Ingress or a Gateway would do now, and the calls they take, without doing it.
@@ -25,7 +20,7 @@ export async function planIngress(
   signal: AbortSignal,
 ): Promise<void> {
   const log = commandLog(options.logLevel);
-  const key = keyFrom(name, options.namespace ?? "default");
+  const key = objectKeyOf(name, options.namespace ?? "default");
   const file = readConfig(readTextFile(options.config));
   for (const warning of file.warnings) process.stderr.write(`warning: ${options.config}: ${warning}\n`);
   const client = createClient(clusterOf(options, file));
@@ -62,17 +57,6 @@ function clusterOf({ kubeconfig }: PlanIngressOptions, { kubernetes }: ConfigFil
   if (path === undefined && host !== undefined) return { server: host };
   const config = loadKubeconfig(path === undefined ? {} : { path });
   return host === undefined ? config : { ...config, server: host };
-}
-
-interface NamespacedKey extends ObjectKey {
-  readonly namespace: string;
-}
-
-function keyFrom(text: string, otherwise: string): NamespacedKey {
-  const [namespace, name, ...more] = text.includes("/") ? text.split("/") : [otherwise, text];
-  if (!namespace || !name || more.length > 0)
-    throw new InputError("FLAG_INVALID", `${text} is not NAMESPACE/NAME.`, { hint: "Give it as NAMESPACE/NAME." });
-  return { namespace, name };
 }
 
 function notFound(kind: "ingress" | "gateway", { namespace, name }: NamespacedKey): InputError {

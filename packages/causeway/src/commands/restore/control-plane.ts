@@ -4,9 +4,10 @@ import { isAlreadyExists, ownerReference, type KubernetesClient, type ObjectKey 
 import { stringify } from "yaml";
 import { withManagement } from "../../clusters/place.ts";
 import { waitUntil } from "../../clusters/wait.ts";
-import { keyOf, lookForControlPlane } from "../../clusters/find-control-plane.ts";
+import { lookForControlPlane } from "../../clusters/find-control-plane.ts";
 import type { RestoreControlPlaneOptions } from "./command.ts";
 import { planRestore, type RestoredObjects } from "./plan-restore.ts";
+import { objectKeyOf } from "../../options/object-key.ts";
 
 /**
  * Creates a control plane from a backup of another one, and waits until it serves.
@@ -18,7 +19,7 @@ export async function restoreControlPlane(
   signal: AbortSignal,
 ): Promise<void> {
   await withManagement(options, async ({ client, namespace }) => {
-    const key = keyOf(given, namespace);
+    const key = objectKeyOf(given, namespace);
     const from = options.from.startsWith(`${key.namespace}/`)
       ? options.from.slice(key.namespace.length + 1)
       : options.from;

@@ -1,6 +1,7 @@
 import type { Cluster, HostedControlPlane } from "@causeway/api";
 import { InputError, parseCidr } from "@causeway/foundation";
 import type { ObjectKey } from "@causeway/kubernetes";
+import { fromOfFolder } from "../../backups/folder.ts";
 
 /** What was given for a new control plane. */
 export interface RestoreInput {
@@ -99,7 +100,7 @@ function folderOf(input: RestoreInput, object: HostedControlPlane | undefined): 
       hint: "One that was deleted is named NAME/UID: causeway backup list NAMESPACE/NAME --backup-cloud … has it. It is restored in a namespace of the same name.",
     });
   const { folder } = object.status?.backup ?? {};
-  if (folder !== undefined) return folder.split("/").slice(1).join("/");
+  if (folder !== undefined) return fromOfFolder(folder);
   throw impossible(input, "it was never backed up", {
     hint: "spec.backup has it backed up. Embedded control planes are restored by `causeway restore FILE`, all of them.",
   });

@@ -6,19 +6,19 @@ import { withManagement } from "../../clusters/place.ts";
 import { waitUntil } from "../../clusters/wait.ts";
 import type { RotateAuthorityOptions } from "./command.ts";
 import { afterPreparation, isReached, progressOf, requestRetirement, requestRotation } from "./progress.ts";
+import { objectKeyOf } from "../../options/object-key.ts";
 
 /**
  * Requests one phase of a rotation, and follows it to its end.
- * @throws CLUSTER_NOT_FOUND, CONTROL_PLANE_NOT_HOSTED, ROTATION_NOT_POSSIBLE, ROTATION_TIMEOUT
+ * @throws FLAG_INVALID, CLUSTER_NOT_FOUND, CONTROL_PLANE_NOT_HOSTED, ROTATION_NOT_POSSIBLE, ROTATION_TIMEOUT
  */
 export async function rotateAuthority(
   given: string,
   options: RotateAuthorityOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const [namespace, name] = given.includes("/") ? given.split("/", 2) : [options.namespace, given];
-  await withManagement({ ...options, namespace }, async (management) => {
-    const cluster = { namespace: management.namespace, name: name ?? "" };
+  await withManagement(options, async (management) => {
+    const cluster = objectKeyOf(given, management.namespace);
     const target = { client: management.client, cluster, key: await hostedOf(management.client, cluster, signal) };
     await rotate(target, options, signal);
   });

@@ -9,6 +9,7 @@ import { confirm } from "../../terminal/confirm.ts";
 import { exitStatus } from "../../terminal/report-error.ts";
 import { commandLog } from "../../terminal/text-log.ts";
 import type { SweepClustersOptions } from "./command.ts";
+import { objectKeyOf } from "../../options/object-key.ts";
 
 /**
  * Lists what deleted Clusters left in a project, and deletes what the named ones left; exit status 1 when some of it
@@ -24,7 +25,7 @@ export async function sweepOfClusters(
   const cloud = connectCloud(chosenCloud(options), { clock: systemClock, log: commandLog(options.logLevel) });
   try {
     await withManagement(options, async ({ client, namespace }) => {
-      const clusters = names.map((name) => keyFrom(name, namespace));
+      const clusters = names.map((name) => objectKeyOf(name, namespace));
       const request = { client, cloud, clusters, dryRun, running, clock: systemClock };
       const ask = (orphans: readonly ClusterOrphan[]) => confirmed(orphans, signal);
       const swept = await sweepClusters({ ...request, ...(yes ? {} : { confirm: ask }) }, signal);
@@ -36,12 +37,6 @@ export async function sweepOfClusters(
   } finally {
     await cloud.close();
   }
-}
-
-function keyFrom(text: string, usual: string): { readonly namespace: string; readonly name: string } {
-  const [namespace, name, ...more] = text.includes("/") ? text.split("/") : [usual, text];
-  if (namespace && name && more.length === 0) return { namespace, name };
-  throw new InputError("FLAG_INVALID", `${text} is not NAMESPACE/NAME.`, { hint: "Give it as NAMESPACE/NAME." });
 }
 
 /** Prints what would be deleted on standard error, and asks there. */
