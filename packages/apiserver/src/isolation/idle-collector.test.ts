@@ -33,7 +33,7 @@ test("collections are half a minute apart", () => {
   expect(Array.from({ length: 5 }, () => look(0, 200))).toEqual([false, false, false, false, true]);
 });
 
-test("a collection of V8's own sets the level to grow from", () => {
+test("a collection by V8 resets the level that growth is measured from", () => {
   const look = looking();
   expect([look(0, 200), look(0.9, 80), look(0, 120)]).toEqual([false, false, true]);
 });

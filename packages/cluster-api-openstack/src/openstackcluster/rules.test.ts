@@ -106,7 +106,7 @@ describe("the changes to security group rules", () => {
     expect(ruleKey({ ...base, ...a })).toBe(ruleKey({ ...base, ...b }));
   });
 
-  it("lead from any rules to exactly the wanted ones", () => {
+  it("change any rules to exactly the wanted ones", () => {
     const rule = fc.record({
       security_group_id: fc.constant("g"),
       direction: fc.constantFrom("ingress" as const, "egress" as const),

@@ -77,7 +77,7 @@ describe("the variables of a class", () => {
     expect(bytes.variables).toBeUndefined();
     expect(both(many("a", 1, { description })).problems).toEqual([]);
   });
-  test("are asked for again soon after a failure, and keep those that were known", () => {
+  test("are discovered again soon after a failure, and keep those that were known", () => {
     const verdict = judgeVariables(observed([{ patch: "p", handler: "p.ext", problem: "no route" }]));
     expect(verdict).toMatchObject({ variables: undefined, again: 10_000 });
   });

@@ -58,7 +58,7 @@ export function judgeVariables({ clusterClass, discovered }: Observed): Variable
   };
 }
 
-/** What the status cannot hold: the API server stores objects of 1.5 MiB at most. */
+/** The message where the variables exceed their limit: the API server stores objects of 1.5 MiB at most. */
 function excessOf(discovered: Observed["discovered"]): string | undefined {
   const parts = discovered.flatMap((one) =>
     "problem" in one

@@ -145,7 +145,7 @@ describe("an Ignition config", () => {
     expect(textOf(file(document, "/etc/kubeadm.sh"))).toContain("kubeadm init --config /etc/kubeadm.yml\n");
   });
 
-  test("takes in the additional config, behind what it has itself", () => {
+  test("appends the additional config to its own sections", () => {
     const more = [
       "systemd:",
       "  units:",

@@ -46,7 +46,7 @@ export class KeptResponses {
   }
 }
 
-/** What a request is known by: an extension whose config changes is asked again. */
+/** What a request is known by: an extension whose config changes is called again. */
 export function requestKey(
   { metadata: { uid, name, generation } }: ExtensionConfig,
   path: string,

@@ -2,7 +2,7 @@ import type { ClusterClass } from "@causeway/api";
 import { isRecord } from "@causeway/foundation";
 import type { VariableDefinition } from "./definition.ts";
 
-/** What variables of `spec.variables` are defined by; others by the patch whose extension has discovered them. */
+/** The source of variables in `spec.variables`; the source of a discovered variable is the name of its patch. */
 export const inline = "inline";
 
 /** A variable of a ClusterClass, and what defines it: `inline`, or names of patches. */

@@ -77,7 +77,8 @@ export async function perform(
 }
 
 /**
- * Of a control plane that is created from a backup: the root that its nodes and tokens know, as far as it was rotated.
+ * For a control plane that is restored from a backup: the authorities that its nodes and tokens trust, with the stage
+ * of a rotation that was under way.
  */
 async function rootOf(
   { backups, clock }: PerformContext,

@@ -39,7 +39,7 @@ export interface EtcdUser {
 
 /** Of a shared etcd, which has users. */
 const POOLED_HINT =
-  "Users of the pooled etcd are made by this process: run it where pods of the service cluster can be reached, or choose datastore type Own.";
+  "This process creates the users of the pooled etcd: run it where it can reach pods of the service cluster, or choose datastore type Own.";
 const OWN_HINT =
   "Run this process where pods of the service cluster can be reached, let network policies admit its namespace to port 2379, and see whether the etcd has a quorum.";
 const TIMEOUT = 10_000;

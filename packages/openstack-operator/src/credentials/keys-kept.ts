@@ -1,5 +1,6 @@
 /**
- * How many keys must be kept so that every token verifies until it ends: staged, signing, and those of living tokens.
+ * The number of keys that verify every token until it expires: the staged key, the signing key, and the keys of tokens
+ * that have not expired.
  */
 export function keysKept(lifetimeHours: number, everyHours: number): number {
   return Math.ceil(lifetimeHours / everyHours) + 2;
