@@ -3,9 +3,9 @@
  * those of the `describe`s around it. This check has the part of that rule a program can decide: subject first, a verb,
  * four words, and no two alike in one file.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { parseSync } from "oxc-parser";
+import { parsedFile } from "./parsed.ts";
 
 /** Where tests are, from the root. */
 const FOLDERS = ["packages", "scripts", "test"];
@@ -69,8 +69,7 @@ export function checkTestTitles(root: string, folders: readonly string[] = FOLDE
 }
 
 function ofFile(file: string): string[] {
-  const source = readFileSync(file, "utf8");
-  const titles = titlesOf(file, source);
+  const titles = titlesOf(file);
   const seen = new Set<string>();
   return titles.flatMap(({ full, own, isTop, line }) => {
     // Two tables of one subject may have the same words before their rows.
@@ -97,7 +96,8 @@ type Node = { readonly type: string; readonly start: number; readonly end: numbe
 const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && "type" in value;
 
 /** The titles of a file's tests; those that are skipped have reasons in place of titles. */
-function titlesOf(file: string, source: string): Title[] {
+function titlesOf(file: string): Title[] {
+  const { text: source, result } = parsedFile(file);
   const found: Title[] = [];
   const visit = (value: unknown, around: readonly string[]): void => {
     if (Array.isArray(value)) for (const one of value) visit(one, around);
@@ -116,7 +116,7 @@ function titlesOf(file: string, source: string): Title[] {
       });
     for (const child of Object.values(value)) if (typeof child === "object") visit(child, around);
   };
-  visit(parseSync(file, source).program, []);
+  visit(result.program, []);
   return found;
 }
 
