@@ -98,6 +98,16 @@ describe("a collection while others write", () => {
     await expect(collected(store)).rejects.toMatchObject({ code: "BACKUP_DATA_CHANGING" });
   });
 
+  test("names the reason when its stream always fails", async () => {
+    const store = new PlayedStore((played) => played.put("a", false));
+    const fails = () => Promise.reject(new Error("permission denied"));
+    store.follow = () => createFollower(fails, { key: "", range_end: "" }, kept);
+    await expect(collected(store)).rejects.toMatchObject({
+      code: "BACKUP_DATA_CHANGING",
+      message: expect.stringContaining("etcd's stream of writes ended: permission denied"),
+    });
+  });
+
   test("has one value of each key when nothing is written", async () => {
     const { list, versions } = await collected(new PlayedStore());
     expect(versions.map(({ key }) => key)).toEqual(["a", "b", "c"]);

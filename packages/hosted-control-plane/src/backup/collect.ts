@@ -1,4 +1,4 @@
-import { CausewayError, type Clock } from "@causeway/foundation";
+import { CausewayError, messageOf, type Clock } from "@causeway/foundation";
 import type { DatastoreReader, KeyList, StoredKey, Value } from "./datastore.ts";
 
 /** What is collected, and where it goes. */
@@ -70,7 +70,11 @@ export async function collect(
       await spill();
     }
   }
-  throw new CausewayError("BACKUP_DATA_CHANGING", "the data changes faster than it can be read", {
+  // A stream that always fails looks like a client that writes too much.
+  const { failure } = follower;
+  const why = failure === undefined ? "" : `, and etcd's stream of writes ended: ${messageOf(failure)}`;
+  throw new CausewayError("BACKUP_DATA_CHANGING", `the data changes faster than it can be read${why}`, {
     hint: "It is tried again. The control plane's audit log shows which client writes so much.",
+    cause: failure,
   });
 }

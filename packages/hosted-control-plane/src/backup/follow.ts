@@ -7,6 +7,8 @@ export interface Follower {
   readonly size: number;
   /** False: the stream ended, and what is written is not received any more. */
   readonly isRunning: boolean;
+  /** Why the stream ended last; undefined: it has not, or etcd ended it without an error. */
+  readonly failure: unknown;
   /** Begins, or begins again, and returns when writes are received, or when they cannot be. */
   start(): Promise<void>;
   /** From now on every version is kept, since it is not known yet which one is needed. */
@@ -42,6 +44,7 @@ export function createFollower(
 ): Follower {
   const versions = new Map<string, Required<Value>[]>();
   let [size, isHeld, isRunning] = [0, false, false];
+  let failure: unknown;
   const sizeOf = ({ key, value }: Value) => key.length + value.length;
   const add = (each: Required<Value>): void => {
     const before = versions.get(each.key) ?? [];
@@ -56,6 +59,9 @@ export function createFollower(
     get isRunning() {
       return isRunning;
     },
+    get failure() {
+      return failure;
+    },
     async start() {
       if (isRunning) return;
       isRunning = true;
@@ -69,11 +75,12 @@ export function createFollower(
         };
         // Parts of long answers come one by one.
         const ended = call("watch", { create_request: { ...range, fragment: true } }, { onLine, timeout: IDLE });
-        const end = (): void => {
+        const end = (error?: unknown): void => {
+          failure = error;
           isRunning = false;
           begun();
         };
-        ended.then(end, end);
+        ended.then(() => end(), end);
       });
     },
     hold() {
