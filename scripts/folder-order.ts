@@ -163,7 +163,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "index.ts",
   ],
   "hosted-control-plane": [
-    "at-rest.ts flags.ts backup-spec.ts etcd",
+    "at-rest.ts audit-log.ts flags.ts backup-spec.ts etcd",
     "runtime.ts",
     "backup",
     "process",

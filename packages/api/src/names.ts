@@ -35,6 +35,8 @@ export const annotations = {
   machine: "cluster.x-k8s.io/machine",
   ownerKind: "cluster.x-k8s.io/owner-kind",
   ownerName: "cluster.x-k8s.io/owner-name",
+  /** "true" lets an object take over resources with its names that it has no proof to have created. */
+  adoptResources: "causeway.dev/adopt-resources",
   /** On a Cluster: "none" keeps the controllers of Cinder volumes, and a StorageClass of theirs, out of it. */
   volumes: "causeway.dev/volumes",
   /** On a Cluster: "octavia" runs the controllers of Ingresses and Gateways on Octavia for it. */

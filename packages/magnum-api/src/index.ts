@@ -6,7 +6,15 @@ export { desiredManifests, nothingStands, type KeystoneAddress } from "./cluster
 export { refusedLabel as labelProblem } from "./cluster/labels.ts";
 export { heatAnnotation, readHeat, renderHeat, type HeatGroup, type HeatReport } from "./cluster/heat.ts";
 export { readMigrating, renderMigrating, type MigrationState } from "./cluster/migrating.ts";
-export { magnumLabels, migratingAnnotation, namespaceOf, objectNameOf, poolNameOf } from "./cluster/names.ts";
+export {
+  appliedAnnotation,
+  magnumLabels,
+  migratingAnnotation,
+  namespaceOf,
+  objectNameOf,
+  poolNameOf,
+} from "./cluster/names.ts";
 export { attributesOf as templateAttributes } from "./resources/template-attributes.ts";
 export { isUuid } from "./wire/fields.ts";
 export { readPolicyFile } from "./settings/policy-file.ts";
+export { fieldManager } from "./cluster/perform.ts";

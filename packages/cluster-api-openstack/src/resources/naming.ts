@@ -2,6 +2,7 @@
  * Names, descriptions and metadata by which resources of a cluster are known. They equal upstream's, so that estates
  * can be taken over.
  */
+import { annotations } from "@causeway/api";
 
 /** "namespace-name": how a cluster is called in the names of its resources. */
 export function clusterResourceName(namespace: string, cluster: string): string {
@@ -70,7 +71,7 @@ export const serverFinalizer = "openstackserver.infrastructure.cluster.x-k8s.io"
 export const machineFinalizer = "openstackmachine.infrastructure.cluster.x-k8s.io";
 
 /** Annotation: "true" lets an object take over resources with its names that it has no proof to have created. */
-export const adoptAnnotation = "causeway.dev/adopt-resources";
+export const adoptAnnotation = annotations.adoptResources;
 /** Annotation with the hashes of the security group rules that were created for the rule lists of the spec. */
 export const rulesAnnotation = "causeway.dev/security-group-rules";
 /** Annotation with "region/project" in which a cluster's resources are, written before the first is made. */

@@ -4,7 +4,12 @@ import { expect, test } from "vitest";
 import { openEtcd } from "./etcd-admin.ts";
 
 test.for<[title: string, password: string, hint: RegExp, path: string]>([
-  ["that control planes share is about its users", "secret", /creates the users of the pooled etcd/, "auth/authenticate"],
+  [
+    "that control planes share is about its users",
+    "secret",
+    /creates the users of the pooled etcd/,
+    "auth/authenticate",
+  ],
   ["of one control plane is about its port and its quorum", "", /port 2379.*quorum/, "maintenance/status"],
 ])("the hint for an unreachable etcd %s", async ([, password, hint, path]) => {
   const listener = createServer();

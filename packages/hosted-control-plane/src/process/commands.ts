@@ -4,6 +4,7 @@ import { flagArgs, withFlags } from "../flags.ts";
 import type { ControlPlaneSpec } from "../runtime.ts";
 import type { ChildCommand } from "./child.ts";
 import type { Ports } from "./ports.ts";
+import { auditLogArgs } from "../audit-log.ts";
 
 /** What the command lines are made from. */
 export interface CommandsFrom {
@@ -106,9 +107,7 @@ function ownApiArgs({ dir, ports, spec, listen, egress, encryption, tokenWebhook
     ...(isIP(host) === 0 ? [] : [`--advertise-address=${host}`]),
     "--allow-privileged=true",
     "--anonymous-auth=true",
-    `--audit-log-path=${join(dir, "run", "audit.log")}`,
-    "--audit-log-maxsize=100",
-    "--audit-log-maxbackup=4",
+    ...auditLogArgs(join(dir, "run", "audit.log")),
     `--audit-policy-file=${join(dir, "audit-policy.json")}`,
     ...(tokenWebhook === undefined
       ? []

@@ -1,12 +1,11 @@
 import type { AuditSettings, AuditWebhook } from "../options.ts";
 import type { Mount } from "./pod.ts";
+import { AUDIT_LOG_MEGABYTES, auditLogArgs } from "../../audit-log.ts";
 
 /** In the Secret of kube-apiserver: it may have a token. */
 export const AUDIT_WEBHOOK_FILE = "audit-webhook.conf";
 
 const FOLDER = "/var/lib/kube-apiserver/audit";
-/** Megabytes of one file, and older files that are kept: as in runtime Process. */
-const [MEGABYTES, FILES] = [100, 4];
 /** Events that wait for the webhook; more are dropped, and no request is held up. */
 const BUFFER = 5_000;
 
@@ -17,7 +16,7 @@ export function auditArgs({ log, webhook }: AuditSettings, pki: string): string[
 
 const logArgs: Readonly<Record<AuditSettings["log"], readonly string[]>> = {
   Stdout: ["--audit-log-path=-"],
-  File: [`--audit-log-path=${FOLDER}/audit.log`, `--audit-log-maxsize=${MEGABYTES}`, `--audit-log-maxbackup=${FILES}`],
+  File: auditLogArgs(`${FOLDER}/audit.log`),
   None: [],
 };
 
@@ -35,7 +34,7 @@ function webhookArgs(pki: string): string[] {
 
 /** The volume of the files. A pod whose volume is full is evicted, so that it has more than the files may have. */
 export function auditMounts({ log }: AuditSettings): Mount[] {
-  return log === "File" ? [{ name: "audit", path: FOLDER, scratch: `${MEGABYTES * (FILES + 2)}Mi` }] : [];
+  return log === "File" ? [{ name: "audit", path: FOLDER, scratch: `${AUDIT_LOG_MEGABYTES}Mi` }] : [];
 }
 
 /** A kubeconfig, in JSON, that leads to the webhook. `id`: "NAMESPACE.NAME" of the control plane. */

@@ -1,4 +1,5 @@
 import {
+  annotations as names,
   labels,
   Machine as ClusterMachine,
   MachineDeployment,
@@ -17,8 +18,6 @@ import { secretManifest } from "../import/objects.ts";
 
 /** Marks objects that stand for machines that Heat made. */
 export const adoptedLabel = "migration.causeway.dev/adopted";
-/** The contract's: an OpenStackCluster takes over what has its names. */
-const ADOPT_RESOURCES = "causeway.dev/adopt-resources";
 const MOST_NAME = 63;
 /**
  * The contract's: a machine's controller adds it only before it makes a server. Without it, roll would leave Heat's
@@ -58,7 +57,7 @@ export function poolManifests(cluster: MagnumCluster, keystone: KeystoneAddress)
  * name is the same every time: they are the new one's.
  */
 function withGroups({ type, object }: Manifest): Manifest {
-  const annotations = { ...object.metadata.annotations, [ADOPT_RESOURCES]: "true" };
+  const annotations = { ...object.metadata.annotations, [names.adoptResources]: "true" };
   return { type, object: { ...object, metadata: { ...object.metadata, annotations } } };
 }
 

@@ -1,14 +1,11 @@
 import { MachineDeployment, MagnumCluster, type Manifest } from "@causeway/api";
 import { InputError } from "@causeway/foundation";
-import { poolNameOf } from "@causeway/magnum-api";
+import { appliedAnnotation, fieldManager, poolNameOf } from "@causeway/magnum-api";
 import { groupImages, type GroupImage } from "../../inventory/images.ts";
 import { readImages, requireImage } from "../../inventory/read-images.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import type { Tools } from "../../run/phase.ts";
 import { imageOf } from "./row.ts";
-
-/** As the Magnum API itself says that it has applied an object. */
-const APPLIED = "magnum.causeway.dev/applied";
 
 /** Whether an object is as the Magnum API would apply it. */
 export async function isApplied(
@@ -18,7 +15,7 @@ export async function isApplied(
 ): Promise<boolean> {
   const { namespace = "", name, annotations } = object.metadata;
   const found = await management.find(type, { namespace, name }, { signal });
-  return found !== undefined && found.metadata.annotations?.[APPLIED] === annotations?.[APPLIED];
+  return found !== undefined && found.metadata.annotations?.[appliedAnnotation] === annotations?.[appliedAnnotation];
 }
 
 /** Applies an object as the Magnum API does. */
@@ -27,7 +24,7 @@ export async function apply(
   { type, object }: Manifest,
   signal: AbortSignal,
 ): Promise<void> {
-  await management.apply(type, object, { fieldManager: "causeway-magnum", force: true, signal });
+  await management.apply(type, object, { fieldManager, force: true, signal });
 }
 
 /** Writes of a row what the migration decides. */
