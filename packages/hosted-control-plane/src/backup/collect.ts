@@ -1,9 +1,9 @@
 import { CausewayError, messageOf, type Clock } from "@causeway/foundation";
 import type { DatastoreReader, KeyList, StoredKey, Value } from "./datastore.ts";
 
-/** What is collected, and where it goes. */
+/** The values to collect, and where to write them. */
 export interface CollectWith {
-  /** What is read first: all values, or those that changed, each as it is when it is read. */
+  /** The first pass: all values, or the changed ones, each in the version that the read returns. */
   readonly first: AsyncIterable<readonly Value[]>;
   /** Of all keys at a revision, those whose values are needed. */
   readonly needed: (list: KeyList) => readonly StoredKey[];
@@ -21,10 +21,10 @@ const ON_THE_WAY = 25;
 const WAITS = 120;
 
 /**
- * Writes the values of one moment while others write. No revision is held, so that no compaction and no rate of writes
- * can stop it: values are read as they are, what is written meanwhile is received, and at the end a list of all keys
- * says which version of each is needed. A version is named by its key and the revision that wrote it; those that were
- * received in no way are read again, and a new list is made. More versions may be written than are needed.
+ * Writes the values of one moment while clients write to the keyspace. It holds no revision, so that neither compaction
+ * nor the rate of writes can stop it: it reads current values, follows writes by a watch, and at the end lists all keys
+ * to learn which version of each it needs. A version is a key and the revision that wrote it. Versions that neither the
+ * reads nor the watch had are read again, and a new list is made. It may write more versions than it needs.
  * @returns the list: every value of it was written
  * @throws BACKUP_DATA_CHANGING
  */

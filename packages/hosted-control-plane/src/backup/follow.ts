@@ -1,11 +1,11 @@
 import type { Call } from "../etcd/etcd-admin.ts";
 import type { Value } from "./datastore.ts";
 
-/** What is written to a keyspace while its values are read: of each key the newest version, or every version. */
+/** Receives the writes to a keyspace while its values are read: the newest version of each key, or every version. */
 export interface Follower {
   /** Characters of the versions that are kept. */
   readonly size: number;
-  /** False: the stream ended, and what is written is not received any more. */
+  /** False: the stream ended, and no further writes are received. */
   readonly isRunning: boolean;
   /** Why the stream ended last; undefined: it has not, or etcd ended it without an error. */
   readonly failure: unknown;
@@ -17,7 +17,7 @@ export interface Follower {
   release(): void;
   /** Takes out the versions that are kept. */
   take(): Value[];
-  /** One version of a key, as long as it is kept. */
+  /** One version of a key, if it is still kept. */
   find(key: string, modified: number): Value | undefined;
 }
 
@@ -33,8 +33,8 @@ interface WatchLine {
 }
 
 /**
- * A watch of a range, from the revision of now on: as long as it is read, no compaction ends it. It may miss writes,
- * when a member restarts or the stream ends, so that a list of keys and revisions has to say what is whole.
+ * A watch of a range from the current revision on; compaction does not end it as long as it is read. It may miss
+ * writes when a member restarts or the stream ends: a list of keys and revisions shows which versions are missing.
  * @param kept which of etcd's keys are data, without their prefix
  */
 export function createFollower(
@@ -73,7 +73,7 @@ export function createFollower(
           for (const each of kept(puts.map(({ kv }) => kv))) add(each);
           return canceled !== true && size < LARGEST;
         };
-        // Parts of long answers come one by one.
+        // Long responses are split into fragments.
         const ended = call("watch", { create_request: { ...range, fragment: true } }, { onLine, timeout: IDLE });
         const end = (error?: unknown): void => {
           failure = error;

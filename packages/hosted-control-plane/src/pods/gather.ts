@@ -75,7 +75,7 @@ export async function gather(from: GatherFrom, tenant: Tenant, signal: AbortSign
 /** Milliseconds for all of it: one etcd that does not answer holds back none of the others. */
 const READ_WITHIN = 3_000;
 
-/** An etcd that does not answer is looked at again: its members are left as they are meanwhile. */
+/** Reads the members of an etcd. If it does not respond, its members stay unchanged until the next read. */
 async function membershipOf(
   { members, clock }: GatherFrom,
   of: Pick<Observed, "spec" | "live" | "pods" | "namespaceName">,

@@ -37,9 +37,9 @@ export interface Observed {
   readonly cloudConfig: string | undefined;
   /** The etcd that control planes share; undefined: nothing is known of it yet. */
   readonly pool: PoolState | undefined;
-  /** Of its own etcd, while another number of members is requested; undefined: it was not asked, or does not answer. */
+  /** Of its own etcd, while its number of members changes; undefined: it was not read, or the etcd does not respond. */
   readonly membership: EtcdMembership | undefined;
-  /** Why it does not answer. */
+  /** The error of the last read. */
   readonly membershipFailure?: string;
   /** Since when nothing of its members changed (ms since epoch), while another number of them is requested. */
   readonly membersSince?: number;

@@ -44,7 +44,7 @@ export function isResizing(from: SpecAndLive): boolean {
   return from.spec.replicas !== 0 && isResized(from);
 }
 
-/** Changes whenever the members of an etcd come closer to what is requested, or away from it. */
+/** A value that differs after each change of the members or of their requested number. */
 export function memberProgress(from: SpecAndLive & Pick<MembersFrom, "membership">): string {
   return isResizing(from) ? canonicalJson([wantedOf(from), annotated(from), from.membership ?? null]) : "";
 }
@@ -58,7 +58,7 @@ export function servingMembers(from: MembersFrom): number {
   const least = Math.min(wantedOf(from), settled, registered);
   if (!isResized(from)) return least;
   const voters = from.membership?.members.filter(({ isLearner }) => !isLearner).length;
-  // While the etcd does not answer, what it said last may be old: none is added to those of now.
+  // If the etcd does not respond, its last known members may be outdated: API servers get no new member.
   return Math.min(least, voters ?? serversOf(from.live.get("Deployment/kube-apiserver") as Deployment | undefined));
 }
 
@@ -79,8 +79,8 @@ function annotated(from: SpecAndLive): { readonly settled?: number; readonly reg
 }
 
 /**
- * What the StatefulSet is to have. While members change, it has those that the etcd knows. Pods that run are not
- * restarted by it: only one that starts for the first time reads the members that it joins from its command.
+ * The desired StatefulSet. While members change, it has the members that the etcd lists. Running pods are not
+ * restarted: only a pod that starts for the first time reads from its command which members it joins.
  */
 export function wantedMembers(from: MembersFrom): WantedMembers {
   const wanted = wantedOf(from);
@@ -121,10 +121,10 @@ function hasPod({ pods }: Pick<MembersFrom, "pods">, ordinal: number): boolean {
 
 /**
  * The rules of another number of members: one at a time, only while all others are ready, so that there is a quorum all
- * the time. A new member receives all data before it votes. Members leave when no API server connects to them, and the
- * one that stays leads before. Where it is, is in the etcd's own list, so that a crash repeats nothing, and a request
- * for the old number in the midst goes back from there.
- * @param isSettled every object is as it is to be
+ * the time. A new member receives all data before it votes. Members leave when no API server connects to them, after
+ * the member that remains has become the leader. The etcd's own list records the progress, so that a crash repeats
+ * nothing, and a request for the old number continues from there.
+ * @param isSettled every object has its desired state
  */
 export function memberSteps(from: MembersFrom, isSettled: boolean): Step[] {
   const { membership } = from;
@@ -140,7 +140,7 @@ export function memberSteps(from: MembersFrom, isSettled: boolean): Step[] {
     if (members.length > wanted) return [{ type: "remove-etcd-member", access, id }];
     return hasPod(from, members.length - 1) ? [{ type: "promote-etcd-member", access, id }] : [];
   }
-  // With one of them away, another one that stops would stop all writes.
+  // If a member is not ready, the loss of another one would stop all writes.
   if (access.addresses.length < members.length || hasPod(from, members.length)) return [];
   if (members.length > wanted) return leaveSteps(from, membership, access);
   if (members.length === wanted || isRotated(from)) return [];
@@ -172,10 +172,10 @@ function isRotated({ live }: MembersFrom): boolean {
   return placeOf(live.get(`Secret/${copyName("etcd-ca")}`) as Secret | undefined).stage !== "single";
 }
 
-/** Milliseconds without an answer that the election of a leader may take. */
+/** Milliseconds that the election of a leader may take; the etcd does not respond meanwhile. */
 const ELECTION = 10_000;
 
-/** An etcd that cannot be asked about its members for a while, in which they are to change. */
+/** The problem of an etcd whose members are to change, and which has not listed them for a while. */
 export function membershipProblem(from: Observed, now: number): ControlPlaneProblem | undefined {
   const { membershipFailure, membersSince = -Infinity, namespaceName } = from;
   if (membershipFailure === undefined || !isResizing(from) || now - membersSince < ELECTION) return undefined;

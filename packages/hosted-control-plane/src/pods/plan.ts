@@ -36,9 +36,11 @@ import {
 
 /** How often the cloud's configuration is read again. */
 const REREAD = 300_000;
-/** How often an etcd is asked again while its members change, since no object changes with them: at most, at least. */
+/**
+ * Pauses between reads of an etcd whose members change: the shortest and the longest. No watched object changes then.
+ */
 const MEMBERS_AGAIN = [1_000, 60_000] as const;
-/** How often an etcd is asked whether members that do not belong to it were removed. */
+/** The pause between reads of an etcd from which the operator has to remove a member. */
 const MEMBERS_REPAIRED = 30_000;
 
 /**

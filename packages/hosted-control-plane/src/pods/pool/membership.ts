@@ -4,28 +4,30 @@ import { openEtcd, type EtcdAccess } from "../../etcd/etcd-admin.ts";
 /** A member of an etcd, as the etcd knows it. */
 export interface EtcdMember {
   readonly id: string;
-  /** "etcd-1", by its address; undefined: it is none of the StatefulSet's. */
+  /** "etcd-1", by its address; undefined: it does not belong to the StatefulSet. */
   readonly name: string | undefined;
   /** It receives all data, and does not vote yet. */
   readonly isLearner: boolean;
 }
 
-/** The members of an etcd, and which one leads. */
+/** The members of an etcd, and its leader. */
 export interface EtcdMembership {
   readonly members: readonly EtcdMember[];
-  /** Its id; undefined: none does now. */
+  /** Its id; undefined: there is no leader now. */
   readonly leader: string | undefined;
 }
 
 /** Changes the members of an etcd. All calls are safe to repeat. */
 export interface EtcdMembers {
   read(access: EtcdAccess, signal: AbortSignal): Promise<EtcdMembership>;
-  /** Without a vote, so that the others have a quorum while it starts. */
+  /** Adds a learner, which has no vote, so that the others keep their quorum while it starts. */
   add(access: EtcdAccess, peerUrl: string, signal: AbortSignal): Promise<void>;
   /** False: it has not received all data yet. */
   promote(access: EtcdAccess, id: string, signal: AbortSignal): Promise<boolean>;
   remove(access: EtcdAccess, id: string, signal: AbortSignal): Promise<void>;
-  /** Has another member lead. Only the one that leads accepts it: each address is asked whether it does. */
+  /**
+   * Makes another member the leader. Only the leader accepts the request: it is found by the status of each address.
+   */
   moveLeader(access: EtcdAccess, to: string, signal: AbortSignal): Promise<void>;
 }
 
@@ -76,7 +78,7 @@ export function createEtcdMembers({ clock }: { readonly clock: Clock }): EtcdMem
       try {
         await call("cluster/member/remove", { ID: id });
       } catch (error) {
-        // An earlier attempt whose answer was lost did it.
+        // An earlier attempt removed it, and its response was lost.
         if ((await isThere(access, id, signal)) !== undefined) throw error;
       }
     },
