@@ -16,7 +16,7 @@ export const consentLabel = "addons.causeway.dev/argo-cd";
  */
 export const projectsAnnotation = "addons.causeway.dev/argo-cd-projects";
 
-/** Labels of what is made for Argo CD. */
+/** Labels of the objects that are created for Argo CD. */
 export const argoLabels = {
   /** On Secrets, from Argo CD: "cluster". */
   secretType: "argocd.argoproj.io/secret-type",

@@ -26,7 +26,7 @@ export function clusterClassController(context: Context): ControllerOptions {
           found: lookUp(context, key.namespace, { apiGroup: apiVersion.split("/")[0] ?? "", kind, name }),
         };
       });
-      // For a class that is wrong in itself, or paused, no extension is asked.
+      // No extension is called for an invalid or paused class.
       const isAsked = !isPausedClass(clusterClass) && classProblems(clusterClass).length === 0;
       const discovered = isAsked ? await discoverVariables({ calls: context.named, clock }, clusterClass, signal) : [];
       return { clusterClass, templates, discovered };

@@ -24,7 +24,7 @@ const againAfterSuccess = 10 * 60_000;
 const mostDiscovered = 1_000;
 const mostBytes = 256 * 1024;
 
-/** All variables of a class, by who defines them, and what is wrong with them. */
+/** All variables of a class by their sources, and the problems of their definitions. */
 export function judgeVariables({ clusterClass, discovered }: Observed): VariablesVerdict {
   const own = classProblems(clusterClass);
   if (own.length > 0) return { problems: own, variables: undefined };
@@ -99,7 +99,7 @@ function isConflict([first, ...others]: readonly StatusDefinition[]): boolean {
   return others.some((one) => form(one) !== form(first));
 }
 
-/** A boolean of a schema that is false says no more than one that is missing; defaults and enums are values. */
+/** In a schema a boolean that is false equals a missing one; defaults and enums are values and stay. */
 function withoutFalse(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutFalse);
   if (!isRecord(value)) return value;

@@ -117,7 +117,7 @@ const sections: Readonly<Record<string, Readonly<Record<string, Shape>>>> = {
 
 /**
  * The Ignition config of a Container Linux Config, as far as it does not depend on a platform: without the sections for
- * etcd, flannel, docker, locksmith and updates. `strict`: what is unknown is an error, and else ignored.
+ * etcd, flannel, docker, locksmith and updates. With `strict` an unknown field is an error; otherwise it is ignored.
  *
  * @throws Error that names the field
  */

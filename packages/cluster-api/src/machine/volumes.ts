@@ -1,7 +1,7 @@
 import type { Node, PersistentVolume, Pod, VolumeAttachment } from "@causeway/kubernetes";
 import { drainBehaviorOf, type DrainContext } from "./drain-rules.ts";
 
-/** What is known of a Node's volumes; read once nothing is left to drain. */
+/** The volumes of a Node, which are read after its drain. */
 export interface ObservedVolumes {
   /** Those of the one Node. */
   readonly attachments: readonly VolumeAttachment[];

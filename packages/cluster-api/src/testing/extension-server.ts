@@ -6,7 +6,7 @@ import { hooksApi } from "../runtime/hooks.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A handler of a runtime extension: its hook, and what it answers to a request. */
+/** A handler of a runtime extension: its hook, and its response to a request. */
 export interface PlayedHandler {
   readonly hook: string;
   readonly failurePolicy?: "Fail" | "Ignore";

@@ -18,7 +18,7 @@ import type { MadeObject } from "./made-objects.ts";
 import { TopologyProblem } from "./problem.ts";
 import type { SkippedPatches } from "./skipped-patches.ts";
 
-/** What is kept from one reconcile to the next. */
+/** State that outlives a reconcile. */
 export interface TopologyMemory {
   readonly differences: Differences;
   readonly brake: RotationBrake;

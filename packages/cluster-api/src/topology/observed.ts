@@ -14,7 +14,7 @@ export interface Observed {
     readonly reason: "ReconcileFailed" | "ClusterClassNotReconciled" | "ClusterCreating";
     readonly message: string;
   };
-  /** What is reported as long as the extensions of its patches serve others first. */
+  /** The report while the extensions of its patches are busy with other Clusters. */
   readonly before?: TopologyReport;
   /** How the handlers of runtime extensions bear on it. */
   readonly hooks: HookState;

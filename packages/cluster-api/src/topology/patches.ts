@@ -25,7 +25,7 @@ export interface PatchInput {
   readonly holder: Holder;
   /** By name, `builtin` among them. */
   readonly variables: Fields;
-  /** Of this template, by the names of patches: an external patch that has none here was not asked for. */
+  /** Of this template, by the names of patches: an external patch without an entry was not requested yet. */
   readonly generated?: ReadonlyMap<string, readonly GeneratedPatch[]>;
 }
 
