@@ -10,7 +10,8 @@ let root = "";
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "shape-"));
   mkdirSync(join(root, FOLDER), { recursive: true });
-  for (const file of ["steps", "perform", "controller"]) write(file, "export {};\n");
+  for (const file of ["steps", "controller"]) write(file, "export {};\n");
+  write("perform", "export async function perform(step: Step, signal: AbortSignal): Promise<void> {}\n");
   write("gather", "export async function gather(key: ObjectKey): Promise<Observed> {}\n");
   write("plan", PLAN);
 });
@@ -19,13 +20,12 @@ afterEach(() => rmSync(root, { recursive: true }));
 const write = (file: string, text: string) => writeFileSync(join(root, FOLDER, `${file}.ts`), text);
 
 test("the check of controllers accepts a controller of five files", () => {
-  expect(checkControllerShape(root, {})).toEqual([]);
+  expect(checkControllerShape(root)).toEqual([]);
 });
 
-test("the check of controllers names the files that a controller lacks, unless that has a reason", () => {
+test("the check of controllers names the files that a controller lacks", () => {
   rmSync(join(root, FOLDER, "steps.ts"));
-  expect(checkControllerShape(root, {})).toEqual([expect.stringContaining(`${FOLDER}: a controller has`)]);
-  expect(checkControllerShape(root, { [FOLDER]: "a reason" })).toEqual([]);
+  expect(checkControllerShape(root)).toEqual([expect.stringContaining(`${FOLDER}: a controller has`)]);
 });
 
 test.each([
@@ -33,26 +33,21 @@ test.each([
   ['| { readonly type: "deleteNode"; readonly name: string }', "kebab-case: deleteNode"],
 ])("steps are tagged by type, in kebab-case: %s", (source, problem) => {
   write("steps", `export type Step = never\n  ${source};\n`);
-  expect(checkControllerShape(root, {})).toEqual([expect.stringContaining(`${FOLDER}/steps.ts:2: `)]);
-  expect(checkControllerShape(root, {})[0]).toContain(problem);
+  expect(checkControllerShape(root)).toEqual([expect.stringContaining(`${FOLDER}/steps.ts:2: `)]);
+  expect(checkControllerShape(root)[0]).toContain(problem);
 });
 
 test("the check of controllers accepts steps with other fields that are texts", () => {
   write("steps", 'export type Step = { readonly type: "patch-node"; readonly kind: "Secret" };\n');
-  expect(checkControllerShape(root, {})).toEqual([]);
+  expect(checkControllerShape(root)).toEqual([]);
 });
 
 test.each([
   ["plan", "export function planWidget(facts: Facts) {}", "plan(observed: Observed, …)"],
   ["plan", "export function plan(facts: Facts) {}", "plan(observed: Observed, …)"],
   ["gather", "export function gatherWidget() {}", "gather"],
+  ["perform", "export function performWidgetStep() {}", "perform"],
 ])("%s.ts exports the function that all controllers have, not: %s", (file, source, name) => {
   write(file, `${source}\n`);
-  expect(checkControllerShape(root, {})).toEqual([`${FOLDER}/${file}.ts: exports a function ${name}`]);
-});
-
-test("the check of controllers reports an exception that is not needed any more", () => {
-  expect(checkControllerShape(root, { [FOLDER]: "a reason" })).toEqual([
-    expect.stringContaining("remove its exception"),
-  ]);
+  expect(checkControllerShape(root)).toEqual([`${FOLDER}/${file}.ts: exports a function ${name}`]);
 });

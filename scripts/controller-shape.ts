@@ -4,45 +4,31 @@ import { basename, dirname, join, relative } from "node:path";
 
 const FILES = ["gather.ts", "plan.ts", "steps.ts", "perform.ts", "controller.ts"];
 
-/** Folders with a `controller.ts` that lack some of the five, each with its reason. */
-const EXCEPTIONS: Readonly<Record<string, string>> = {
-  "packages/cloud-controller-manager/src/node":
-    "its steps are performed in `controller.ts`, with the client of the informers",
-  "packages/cluster-api/src/clusterclass": "it changes nothing but its own status",
-  "packages/cluster-api/src/csr-approver": "its one rule is `decide.ts`, and its one step the approval",
-  "packages/openstack-operator/src/maintenance": "its steps are those of `model.ts`, which its guards share",
-  "packages/workload-controllers/src/endpointslice": "its steps are those of objects/steps.ts alone",
-  "packages/workload-controllers/src/endpointslicemirroring": "its steps are those of objects/steps.ts alone",
-};
-
 /** What is wrong with the shape of a controller, one line each. */
-export function checkControllerShape(root: string, exceptions = EXCEPTIONS): string[] {
+export function checkControllerShape(root: string): string[] {
   const files = readdirSync(join(root, "packages"), { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(".ts") && !entry.parentPath.includes("node_modules"))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)))
     .sort();
   const read = (file: string) => readFileSync(join(root, file), "utf8");
   return [
-    ...shapes(files, exceptions),
+    ...shapes(files),
     ...files.filter((file) => basename(file) === "steps.ts").flatMap((file) => tags(file, read(file))),
     ...controllersIn(files).flatMap((folder) => names(folder, files, read)),
   ];
 }
 
-function shapes(files: readonly string[], exceptions: Readonly<Record<string, string>>): string[] {
+function shapes(files: readonly string[]): string[] {
   const known = new Set(files);
-  const problems = controllersIn(files).flatMap((folder) => {
+  return controllersIn(files).flatMap((folder) => {
     const missing = FILES.filter((file) => !known.has(`${folder}/${file}`));
-    if (missing.length === 0 || exceptions[folder] !== undefined) return [];
-    return [`${folder}: a controller has ${FILES.join(", ")}; missing: ${missing.join(", ")}`];
+    return missing.length === 0
+      ? []
+      : [`${folder}: a controller has ${FILES.join(", ")}; missing: ${missing.join(", ")}`];
   });
-  const needless = Object.keys(exceptions)
-    .filter((folder) => FILES.every((file) => known.has(`${folder}/${file}`)))
-    .map((folder) => `${folder}: has all five files; remove its exception from scripts/controller-shape.ts`);
-  return [...problems, ...needless];
 }
 
-/** Folders with a `controller.ts` and a plan. */
+/** Folders with a `controller.ts` and a plan, or a gather. */
 function controllersIn(files: readonly string[]): string[] {
   const known = new Set(files);
   return files
@@ -64,11 +50,12 @@ function tags(file: string, source: string): string[] {
   });
 }
 
-/** Every controller reads with `gather` and decides with `plan(observed: Observed, …)`. */
+/** Every controller reads with `gather`, decides with `plan(observed: Observed, …)` and writes with `perform`. */
 function names(folder: string, files: readonly string[], read: (file: string) => string): string[] {
   const wanted: readonly (readonly [file: string, pattern: RegExp, what: string])[] = [
     ["plan.ts", /^export function plan\(\s*(?:\w+|\{[^}]*\}): Observed\b/m, "plan(observed: Observed, …)"],
     ["gather.ts", /^export (?:async )?function gather[(<]/m, "gather"],
+    ["perform.ts", /^export (?:async )?function perform[(<]/m, "perform"],
   ];
   return wanted.flatMap(([name, pattern, what]) => {
     const file = `${folder}/${name}`;

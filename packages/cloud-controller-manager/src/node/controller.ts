@@ -2,13 +2,11 @@ import { messageOf, type Clock, type Log, type Metrics } from "@causeway/foundat
 import {
   runPipeline,
   isConflict,
-  isNotFound,
   Node,
   runController,
   watchInformer,
   type EventRecorder,
   type Informers,
-  type KubernetesClient,
   type ObjectKey,
   type Pipeline,
   type Source,
@@ -20,6 +18,7 @@ import { taintRemovals } from "../service/memory/reconciles.ts";
 import { RateLimitedRefresh } from "../rate-limited-refresh.ts";
 import { denialPause, Denials } from "./denials.ts";
 import { gather, type Duties, type Observed } from "./gather.ts";
+import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import { parseProviderId } from "./provider-id.ts";
 import { NotReadyTracker } from "./not-ready-tracker.ts";
@@ -111,52 +110,4 @@ export function createNodeController(options: NodeControllerOptions): { run(sign
         signal,
       ),
   };
-}
-
-interface StepContext {
-  readonly node: Node;
-  readonly signal: AbortSignal;
-  readonly events: EventRecorder;
-}
-
-async function perform(client: KubernetesClient, step: Step, on: StepContext): Promise<void> {
-  const { node, signal } = on;
-  const key = { namespace: "", name: node.metadata.name };
-  switch (step.type) {
-    case "set-addresses": {
-      // As with taints below: the kubelet's own Hostname, written just now, must not be lost.
-      const body = { metadata: revisionOf(node), status: { addresses: step.addresses } };
-      await client.patch(Node, key, { type: "merge", body }, { subresource: "status", signal });
-      return;
-    }
-    case "set-node":
-      await client.patch(Node, key, { type: "merge", body: nodePatch(step, node) }, { signal });
-      return;
-    case "delete-node":
-      return deleteNode(client, step.reason, on);
-  }
-}
-
-/** The resourceVersion keeps another's change of the taints from being undone: they are one atomic list. */
-function nodePatch(step: Extract<Step, { type: "set-node" }>, node: Node): Readonly<Record<string, unknown>> {
-  const { labels, providerId, taints } = step;
-  return {
-    metadata: { labels, ...(taints ? revisionOf(node) : {}) },
-    spec: { ...(providerId === undefined ? {} : { providerID: providerId }), ...(taints ? { taints } : {}) },
-  };
-}
-
-/** Makes the server refuse a patch of what has changed meanwhile. */
-function revisionOf({ metadata }: Node): { resourceVersion?: string } {
-  return metadata.resourceVersion === undefined ? {} : { resourceVersion: metadata.resourceVersion };
-}
-
-async function deleteNode(client: KubernetesClient, reason: string, on: StepContext): Promise<void> {
-  const { node, signal, events } = on;
-  const { name, uid } = node.metadata;
-  events.event(node, { type: "Normal", reason: "DeletingNode", message: reason });
-  const preconditions = uid === undefined ? {} : { preconditions: { uid } };
-  await client.delete(Node, { namespace: "", name }, { signal, ...preconditions }).catch((error: unknown) => {
-    if (!isNotFound(error)) throw error;
-  });
 }

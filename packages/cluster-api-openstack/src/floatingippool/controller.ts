@@ -15,7 +15,7 @@ import {
 import { failureOf } from "../reactions/failure.ts";
 import { publishedMessage, refusalOf } from "../reactions/refusals.ts";
 import { gather, poolOf, type PoolGathered, type PoolSources } from "./gather.ts";
-import { fieldManager, performPoolStep } from "./perform.ts";
+import { fieldManager, perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { PoolStep } from "./steps.ts";
 
@@ -39,11 +39,7 @@ export function runPoolController(options: PoolControllerOptions, signal: AbortS
     gather: (key, term) => gather(sources, key, term),
     plan,
     perform: (step, observed, term) =>
-      performPoolStep(
-        step,
-        { object: latest(sources, observed), session: observed.session, client, events, sources },
-        term,
-      ),
+      perform(step, { object: latest(sources, observed), session: observed.session, client, events, sources }, term),
     async publish(observed, status, planned, term) {
       const object = sources.pools.get(keyOf(observed));
       if (!object || object.metadata.uid !== observed.object.metadata.uid) return;

@@ -26,7 +26,7 @@ export interface PoolPerformContext {
 export const fieldManager = "causeway-openstackfloatingippool";
 
 /** Makes one step true. Each step may be repeated. */
-export async function performPoolStep(step: PoolStep, using: PoolPerformContext, signal: AbortSignal): Promise<void> {
+export async function perform(step: PoolStep, using: PoolPerformContext, signal: AbortSignal): Promise<void> {
   const { client, object, sources } = using;
   const { namespace = "" } = object.metadata;
   switch (step.type) {

@@ -19,7 +19,7 @@ import { unreadReport } from "../reactions/unread.ts";
 import { gather, type ClusterGathered, type ClusterSources } from "./gather.ts";
 import type { ClusterStep } from "./steps.ts";
 import { plan, type ClusterPlan } from "./plan.ts";
-import { fieldManager, performClusterStep } from "./perform.ts";
+import { fieldManager, perform } from "./perform.ts";
 
 /** What the controller of OpenStackClusters works with. `shards` says which namespaces are this process's. */
 export interface ClusterControllerOptions {
@@ -49,11 +49,7 @@ export function reconcileCluster(options: ClusterControllerOptions): Reconcile {
     plan,
     planned: (observed, planned, now) => requestLists(sources, observed, { plan: planned, now }),
     perform: (step, observed, signal) =>
-      performClusterStep(
-        step,
-        { object: latest(sources, observed), session: observed.session, client, events },
-        signal,
-      ),
+      perform(step, { object: latest(sources, observed), session: observed.session, client, events }, signal),
     async publish(observed, status, planned, signal) {
       const object = sources.openStackClusters.get(keyOf(observed));
       if (!object || object.metadata.uid !== observed.object.metadata.uid) return;

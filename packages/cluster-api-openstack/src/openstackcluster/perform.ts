@@ -84,11 +84,7 @@ const kubernetesSteps: Performers<
 const cloudSteps = { ...networkSteps, ...securityGroupSteps, ...endpointSteps };
 
 /** Makes one step true. Each step may be repeated: what an attempt before has made is found again. */
-export async function performClusterStep(
-  step: ClusterStep,
-  using: ClusterPerformContext,
-  signal: AbortSignal,
-): Promise<void> {
+export async function perform(step: ClusterStep, using: ClusterPerformContext, signal: AbortSignal): Promise<void> {
   if (isKubernetesStep(step)) {
     const perform = kubernetesSteps[step.type] as (
       s: ClusterStep,

@@ -17,7 +17,7 @@ import { unreadReport } from "../reactions/unread.ts";
 import { gather, type MachineGathered, type MachineSources } from "./gather.ts";
 import type { MachineStep } from "./steps.ts";
 import { plan, type MachinePlan } from "./plan.ts";
-import { fieldManager, performMachineStep } from "./perform.ts";
+import { fieldManager, perform } from "./perform.ts";
 import { serverFailure } from "./failure.ts";
 
 /** What the controller of OpenStackMachines works with. `shards` says which namespaces are this process's. */
@@ -54,11 +54,7 @@ export function reconcileMachine(options: MachineControllerOptions): Reconcile {
     },
     perform(step, observed, signal) {
       const object = latest(sources, observed);
-      return performMachineStep(
-        step,
-        { object, session: observed.session, client, secrets: sources.secrets, events },
-        signal,
-      );
+      return perform(step, { object, session: observed.session, client, secrets: sources.secrets, events }, signal);
     },
     async publish(observed, status, planned, signal) {
       const object = sources.openStackMachines.get(keyOf(observed));

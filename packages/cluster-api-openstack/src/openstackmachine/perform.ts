@@ -18,11 +18,7 @@ export interface MachinePerformContext extends ServerPerformContext {
 export const fieldManager = "causeway-openstackmachine";
 
 /** Makes one step true. Each step may be repeated. */
-export async function performMachineStep(
-  step: MachineStep,
-  using: MachinePerformContext,
-  signal: AbortSignal,
-): Promise<void> {
+export async function perform(step: MachineStep, using: MachinePerformContext, signal: AbortSignal): Promise<void> {
   const { client, object } = using;
   if (step.type === "add-finalizer") {
     await addFinalizer(client, OpenStackMachine, object, { finalizer: machineFinalizer, signal });

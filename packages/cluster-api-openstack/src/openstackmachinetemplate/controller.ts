@@ -15,7 +15,7 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import { messageOf } from "@causeway/foundation";
-import { fieldManager, performTemplateStep } from "./perform.ts";
+import { fieldManager, perform } from "./perform.ts";
 import { gather, templateOf, type TemplateSources } from "./gather.ts";
 import type { Observed } from "./model.ts";
 import { plan } from "./plan.ts";
@@ -41,7 +41,7 @@ export function runTemplateController(options: TemplateControllerOptions, signal
   const pipeline: Pipeline<Observed, TemplateStep, Status> = {
     gather: (key, term) => gather(sources, key, term),
     plan,
-    perform: (step, _observed, term) => performTemplateStep(step, { client, events }, term),
+    perform: (step, _observed, term) => perform(step, { client, events }, term),
     async publish({ object }, status, planned, term) {
       const now = sources.templates.get(keyOf(object));
       if (!now || now.metadata.uid !== object.metadata.uid) return;

@@ -12,7 +12,7 @@ export interface TemplatePerformContext {
 }
 
 /** Makes a step true; a machine that has changed meanwhile is looked at again. */
-export async function performTemplateStep(
+export async function perform(
   { machine, ports }: TemplateStep,
   { client, events }: TemplatePerformContext,
   signal: AbortSignal,

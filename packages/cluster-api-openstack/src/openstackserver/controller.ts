@@ -15,7 +15,7 @@ import {
 } from "@causeway/kubernetes";
 import { serverFailure } from "../openstackmachine/failure.ts";
 import { gather, type ServerGathered, type ServerSources } from "./gather.ts";
-import { fieldManager, performServerStep } from "./perform.ts";
+import { fieldManager, perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { ServerStep } from "./steps.ts";
 
@@ -38,7 +38,7 @@ export function reconcileServer(options: ServerControllerOptions): Reconcile {
     gather: (key, signal) => gather(sources, key, signal),
     plan,
     perform: (step, observed, signal) =>
-      performServerStep(
+      perform(
         step,
         { object: latest(sources, observed), session: observed.session, client, secrets: sources.secrets, events },
         signal,

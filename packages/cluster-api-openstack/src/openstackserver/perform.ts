@@ -14,11 +14,7 @@ export interface ServerPerformContext extends CloudPerformContext {
 export const fieldManager = "causeway-openstackserver";
 
 /** Makes one step true. Each step may be repeated. */
-export async function performServerStep(
-  step: ServerStep,
-  using: ServerPerformContext,
-  signal: AbortSignal,
-): Promise<void> {
+export async function perform(step: ServerStep, using: ServerPerformContext, signal: AbortSignal): Promise<void> {
   const { client, object } = using;
   const change = { finalizer: serverFinalizer, signal };
   if (step.type === "add-finalizer") await addFinalizer(client, OpenStackServer, object, change);

@@ -12,7 +12,7 @@ import { objectIndex } from "../contract/kind-table.ts";
 import { failure, publish, performAndReport } from "../objects/pipeline.ts";
 import type { Observed } from "./observed.ts";
 import { gather } from "./gather.ts";
-import { performClusterStep } from "./perform.ts";
+import { perform } from "./perform.ts";
 import { clusterStepEvents, plan } from "./plan.ts";
 import type { ClusterStep } from "./steps.ts";
 
@@ -23,11 +23,7 @@ export function clusterController(context: Context): ControllerOptions {
     gather: (key) => Promise.resolve(gather(context, key)),
     plan,
     perform: (step, { cluster }, signal) =>
-      performAndReport(
-        context,
-        { object: cluster, events: clusterStepEvents(step) },
-        performClusterStep(context, step, signal),
-      ),
+      performAndReport(context, { object: cluster, events: clusterStepEvents(step) }, perform(context, step, signal)),
     publish: ({ cluster }, status, events, signal) =>
       publish(context, Cluster, { object: cluster, status, events, signal }),
     failed: (_observed, { status }, _step, error) => failure(status, error),

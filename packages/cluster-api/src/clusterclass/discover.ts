@@ -3,7 +3,15 @@ import { messageOf, type Clock } from "@causeway/foundation";
 import { allCallsWithin, NamedCallFailed, type NamedCalls } from "../runtime/named-calls.ts";
 import { readDiscovered } from "../variables/class-variables.ts";
 import type { VariableDefinition } from "../variables/definition.ts";
-import type { DiscoveredVariables } from "./observed.ts";
+
+/**
+ * The variables that the extension of a patch has, or why they are not known. `isOld`: there is no response, but
+ * nothing is known to be wrong (failurePolicy Ignore, or others are served first): these are what the status lists.
+ */
+export type DiscoveredVariables = { readonly patch: string; readonly handler: string } & (
+  | { readonly variables: readonly VariableDefinition[]; readonly isOld?: true }
+  | { readonly problem: string }
+);
 
 /** Milliseconds that a response to an equal request is used again, by other classes, too. */
 const keep = 10 * 60_000;

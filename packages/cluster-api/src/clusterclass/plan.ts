@@ -2,12 +2,14 @@ import { annotations, type ClusterClassStatus } from "@causeway/api";
 import { ownerReference, setConditions, type Plan, type WantedCondition } from "@causeway/kubernetes";
 import { notPaused, settleConditions } from "../objects/conditions.ts";
 import { metadataPatch } from "../objects/metadata.ts";
-import { patchStep, type ObjectStep } from "../objects/steps.ts";
-import type { Observed } from "./observed.ts";
+import { patchStep } from "../objects/steps.ts";
+import type { Observed } from "./gather.ts";
+import { isPausedClass } from "./paused.ts";
 import { judgeVariables } from "./status-variables.ts";
+import type { ClassStep } from "./steps.ts";
 
 /** Steps own the templates; the status lists the variables. */
-export type ClassPlan = Plan<ObjectStep, ClusterClassStatus>;
+export type ClassPlan = Plan<ClassStep, ClusterClassStatus>;
 
 /**
  * What to do for a ClusterClass: own its templates, so that a move takes them along, and say which variables it has.
@@ -38,12 +40,7 @@ export function plan(observed: Observed, now: number): ClassPlan {
   };
 }
 
-/** Whether the annotation of a pause is there. */
-export function isPausedClass({ metadata }: Observed["clusterClass"]): boolean {
-  return metadata.annotations?.[annotations.paused] !== undefined;
-}
-
-function adoptions({ clusterClass, templates }: Observed): ObjectStep[] {
+function adoptions({ clusterClass, templates }: Observed): ClassStep[] {
   if (clusterClass.metadata.deletionTimestamp) return [];
   const seen = new Set<string>();
   return templates.flatMap(({ found: { kind, object } }) => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { VariableDefinition } from "../variables/definition.ts";
 import { classVariables, readDiscovered } from "../variables/class-variables.ts";
 import { clusterClass } from "../testing/class-manifests.ts";
-import type { Observed } from "./observed.ts";
+import type { Observed } from "./gather.ts";
 import { judgeVariables } from "./status-variables.ts";
 
 const variable = (name: string, schema: object, more: Partial<VariableDefinition> = {}): VariableDefinition => ({

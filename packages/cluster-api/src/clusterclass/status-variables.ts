@@ -3,7 +3,7 @@ import { canonicalJson, isRecord } from "@causeway/foundation";
 import { againAfterFailure } from "../runtime/named-calls.ts";
 import { inline } from "../variables/class-variables.ts";
 import { definitionProblems, type VariableDefinition } from "../variables/definition.ts";
-import type { Observed } from "./observed.ts";
+import type { Observed } from "./gather.ts";
 import { classProblems } from "./problems.ts";
 
 type StatusVariable = NonNullable<ClusterClassStatus["variables"]>[number];

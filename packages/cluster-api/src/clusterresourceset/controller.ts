@@ -14,7 +14,7 @@ import { onConnectionChange, type Context } from "../objects/context.ts";
 import { failure, performAndReport, publish } from "../objects/pipeline.ts";
 import type { Observed } from "./observed.ts";
 import { contentsOf, gather } from "./gather.ts";
-import { performResourceSetStep } from "./perform.ts";
+import { perform } from "./perform.ts";
 import { plan, resourceSetStepEvents } from "./plan.ts";
 import type { ResourceSetStep } from "./steps.ts";
 
@@ -28,7 +28,7 @@ export function clusterResourceSetController(context: Context): ControllerOption
       performAndReport(
         context,
         { object: set, events: resourceSetStepEvents(step) },
-        performResourceSetStep({ context, set }, step, signal),
+        perform({ context, set }, step, signal),
       ),
     publish: ({ set }, status, events, signal) =>
       publish(context, ClusterResourceSet, { object: set, status, events, signal }),

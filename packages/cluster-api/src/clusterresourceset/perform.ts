@@ -11,7 +11,7 @@ import {
 } from "@causeway/kubernetes";
 import type { Context } from "../objects/context.ts";
 import { lockOf, metadataPatch } from "../objects/metadata.ts";
-import { createOnce, perform } from "../objects/pipeline.ts";
+import { createOnce, performWrite } from "../objects/pipeline.ts";
 import { fieldManager } from "../objects/steps.ts";
 import { newBinding, withOutcomes, type Outcome } from "./binding.ts";
 import type { ObservedResource } from "./observed.ts";
@@ -27,10 +27,10 @@ interface Order {
 /**
  * Makes one step true. Safe to repeat: an object that exists is left as it is, or applied again with the same content.
  */
-export async function performResourceSetStep(order: Order, step: ResourceSetStep, signal: AbortSignal): Promise<void> {
+export async function perform(order: Order, step: ResourceSetStep, signal: AbortSignal): Promise<void> {
   const { context, set } = order;
   if (step.type === "unbind") return unbind(context, { binding: step.binding, set }, signal);
-  if (step.type !== "apply") return perform(context, step, signal);
+  if (step.type !== "apply") return performWrite(context, step, signal);
   const results = await Promise.allSettled(step.applications.map((one) => applyTo(order, one, signal)));
   const failed = results.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
   if (failed.length > 0) throw failed[0];

@@ -1,10 +1,10 @@
 import { readRequest, type CertificateSubject } from "@causeway/foundation";
-import { Machine } from "@causeway/api";
+import { Machine, type Cluster } from "@causeway/api";
 import { CertificateSigningRequest, controllerOf, type ObjectKey, type RemoteCluster } from "@causeway/kubernetes";
 import { by, indexOfCluster, type Context } from "../objects/context.ts";
 import { tokensIn } from "../kubeadm-config/gather.ts";
 import { tokenLabel, tokenNamespace, tokenSecretName } from "../kubeadm-config/token.ts";
-import { bootstrapPrefix, clientSigner, nodeNameOf, servingSigner, type RequestFacts } from "./decide.ts";
+import { bootstrapPrefix, clientSigner, nodeNameOf, servingSigner, type RequestFacts } from "./judge.ts";
 
 /** A request in one workload cluster, as a key: the namespace is the cluster's. */
 export function requestKey(cluster: ObjectKey, name: string): ObjectKey {
@@ -12,20 +12,22 @@ export function requestKey(cluster: ObjectKey, name: string): ObjectKey {
 }
 
 /** The Cluster in a key of requestKey. */
-export function clusterOf(key: ObjectKey): ObjectKey {
+function clusterOf(key: ObjectKey): ObjectKey {
   const [namespace = "", name = ""] = key.namespace.split("/");
   return { namespace, name };
 }
 
 /** A request that is open, in the workload cluster that it was made in. */
-export interface Gathered {
+export interface Observed {
   readonly remote: RemoteCluster;
+  /** Undefined: it was deleted. */
+  readonly cluster: Cluster | undefined;
   readonly request: CertificateSigningRequest;
   readonly facts: RequestFacts;
 }
 
 /** The request and its user; undefined when it was deleted, is decided already, or is not a kubelet's. */
-export async function gather(context: Context, key: ObjectKey): Promise<Gathered | undefined> {
+export async function gather(context: Context, key: ObjectKey): Promise<Observed | undefined> {
   const cluster = clusterOf(key);
   const remote = context.remoteClusters.get(cluster);
   const request = remote?.informers.for(CertificateSigningRequest).get({ namespace: "", name: key.name });
@@ -42,7 +44,7 @@ export async function gather(context: Context, key: ObjectKey): Promise<Gathered
     machine: node === undefined ? undefined : machineOf(context, cluster, node),
     tokenMachine: tokenMachine(context, remote, username),
   };
-  return { remote, request, facts };
+  return { remote, cluster: context.clusters.get(cluster), request, facts };
 }
 
 /** A kubelet's request that was neither approved nor denied. */

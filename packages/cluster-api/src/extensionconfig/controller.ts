@@ -4,7 +4,7 @@ import type { Context } from "../objects/context.ts";
 import { failure, publish } from "../objects/pipeline.ts";
 import type { Observed } from "./observed.ts";
 import { gather, type LastDiscoveries } from "./gather.ts";
-import { performExtensionStep } from "./perform.ts";
+import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { ExtensionStep } from "./steps.ts";
 
@@ -15,7 +15,7 @@ export function extensionConfigController(context: Context): ControllerOptions {
   const pipeline: Pipeline<Observed, ExtensionStep, ExtensionConfigStatus> = {
     gather: (key, signal) => gather(context, { key, last }, signal),
     plan,
-    perform: (step) => performExtensionStep(step),
+    perform: (step) => perform(step),
     publish: ({ config }, status, events, signal) =>
       publish(context, ExtensionConfig, { object: config, status, events, signal }),
     failed: (_observed, { status }, _step, error) => failure(status, error),

@@ -14,7 +14,7 @@ import { by, indexOfCluster, onConnectionChange, type Context } from "../objects
 import { failure, publish } from "../objects/pipeline.ts";
 import type { Observed } from "./observed.ts";
 import { gather, tokensIn } from "./gather.ts";
-import { performConfigStep } from "./perform.ts";
+import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { ConfigStep } from "./steps.ts";
 import { tokenLabel } from "./token.ts";
@@ -25,7 +25,7 @@ export function kubeadmConfigController(context: Context): ControllerOptions {
   const pipeline: Pipeline<Observed, ConfigStep, KubeadmConfigStatus> = {
     gather: (key, signal) => gather(context, key, signal),
     plan,
-    perform: (step, observed, signal) => performConfigStep(context, { step, observed }, signal),
+    perform: (step, observed, signal) => perform(context, { step, observed }, signal),
     publish: ({ config }, status, events, signal) =>
       publish(context, KubeadmConfig, { object: config, status, events, signal }),
     failed: (_observed, { status }, _step, error) => failure(status, error),

@@ -28,7 +28,7 @@ import { newToken } from "./new-token.ts";
 import { isToken, tokenNamespace, tokenSecret } from "./token.ts";
 
 /** Makes one step true. Safe to repeat: whichever data Secret is created first settles the token. */
-export async function performConfigStep(
+export async function perform(
   context: Context,
   order: { readonly step: ConfigStep; readonly observed: Observed },
   signal: AbortSignal,

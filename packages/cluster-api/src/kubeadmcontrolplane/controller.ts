@@ -13,7 +13,7 @@ import { by, onConnectionChange, providerKinds, type Context } from "../objects/
 import { failure, performAndReport, publish } from "../objects/pipeline.ts";
 import type { Observed } from "./observed.ts";
 import { gather } from "./gather.ts";
-import { performControlPlaneStep } from "./perform.ts";
+import { perform } from "./perform.ts";
 import { controlPlaneStepEvents, plan } from "./plan.ts";
 import type { ControlPlaneStep } from "./steps.ts";
 
@@ -28,7 +28,7 @@ export function controlPlaneController(context: Context): ControllerOptions {
       performAndReport(
         context,
         { object: observed.control, events: controlPlaneStepEvents(step) },
-        performControlPlaneStep(context, { step, observed }, signal),
+        perform(context, { step, observed }, signal),
       ),
     publish: ({ control }, status, events, signal) =>
       publish(context, KubeadmControlPlane, { object: control, status, events, signal }),

@@ -18,7 +18,7 @@ import { certificateSecretName, pairIn, type CertificatePurpose } from "../objec
 import type { Context } from "../objects/context.ts";
 import { clusterConfiguration, endpointText } from "../objects/kubeadm.ts";
 import { lockOf } from "../objects/metadata.ts";
-import { createOnce, perform } from "../objects/pipeline.ts";
+import { createOnce, performWrite } from "../objects/pipeline.ts";
 import { fieldManager } from "../objects/steps.ts";
 import type { EtcdPlace } from "../objects/access.ts";
 import type { Observed } from "./observed.ts";
@@ -38,7 +38,7 @@ const authorityNames: Readonly<Partial<Record<CertificatePurpose, string>>> = {
  * Makes one step true. Safe to repeat: a Secret that exists is never written over, and a member that is gone counts as
  * removed.
  */
-export async function performControlPlaneStep(
+export async function perform(
   context: Context,
   order: { readonly step: ControlPlaneStep; readonly observed: Observed },
   signal: AbortSignal,
@@ -68,7 +68,7 @@ export async function performControlPlaneStep(
       return;
     }
     default:
-      return perform(context, step, signal);
+      return performWrite(context, step, signal);
   }
 }
 

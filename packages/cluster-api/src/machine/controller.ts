@@ -25,7 +25,7 @@ import { objectIndex } from "../contract/kind-table.ts";
 import { failure, publish, performAndReport } from "../objects/pipeline.ts";
 import type { Observed } from "./observed.ts";
 import { gather, indexNodes } from "./gather.ts";
-import { performMachineStep } from "./perform.ts";
+import { perform } from "./perform.ts";
 import { machineStepEvents, plan } from "./plan.ts";
 import type { MachineStep } from "./steps.ts";
 
@@ -39,7 +39,7 @@ export function machineController(context: Context): ControllerOptions {
       await performAndReport(
         context,
         { object: machine, events: machineStepEvents(step) },
-        performMachineStep(context, { step, machine }, signal),
+        perform(context, { step, machine }, signal),
       );
       // Pods end in their own time: they are evicted again until they have.
       return step.type === "drain" ? "deferred" : undefined;

@@ -2,13 +2,13 @@ import { CausewayError } from "@causeway/foundation";
 import type { Machine } from "@causeway/api";
 import { Node, type RemoteCluster } from "@causeway/kubernetes";
 import { clusterKeyOf, type Context } from "../objects/context.ts";
-import { perform } from "../objects/pipeline.ts";
+import { performWrite } from "../objects/pipeline.ts";
 import { fieldManager } from "../objects/steps.ts";
 import { drain } from "./drain.ts";
 import type { MachineStep } from "./steps.ts";
 
 /** Throws CAPI_WORKLOAD_UNREACHABLE for steps on Nodes and pods without a connection, and CAPI_DRAIN_BLOCKED. */
-export async function performMachineStep(
+export async function perform(
   context: Context,
   order: { readonly step: MachineStep; readonly machine: Machine },
   signal: AbortSignal,
@@ -36,7 +36,7 @@ export async function performMachineStep(
     case "patch":
     case "delete":
     case "create":
-      return perform(context, step, signal);
+      return performWrite(context, step, signal);
   }
 }
 

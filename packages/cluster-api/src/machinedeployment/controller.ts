@@ -14,7 +14,7 @@ import { by, clusterIndex, membersOf, type Context } from "../objects/context.ts
 import { failure, publish, performAndReport } from "../objects/pipeline.ts";
 import type { Observed } from "./observed.ts";
 import { gather } from "./gather.ts";
-import { performDeploymentStep } from "./perform.ts";
+import { perform } from "./perform.ts";
 import { deploymentStepEvents, plan } from "./plan.ts";
 import type { DeploymentStep } from "./steps.ts";
 
@@ -28,7 +28,7 @@ export function machineDeploymentController(context: Context): ControllerOptions
       performAndReport(
         context,
         { object: deployment, events: deploymentStepEvents(step) },
-        performDeploymentStep(context, step, signal),
+        perform(context, step, signal),
       ),
     publish: ({ deployment }, status, events, signal) =>
       publish(context, MachineDeployment, { object: deployment, status, events, signal }),

@@ -13,7 +13,7 @@ import { clusterKeyOf, membersOf, onConnectionChange, type Context } from "../ob
 import { failure, performAndReport, publish } from "../objects/pipeline.ts";
 import type { Observed } from "./observed.ts";
 import { gather } from "./gather.ts";
-import { performHealthCheckStep } from "./perform.ts";
+import { perform } from "./perform.ts";
 import { healthCheckStepEvents, plan } from "./plan.ts";
 import type { HealthCheckStep } from "./steps.ts";
 
@@ -28,7 +28,7 @@ export function healthCheckController(context: Context): ControllerOptions {
       performAndReport(
         context,
         { object: step.type === "set-conditions" ? step.machine : check, events: healthCheckStepEvents(step, check) },
-        performHealthCheckStep(context, step, signal),
+        perform(context, step, signal),
       ),
     publish: ({ check }, status, events, signal) =>
       publish(context, MachineHealthCheck, { object: check, status, events, signal }),

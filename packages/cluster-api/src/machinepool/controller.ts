@@ -16,7 +16,7 @@ import { by, indexOfCluster, membersOf, onConnectionChange, providerKinds, type 
 import { failure, performAndReport, publish } from "../objects/pipeline.ts";
 import type { Observed } from "./observed.ts";
 import { gather } from "./gather.ts";
-import { performMachinePoolStep } from "./perform.ts";
+import { perform } from "./perform.ts";
 import { machinePoolStepEvents, plan } from "./plan.ts";
 import type { MachinePoolStep } from "./steps.ts";
 
@@ -30,7 +30,7 @@ export function machinePoolController(context: Context): ControllerOptions {
       performAndReport(
         context,
         { object: pool, events: machinePoolStepEvents(step) },
-        performMachinePoolStep(context, { step, pool }, signal),
+        perform(context, { step, pool }, signal),
       ),
     publish: ({ pool }, status, events, signal) =>
       publish(context, MachinePool, { object: pool, status, events, signal }),

@@ -2,18 +2,18 @@ import { CausewayError } from "@causeway/foundation";
 import type { MachinePool } from "@causeway/api";
 import { Node } from "@causeway/kubernetes";
 import { clusterKeyOf, type Context } from "../objects/context.ts";
-import { perform } from "../objects/pipeline.ts";
+import { performWrite } from "../objects/pipeline.ts";
 import { fieldManager } from "../objects/steps.ts";
 import type { MachinePoolStep } from "./steps.ts";
 
 /** Throws CAPI_WORKLOAD_UNREACHABLE for steps on Nodes without a connection. */
-export async function performMachinePoolStep(
+export async function perform(
   context: Context,
   order: { readonly step: MachinePoolStep; readonly pool: MachinePool },
   signal: AbortSignal,
 ): Promise<void> {
   const { step, pool } = order;
-  if (step.type !== "patch-node" && step.type !== "delete-node") return perform(context, step, signal);
+  if (step.type !== "patch-node" && step.type !== "delete-node") return performWrite(context, step, signal);
   const remote = context.remoteClusters.get(clusterKeyOf(pool));
   if (!remote) {
     throw new CausewayError(

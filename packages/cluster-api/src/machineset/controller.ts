@@ -16,7 +16,7 @@ import { objectIndex } from "../contract/kind-table.ts";
 import { failure, publish, performAndReport } from "../objects/pipeline.ts";
 import type { Observed } from "./observed.ts";
 import { gather } from "./gather.ts";
-import { performMachineSetStep } from "./perform.ts";
+import { perform } from "./perform.ts";
 import { machineSetStepEvents, plan } from "./plan.ts";
 import type { MachineSetStep } from "./steps.ts";
 
@@ -27,11 +27,7 @@ export function machineSetController(context: Context): ControllerOptions {
     gather: (key) => Promise.resolve(gather(context, key)),
     plan,
     perform: (step, { set }, signal) =>
-      performAndReport(
-        context,
-        { object: set, events: machineSetStepEvents(step) },
-        performMachineSetStep(context, step, signal),
-      ),
+      performAndReport(context, { object: set, events: machineSetStepEvents(step) }, perform(context, step, signal)),
     publish: ({ set }, status, events, signal) => publish(context, MachineSet, { object: set, status, events, signal }),
     failed: (_observed, { status }, _step, error) => failure(status, error),
   };

@@ -1,7 +1,7 @@
 import { Machine } from "@causeway/api";
 import { isNotFound, publishStatus, type Condition, type KubeObject, type ResourceType } from "@causeway/kubernetes";
 import type { Context } from "../objects/context.ts";
-import { createOnce, perform } from "../objects/pipeline.ts";
+import { createOnce, performWrite } from "../objects/pipeline.ts";
 import type { MachineSetStep } from "./steps.ts";
 
 /** Owns the condition OwnerRemediated of Machines that wait. */
@@ -11,15 +11,11 @@ const remediationManager = "causeway-machineset-remediation";
 const atOnce = 16;
 
 /** Does one step; creates that have begun are finished before an error is thrown. */
-export async function performMachineSetStep(
-  context: Context,
-  step: MachineSetStep,
-  signal: AbortSignal,
-): Promise<void> {
+export async function perform(context: Context, step: MachineSetStep, signal: AbortSignal): Promise<void> {
   if (step.type === "set-conditions") return setConditions(context, step, signal);
   if (step.type === "create-machines") return createAll(context, { resource: Machine, objects: step.machines }, signal);
   if (step.type === "create-clones") return createAll(context, { resource: step.kind, objects: step.objects }, signal);
-  return perform(context, step, signal);
+  return performWrite(context, step, signal);
 }
 
 /** Creates that were started are finished before an error is reported, so that the next reconcile sees all objects. */

@@ -35,7 +35,7 @@ export async function publish<T extends KubeObject>(
 }
 
 /** Performs a write; requested deletions, and objects found to exist, are known at the next reconcile. */
-export async function perform(context: Context, step: ObjectStep, signal: AbortSignal): Promise<void> {
+export async function performWrite(context: Context, step: ObjectStep, signal: AbortSignal): Promise<void> {
   if (step.type === "create") return createOnce(context, step, signal);
   const { client } = context.informers;
   try {

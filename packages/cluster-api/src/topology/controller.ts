@@ -19,7 +19,7 @@ import { RotationBrake } from "./brake.ts";
 import { Differences } from "./differences.ts";
 import type { Observed } from "./observed.ts";
 import { gather } from "./gather.ts";
-import { performTopologyStep } from "./perform.ts";
+import { perform } from "./perform.ts";
 import { plan, topologyStepEvents } from "./plan.ts";
 import { SkippedPatches } from "./skipped-patches.ts";
 import type { TopologyStep } from "./steps.ts";
@@ -38,11 +38,7 @@ export function topologyController(context: Context): ControllerOptions {
     },
     plan,
     perform: (step, { cluster }, signal) =>
-      performAndReport(
-        context,
-        { object: cluster, events: topologyStepEvents(step) },
-        performTopologyStep(context, step, signal),
-      ),
+      performAndReport(context, { object: cluster, events: topologyStepEvents(step) }, perform(context, step, signal)),
     publish({ cluster }, report, events) {
       topologies.set(keyOf(cluster), report);
       for (const event of events) context.events.event(cluster, event);

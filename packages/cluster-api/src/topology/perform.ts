@@ -1,13 +1,13 @@
 import { Cluster } from "@causeway/api";
 import type { Context } from "../objects/context.ts";
-import { perform } from "../objects/pipeline.ts";
+import { performWrite } from "../objects/pipeline.ts";
 import { topologyManager, type TopologyStep } from "./steps.ts";
 
 /**
  * Each step may be repeated: names are determined by what objects are for. The client shows what it wrote to the
  * caches.
  */
-export async function performTopologyStep(context: Context, step: TopologyStep, signal: AbortSignal): Promise<void> {
+export async function perform(context: Context, step: TopologyStep, signal: AbortSignal): Promise<void> {
   const { client } = context.informers;
   const options = { fieldManager: topologyManager, signal };
   switch (step.type) {
@@ -34,6 +34,6 @@ export async function performTopologyStep(context: Context, step: TopologyStep, 
       await client.apply(step.made.kind, step.made.object, options);
       return;
     case "delete":
-      return perform(context, step, signal);
+      return performWrite(context, step, signal);
   }
 }

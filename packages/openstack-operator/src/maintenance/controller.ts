@@ -15,9 +15,9 @@ import {
 } from "@causeway/kubernetes";
 import { guardLabel } from "./guards.ts";
 import { gather, openMaintenanceInformers, type Gathered, type Memory } from "./gather.ts";
-import type { MaintenanceStep } from "./model.ts";
+import type { MaintenanceStep } from "./steps.ts";
 import type { OpenNova } from "./nova.ts";
-import { performMaintenance } from "./perform.ts";
+import { perform } from "./perform.ts";
 import { isClear, plan, type MaintenanceStatus } from "./plan.ts";
 import { computeNodeOf } from "./plan-scope.ts";
 
@@ -49,7 +49,7 @@ export function createMaintenance(options: MaintenanceOptions): { run(signal: Ab
       memory.isClear = isClear(observed, status);
       forget(memory, nova.servers);
     },
-    perform: (step, observed, signal) => performMaintenance({ client, clock }, step, observed, signal),
+    perform: (step, observed, signal) => perform({ client, clock }, step, observed, signal),
     async publish({ deployment }, status, planned, signal) {
       for (const event of planned) events.event(deployment, event);
       // Nothing to say, and nothing said: no write.

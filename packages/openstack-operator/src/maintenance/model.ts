@@ -81,20 +81,6 @@ export interface Observed {
   readonly limits: Limits;
 }
 
-/** What is done next; `name` is a node, a budget ("forget") or a server. */
-export type MaintenanceStep =
-  | { readonly type: "guard" | "hold" | "release" | "forget"; readonly name: string }
-  /** Deletes what the cloud still has of a host: agents of its network, its provider, and then its compute service. */
-  | { readonly type: "remove"; readonly name: string; readonly service: string; readonly agents: readonly string[] }
-  | { readonly type: "disable"; readonly name: string; readonly service: string; readonly reason: string }
-  | { readonly type: "enable" | "force-down" | "force-up"; readonly name: string; readonly service: string }
-  | {
-      readonly type: "live-migrate" | "migrate" | "evacuate";
-      /** The server's id. */
-      readonly name: string;
-      readonly node: string;
-    };
-
 /** A node in maintenance, as the status of the deployment has it; `servers` are still on it. */
 export interface NodeMaintenance {
   readonly node: string;

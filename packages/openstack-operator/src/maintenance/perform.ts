@@ -4,7 +4,7 @@ import { fieldManager } from "../model/names.ts";
 import { PodDisruptionBudget } from "../render/types.ts";
 import { guardBudget, guardImage, guardName, guardPod } from "./guards.ts";
 import type { Gathered } from "./gather.ts";
-import type { MaintenanceStep } from "./model.ts";
+import type { MaintenanceStep } from "./steps.ts";
 
 /** What steps are performed with, in addition to what was gathered. */
 export interface PerformMaintenance {
@@ -13,7 +13,7 @@ export interface PerformMaintenance {
 }
 
 /** Performs one step. Orders to move a server are counted, so that the plan can leave time between them. */
-export async function performMaintenance(
+export async function perform(
   { client, clock }: PerformMaintenance,
   step: MaintenanceStep,
   { deployment, open, memory }: Gathered,

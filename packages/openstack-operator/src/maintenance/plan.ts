@@ -5,10 +5,10 @@ import {
   type ComputeNode,
   type ComputeService,
   type HostedServer,
-  type MaintenanceStep,
   type NodeMaintenance,
   type Observed,
 } from "./model.ts";
+import type { MaintenanceStep } from "./steps.ts";
 
 /** The part of a deployment's status that is maintenance's; undefined: no node is in maintenance. */
 export interface MaintenanceStatus {

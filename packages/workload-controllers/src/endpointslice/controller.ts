@@ -15,9 +15,11 @@ import { Deletions } from "../objects/deletions.ts";
 import { failureEvents, isNamespaceTerminating, pipelineOptions } from "../objects/pipeline.ts";
 import { hasLabels } from "../objects/selector.ts";
 import { hasSelector, watchServicePods } from "../objects/service-pods.ts";
-import { performSliceStep, serviceKeys, type SliceStep as Step } from "../objects/slices.ts";
+import { serviceKeys } from "../objects/slices.ts";
 import { byService, gather, manager, type Caches, type Observed } from "./gather.ts";
+import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
+import type { Step } from "./steps.ts";
 
 const byNode = "node";
 
@@ -29,7 +31,7 @@ export function endpointSliceController(context: Context): ControllerOptions {
   const pipeline: Pipeline<Observed, Step, undefined> = {
     gather: (key) => Promise.resolve(gather(caches, key)),
     plan,
-    perform: (step, _observed, signal) => performSliceStep({ ...caches, context }, step, signal),
+    perform: (step, _observed, signal) => perform({ ...caches, context }, step, signal),
     publish: ({ service }, _status, events) => {
       for (const event of events) context.events.event(service, event);
       return Promise.resolve();

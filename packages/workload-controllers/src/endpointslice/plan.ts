@@ -18,16 +18,10 @@ import {
   targetRefOf,
   type ResolvedPort,
 } from "../objects/service-pods.ts";
-import {
-  freeName,
-  managerLabel,
-  portsKey,
-  serviceLabel,
-  sliceDeletion,
-  type SliceStep as Step,
-} from "../objects/slices.ts";
+import { freeName, managerLabel, portsKey, serviceLabel, sliceDeletion } from "../objects/slices.ts";
 import { manager, type Observed } from "./gather.ts";
 import { pack } from "./packing.ts";
+import type { Step } from "./steps.ts";
 
 type Family = "IPv4" | "IPv6";
 

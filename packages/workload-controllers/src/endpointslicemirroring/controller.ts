@@ -13,9 +13,11 @@ import type { Context } from "../context.ts";
 import { by, indexed } from "../objects/caches.ts";
 import { Deletions } from "../objects/deletions.ts";
 import { failureEvents, isNamespaceTerminating, pipelineOptions } from "../objects/pipeline.ts";
-import { performSliceStep, serviceKeys, type SliceStep } from "../objects/slices.ts";
+import { serviceKeys } from "../objects/slices.ts";
 import { byEndpoints, gather, manager, type Caches, type Observed } from "./gather.ts";
+import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
+import type { Step } from "./steps.ts";
 
 /**
  * EndpointSlices for the Endpoints that users keep, as kube-controller-manager's endpointslice-mirroring-controller.
@@ -24,10 +26,10 @@ export function endpointSliceMirroringController(context: Context): ControllerOp
   const { clock, log } = context;
   const caches = cachesOf(context);
   const { services, endpoints, slices } = caches;
-  const pipeline: Pipeline<Observed, SliceStep, undefined> = {
+  const pipeline: Pipeline<Observed, Step, undefined> = {
     gather: (key) => Promise.resolve(gather(caches, key, by.namespace)),
     plan,
-    perform: (step, _observed, signal) => performSliceStep({ ...caches, context }, step, signal),
+    perform: (step, _observed, signal) => perform({ ...caches, context }, step, signal),
     publish: (observed, _status, events) => {
       for (const event of events) if (observed.endpoints) context.events.event(observed.endpoints, event);
       return Promise.resolve();

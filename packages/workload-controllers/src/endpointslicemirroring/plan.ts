@@ -8,16 +8,10 @@ import {
   type Plan,
   type PlannedEvent,
 } from "@causeway/kubernetes";
-import {
-  freeName,
-  managerLabel,
-  portsKey,
-  serviceLabel,
-  sliceDeletion,
-  type SliceStep as Step,
-} from "../objects/slices.ts";
+import { freeName, managerLabel, portsKey, serviceLabel, sliceDeletion } from "../objects/slices.ts";
 import { manager, type Observed } from "./gather.ts";
 import { canonicalSubsets, type CanonicalSubset } from "./subsets.ts";
+import type { Step } from "./steps.ts";
 
 /** Addresses of one subset that are mirrored, at most (upstream's --mirroring-max-endpoints-per-subset). */
 export const MAX_ADDRESSES = 1_000;

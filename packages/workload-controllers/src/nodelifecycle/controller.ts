@@ -1,7 +1,7 @@
 import { Lease, Node, Pod, watchInformer, type ControllerOptions, type ObjectKey } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
 import { byNode, gather, Heartbeats, type NodeCaches } from "./gather.ts";
-import { performNodeStep } from "./perform.ts";
+import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import { Zones } from "./zones.ts";
 
@@ -32,7 +32,7 @@ export function nodeLifecycleController(context: Context): ControllerOptions {
       if (!facts) return heartbeats.forget(key.name);
       const { steps, until, startsEviction } = charge(() => plan(facts, now));
       for (const step of steps) {
-        await performNodeStep(facts.node, step, { client: informers.client, clock, events, signal });
+        await perform(facts.node, step, { client: informers.client, clock, events, signal });
         if (step.type === "write-taints" && startsEviction) zones.used(facts.node, now);
         // What follows is planned from the node as it is by then.
         if (step.type === "write-taints" || step.type === "write-conditions") return { after: 1 };

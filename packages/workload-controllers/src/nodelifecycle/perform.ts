@@ -19,7 +19,7 @@ export interface PerformContext {
 }
 
 /** Does one step. Pods that are gone are passed over; taints of a Node that changed meanwhile are a conflict. */
-export async function performNodeStep(node: Node, step: NodeStep, using: PerformContext): Promise<void> {
+export async function perform(node: Node, step: NodeStep, using: PerformContext): Promise<void> {
   const { client, events, signal } = using;
   switch (step.type) {
     case "write-conditions": {

@@ -13,9 +13,9 @@ import { createCaches, whenSynced, type Caches } from "./caches.ts";
 import { isEnded, isNewRequest, isOtherNode, isPending, schedulerName } from "./changes.ts";
 import type { ClusterEvent } from "./filters/interface.ts";
 import { gather } from "./gather.ts";
-import { podInfo, type PodInfo } from "../model/pod-info.ts";
+import { podInfo } from "../model/pod-info.ts";
 import { keyText, specOf, statusOf } from "../model/spec.ts";
-import { bind, clearNomination, preempt, report, type PerformContext } from "./perform.ts";
+import { perform, report, type PerformContext } from "./perform.ts";
 import { plan as planPod, type SchedulerPlan } from "./plan.ts";
 import { SchedulingQueue, type WaitingPod } from "./queue.ts";
 import { ClusterState } from "./state.ts";
@@ -80,7 +80,7 @@ class RunningScheduler {
     this.#context = context;
     this.#clock = clock;
     this.#running = running;
-    this.#performing = { client, caches, clock, events, signal };
+    this.#performing = { client, caches, state: this.#state, clock, events, signal };
   }
 
   async run(): Promise<void> {
@@ -158,7 +158,7 @@ class RunningScheduler {
     const { pod } = waiting;
     for (const step of steps) {
       try {
-        await this.#performStep(pod, step);
+        await perform(pod, step, this.#performing);
       } catch (error) {
         if (this.#running.signal.aborted) return;
         this.#context.log.debug("a scheduling step failed", {
@@ -170,27 +170,6 @@ class RunningScheduler {
         else this.#retry(waiting);
         return;
       }
-    }
-  }
-
-  #performStep(pod: PodInfo, step: SchedulerStep): Promise<void> {
-    switch (step.type) {
-      case "bind":
-        return bind(pod, step, this.#performing);
-      case "preempt":
-        return this.#preempt(pod, step);
-      case "report":
-        return report(pod, { ...step, reason: "Unschedulable" }, this.#performing);
-    }
-  }
-
-  /** Pods of a lower priority for which pods were removed from the same node look for another one. */
-  async #preempt(pod: PodInfo, step: Extract<SchedulerStep, { type: "preempt" }>): Promise<void> {
-    await preempt(pod, step, this.#performing);
-    for (const other of this.#state.nominatedTo(step.node)) {
-      if (other.priority >= pod.priority) continue;
-      this.#state.dropNomination(other.key);
-      await clearNomination(other, this.#performing);
     }
   }
 

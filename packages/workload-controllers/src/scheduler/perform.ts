@@ -15,12 +15,14 @@ import type { PodInfo } from "../model/pod-info.ts";
 import { statusOf } from "../model/spec.ts";
 import { PersistentVolume, PersistentVolumeClaim } from "../objects/storage.ts";
 import { preemptedReason } from "./preemption.ts";
+import type { ClusterState } from "./state.ts";
 import type { SchedulerStep } from "./steps.ts";
 
 /** What the writes need. */
 export interface PerformContext {
   readonly client: KubernetesClient;
   readonly caches: Caches;
+  readonly state: ClusterState;
   readonly clock: Clock;
   readonly events: EventRecorder;
   readonly signal: AbortSignal;
@@ -31,8 +33,20 @@ type StepOf<Type extends SchedulerStep["type"]> = Extract<SchedulerStep, { type:
 /** How long volumes may take to be bound once a node is chosen. */
 const volumesWait = 600_000;
 
+/** Performs one step for a pod that waits for a node. */
+export function perform(pod: PodInfo, step: SchedulerStep, using: PerformContext): Promise<void> {
+  switch (step.type) {
+    case "bind":
+      return bind(pod, step, using);
+    case "preempt":
+      return preempt(pod, step, using);
+    case "report":
+      return report(pod, { ...step, reason: "Unschedulable" }, using);
+  }
+}
+
 /** Binds the volumes, waits for them, then binds the pod. Throws SCHEDULER_VOLUMES_NOT_BOUND after ten minutes. */
-export async function bind(pod: PodInfo, step: StepOf<"bind">, using: PerformContext): Promise<void> {
+async function bind(pod: PodInfo, step: StepOf<"bind">, using: PerformContext): Promise<void> {
   const { client, events, signal } = using;
   await bindVolumes(step, using);
   const { name, namespace = "", uid } = pod.pod.metadata;
@@ -95,8 +109,18 @@ async function whenBound(volumes: VolumePlan, { caches, clock, signal }: Perform
   }
 }
 
+/** Pods of a lower priority for which pods were removed from the same node look for another one. */
+async function preempt(pod: PodInfo, step: StepOf<"preempt">, using: PerformContext): Promise<void> {
+  await deleteVictims(pod, step, using);
+  for (const other of using.state.nominatedTo(step.node)) {
+    if (other.priority >= pod.priority) continue;
+    using.state.dropNomination(other.key);
+    await clearNomination(other, using);
+  }
+}
+
 /** Deletes the victims. One that has gone by itself is success. */
-export async function preempt(pod: PodInfo, step: StepOf<"preempt">, using: PerformContext): Promise<void> {
+async function deleteVictims(pod: PodInfo, step: StepOf<"preempt">, using: PerformContext): Promise<void> {
   const { client, clock, events, signal } = using;
   for (const { pod: victim } of step.victims) {
     if (victim.metadata.deletionTimestamp !== undefined) continue;
@@ -126,7 +150,7 @@ export async function preempt(pod: PodInfo, step: StepOf<"preempt">, using: Perf
 }
 
 /** The room that was made for the pod is another's now. */
-export async function clearNomination(pod: PodInfo, { client, signal }: PerformContext): Promise<void> {
+async function clearNomination(pod: PodInfo, { client, signal }: PerformContext): Promise<void> {
   const { uid } = pod.pod.metadata;
   const body = { metadata: { uid }, status: { nominatedNodeName: null } };
   try {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Machine } from "@causeway/api";
-import { clientSigner, judge, servingSigner, type RequestFacts } from "./decide.ts";
+import { clientSigner, judge, servingSigner, type RequestFacts } from "./judge.ts";
 
 const machine = (status: NonNullable<Machine["status"]> = {}): Machine => ({
   apiVersion: "cluster.x-k8s.io/v1beta2",
