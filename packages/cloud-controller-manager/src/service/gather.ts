@@ -3,10 +3,12 @@ import type { CloudWatch, FloatingIp, LoadBalancer, Network, Subnet } from "@cau
 import { floatingIpKey, floatingIpBackoff, type ObservedPool } from "@causeway/octavia-tree";
 import { concerns, wantsLoadBalancer } from "./parameters/concern.ts";
 import { eligibleNodes, nodeAddress } from "./parameters/desired.ts";
+import { firstExternalNetwork } from "./address/external-network.ts";
 import { matchingSubnets } from "./address/floating-subnets.ts";
 import { heldOf, withExpected } from "./held.ts";
 import { annotation } from "../config/annotations.ts";
 import { floatingIpDescription, legacyLoadBalancerName, loadBalancerName, retiringName } from "./parameters/names.ts";
+import { candidatesOf } from "./plan-candidates.ts";
 import { recognised } from "./recognise.ts";
 import { formerName, isAnothers, proofTags } from "./ownership.ts";
 import { parametersOf, type Parameters } from "./parameters/parameters.ts";
@@ -155,29 +157,18 @@ async function freshCandidates(
   return candidates(from.watch, identity);
 }
 
-/**
- * By the annotated id, else by name, else by the in-tree provider's name; with those of that name that are on their way
- * out.
- */
 function candidates(
   watch: CloudWatch,
   { service, lbName, former, second = false }: BalancerIdentity,
 ): readonly LoadBalancer[] {
-  const alive = (lb: LoadBalancer) =>
-    lb.provisioning_status !== "DELETED" && !(lb.name === lbName && isAnothers(lb, service));
-  const staying = (lb: LoadBalancer) => lb.provisioning_status !== "PENDING_DELETE";
   const id = service.metadata.annotations?.[annotation.loadBalancerId];
-  const known = id === undefined ? undefined : watch.loadBalancers.get(id);
-  const named = watch.loadBalancers.byIndex("name", lbName).filter(alive);
-  if (known && alive(known) && staying(known) && known.name !== retiringName(lbName)) {
-    // A second load balancer of our name is kept in the result: the plan reports it as an error.
-    return known.name === lbName ? [known, ...named.filter((lb) => lb.id !== known.id)] : [known];
-  }
-  if (named.length > 0) return named;
   const old = second ? former : legacyLoadBalancerName(service);
-  const legacy = old === undefined ? [] : watch.loadBalancers.byIndex("name", old).filter(alive);
-  const stands = known && alive(known) && known.name !== retiringName(lbName);
-  return legacy.length > 0 || !stands ? legacy : [known];
+  const lists = {
+    annotated: id === undefined ? undefined : watch.loadBalancers.get(id),
+    named: watch.loadBalancers.byIndex("name", lbName),
+    old: old === undefined ? [] : watch.loadBalancers.byIndex("name", old),
+  };
+  return candidatesOf(lists, service, lbName);
 }
 
 function isStaying({ provisioning_status: status }: LoadBalancer): boolean {
@@ -300,12 +291,7 @@ function externalPlace(
   };
 }
 
-/** The named one, or the first external network that has an IPv4 subnet (or one that is not shown to us). */
 function externalNetwork(watch: CloudWatch, id: string | undefined): Network | undefined {
   if (id !== undefined) return watch.networks.get(id);
-  return watch.networks.list().find((network) => {
-    if (!network["router:external"]) return false;
-    const shown = watch.subnets.byIndex("network", network.id);
-    return network.subnets.some((id) => shown.find((s) => s.id === id)?.ip_version !== 6);
-  });
+  return firstExternalNetwork(watch.networks.list(), (network) => watch.subnets.byIndex("network", network.id));
 }

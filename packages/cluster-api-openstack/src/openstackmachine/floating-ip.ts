@@ -1,7 +1,7 @@
-import type { OpenStackMachine } from "@causeway/api";
+import type { IPAddressClaim, OpenStackMachine } from "@causeway/api";
 import type { WantedCondition } from "@causeway/kubernetes";
 import type { Port, Server } from "@causeway/openstack";
-import type { MachineContext } from "./model.ts";
+import type { AddressClaim, MachineContext } from "./model.ts";
 import type { MachineStep } from "./steps.ts";
 import { waiting, type Outcome } from "./outcome.ts";
 
@@ -11,6 +11,20 @@ const reason = "FloatingIPError";
 /** The claim of a machine's floating IP, as upstream names it. */
 export function claimName({ metadata }: Pick<OpenStackMachine, "metadata">): string {
   return `${metadata.name}-floating-ip-address`;
+}
+
+/**
+ * The claim of that name as the machine's, with the address that it was given. One that is being deleted is an earlier
+ * machine's of that name, or this one's whose deletion ended in between: neither is used, unless the machine goes, too.
+ */
+export function usedClaim(
+  { metadata }: OpenStackMachine,
+  claim: IPAddressClaim | undefined,
+  address: string | undefined,
+): AddressClaim | undefined {
+  if (!claim) return undefined;
+  const isEnding = claim.metadata.deletionTimestamp !== undefined && metadata.deletionTimestamp === undefined;
+  return isEnding ? undefined : { address };
 }
 
 /** Before the ports: an address of the pool. Undefined: the machine wants none, or has one. */

@@ -17,12 +17,12 @@ import { imageInterest, type ImageReferences } from "../identity/images.ts";
 import type { Refusals } from "../reactions/refusals.ts";
 import type { Interests } from "../reactions/interests.ts";
 import { volumeName } from "../resources/naming.ts";
-import { claimName } from "./floating-ip.ts";
+import { claimName, usedClaim } from "./floating-ip.ts";
 import type { AddressClaim, MachineCloud, Observed, MachineOwner } from "./model.ts";
 import { namedPorts } from "./ports.ts";
 import { needsExtensions } from "./resolve.ts";
 import { usesVolumes } from "./lists.ts";
-import { missingPrerequisite } from "./prerequisites.ts";
+import { credentialsOf } from "./prerequisites.ts";
 import { serverIdOf } from "./server.ts";
 
 /** The informers that an OpenStackMachine is gathered from, and its sessions with clouds. */
@@ -102,16 +102,9 @@ export async function observeMachine(
     image: imageOf(sources, object),
     claim: claimOf(sources, object),
   };
-  const reference = object.spec.identityRef ?? infrastructure?.spec.identityRef;
-  if (!reference) {
-    const message = `The OpenStackCluster that has the credentials of ${key.name} does not exist`;
-    return { ...base, session: undefined, identity: { ok: false, reason: "InvalidIdentity", message } };
-  }
-  // A machine that cannot be made yet costs no call.
-  if (!isDeleting(object) && missingPrerequisite(base)) {
-    return { ...base, session: undefined, identity: { ok: false, reason: "Waiting", message: "Not needed yet" } };
-  }
-  const place = { reference, namespace: key.namespace };
+  const credentials = credentialsOf(base);
+  if (!credentials.ok) return { ...base, session: undefined, identity: credentials };
+  const place = { reference: credentials.reference, namespace: key.namespace };
   const opened = await sources.sessions.get(place, (watch) => neededOf(object, watch), signal);
   if (!opened.ok) return { ...base, session: undefined, identity: opened };
   const cloud = await readCloud(sources, object, { session: opened.session, signal });
@@ -133,12 +126,9 @@ export function claimOf(
 ): AddressClaim | undefined {
   const { namespace = "" } = object.metadata;
   const claim = claims.get({ namespace, name: claimName(object) });
-  if (!claim) return undefined;
-  // One that is being deleted is an earlier machine's of that name; or this one's, whose deletion ended in between.
-  if (claim.metadata.deletionTimestamp !== undefined && !isDeleting(object)) return undefined;
-  const name = claim.status?.addressRef?.name;
+  const name = claim?.status?.addressRef?.name;
   const address = name === undefined ? undefined : addresses.get({ namespace, name })?.spec.address;
-  return { address };
+  return usedClaim(object, claim, address);
 }
 
 function ownerOf({ machines, secrets }: MachineSources, object: OpenStackMachine): MachineOwner | undefined {

@@ -1,3 +1,5 @@
+import type { OpenStackCluster, OpenStackMachine } from "@causeway/api";
+import type { IdentityState } from "../identity/state.ts";
 import type { Observed } from "./model.ts";
 import { waiting, type Outcome } from "./outcome.ts";
 
@@ -19,4 +21,30 @@ export function missingPrerequisite({
   }
   if (owner.bootstrapSecret === undefined) return waiting("WaitingForBootstrapData", "bootstrap data of the Machine");
   return undefined;
+}
+
+/** Where the credentials of a machine are. */
+type CredentialsReference = NonNullable<
+  OpenStackMachine["spec"]["identityRef"] | OpenStackCluster["spec"]["identityRef"]
+>;
+
+/**
+ * The credentials that a machine uses, or why its cloud is not opened: there are none, or the machine cannot be made
+ * yet and costs no call until then.
+ */
+export function credentialsOf(
+  observed: Pick<Observed, "object" | "owner" | "infrastructure" | "clusterName">,
+):
+  | { readonly ok: true; readonly reference: CredentialsReference }
+  | Extract<IdentityState<never>, { readonly ok: false }> {
+  const { object, infrastructure } = observed;
+  const reference = object.spec.identityRef ?? infrastructure?.spec.identityRef;
+  if (!reference) {
+    const message = `The OpenStackCluster that has the credentials of ${object.metadata.name} does not exist`;
+    return { ok: false, reason: "InvalidIdentity", message };
+  }
+  const isDeleting = object.metadata.deletionTimestamp !== undefined;
+  return !isDeleting && missingPrerequisite(observed)
+    ? { ok: false, reason: "Waiting", message: "Not needed yet" }
+    : { ok: true, reference };
 }

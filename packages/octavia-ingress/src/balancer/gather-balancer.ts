@@ -16,11 +16,9 @@ import type { IngressConfig } from "../config/config.ts";
 import type { StoredPoolRecord } from "../pool-record/pool-record.ts";
 import { certificatePrefixes, type Owner } from "../names.ts";
 import type { ObservedBalancer, IpFamily } from "./balancer.ts";
+import { earlierCreateUntil, LOST_FOR } from "./plan-earlier.ts";
 import { selectBalancers } from "./plan-selection.ts";
 import { GroupReader } from "./security-group/gather-group.ts";
-
-/** A create of a process before this one may be under way for this long (ms) without being listed. */
-export const LOST_FOR = 10_000;
 
 /** What is kept between looks at the cloud, for all owners. */
 export interface BalancerMemory {
@@ -168,7 +166,7 @@ function earlierCreate({ began, clock, fresh }: BalancerMemory, { owner, held }:
     return undefined;
   }
   if (!held) fresh.add(owner.tag);
-  return fresh.has(owner.tag) ? undefined : began + LOST_FOR;
+  return earlierCreateUntil({ began, isFresh: fresh.has(owner.tag) });
 }
 
 function latest(...times: readonly (number | undefined)[]): number | undefined {

@@ -14,13 +14,14 @@ import type { IngressConfig } from "../config/config.ts";
 import type { ClassMaps } from "../ingress/class-maps.ts";
 import { bundleFrom } from "../ingress/gather.ts";
 import { classParameters, parametersOf, type ClassParameters } from "../ingress/parameters.ts";
-import { FINALIZER, GATEWAY_CONTROLLER, gatewayOwner } from "../names.ts";
+import { GATEWAY_CONTROLLER, gatewayOwner } from "../names.ts";
 import type { Gateway, GatewayClass, ReferenceGrant, Route } from "../objects/gateway.ts";
 import { gatherMembers } from "../objects/gather-members.ts";
 import type { PodEndpoints } from "../objects/pod-endpoints.ts";
 import type { Observed } from "./observed.ts";
 import { isParent } from "./references.ts";
 import { parentsOf } from "./references-of.ts";
+import { concerns, isHeld } from "./plan-scope.ts";
 
 /** The informers that a Gateway is gathered from. */
 export interface GatherFrom {
@@ -48,10 +49,8 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
   const gateway = from.gateways.get(key);
   if (!gateway) return undefined;
   const given = await parametersFor(from, gateway, signal);
-  const held = gateway.metadata.finalizers?.includes(FINALIZER) === true;
-  const awaitsClass = !from.classes.get({ namespace: "", name: gateway.spec.gatewayClassName });
-  // A class that is installed again must not cost what it served.
-  if (!given && (!held || (awaitsClass && gateway.metadata.deletionTimestamp === undefined))) return undefined;
+  const hasClass = from.classes.get({ namespace: "", name: gateway.spec.gatewayClassName }) !== undefined;
+  if (!concerns(gateway, { isOurs: given !== undefined, hasClass })) return undefined;
   const { name, namespace = "", uid = "" } = gateway.metadata;
   const owner = gatewayOwner(from.config.clusterName, { name, namespace, uid });
   const secrets = await secretsOf(from, gateway, signal);
@@ -68,7 +67,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
       owner,
       key,
       brake: from.brake,
-      held,
+      held: isHeld(gateway),
       tls,
       floating: true,
       address: parameters.internal ? undefined : (wanted ?? parameters.floatingIp),

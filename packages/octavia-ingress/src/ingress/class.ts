@@ -14,3 +14,13 @@ export function claimOf(
   const found = spec.ingressClassName === undefined ? undefined : classNamed(spec.ingressClassName);
   return found?.spec?.controller === CLASS_CONTROLLER ? { by: "class", class: found } : undefined;
 }
+
+/** Whether the Ingress is of this class, of those that `classNamed` knows. */
+export function isOfClass(
+  ingress: Ingress,
+  { metadata }: IngressClass,
+  classNamed: (name: string) => IngressClass | undefined,
+): boolean {
+  const claim = claimOf(ingress, classNamed);
+  return claim?.by === "class" && claim.class.metadata.name === metadata.name;
+}

@@ -9,18 +9,19 @@ import {
   type ObjectKey,
 } from "@causeway/kubernetes";
 import { uncertainKey } from "@causeway/octavia-tree";
-import { gatherBalancer, LOST_FOR, type BalancerMemory } from "../balancer/gather-balancer.ts";
+import { gatherBalancer, type BalancerMemory } from "../balancer/gather-balancer.ts";
 import { isAnothers } from "../balancer/plan-balancer.ts";
 import { bundleOf, type Bundle } from "../certificates/pkcs12.ts";
 import type { IngressConfig } from "../config/config.ts";
-import { classOwner, ingressOwner, isCertificateOf, type Owner } from "../names.ts";
+import { classOwner, ingressOwner, type Owner } from "../names.ts";
 import { Ingress, IngressClass } from "../objects/ingress.ts";
 import { gatherMembers } from "../objects/gather-members.ts";
 import { PodEndpoints } from "../objects/pod-endpoints.ts";
-import { claimOf } from "./class.ts";
+import { claimOf, isOfClass } from "./class.ts";
 import { ClassMaps } from "./class-maps.ts";
 import type { Observed } from "./observed.ts";
 import { classParameters, parametersOf, type ClassParameters } from "./parameters.ts";
+import { releaseOf, uncertainUntil, type LeavingIngress } from "./plan-release.ts";
 import {
   awaitsClass,
   isGoing,
@@ -122,7 +123,8 @@ async function gatherOne(from: GatherFrom, key: ObjectKey, signal: AbortSignal):
 async function gatherClass(from: GatherFrom, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
   const found = from.classes.get(key);
   if (!found) return gatherOrphans(from, key, signal);
-  const mine = from.ingresses.list().filter((ingress) => isOfClass(ingress, found, from));
+  const named = classNamed(from);
+  const mine = from.ingresses.list().filter((ingress) => isOfClass(ingress, found, named));
   const parameters = classParameters(from.config.balancer, await from.maps.of(found, signal));
   const { served, leaving, held } = scopeOfClass(mine, parameters);
   const { released, blocked } = await partOf(from, leaving, signal);
@@ -180,57 +182,47 @@ async function gatherOrphans(from: GatherFrom, key: ObjectKey, signal: AbortSign
   return noted(from, key, await complete(from, key, whose, signal));
 }
 
-/** Those that have nothing of their own any more, and until when the others may have. */
+/** Reads what those that leave have of their own, and decides which of them may go. */
 async function partOf(
   from: GatherFrom,
   leaving: readonly Ingress[],
   signal: AbortSignal,
 ): Promise<Pick<Observed, "released" | "blocked">> {
-  const untils = await Promise.all(leaving.map((ingress) => hasOwn(from, ingress, signal)));
-  const known = untils.filter((until) => until !== undefined);
-  return {
-    released: leaving.filter((_, i) => untils[i] === undefined),
-    blocked: known.length === 0 ? undefined : Math.min(...known),
-  };
+  const read = await Promise.all(leaving.map((ingress) => readLeaving(from, ingress, signal)));
+  return releaseOf(read, from.memory.clock.now());
 }
 
-/** What another key deletes is looked for again after this long (ms). */
-const RECHECK = 15_000;
-
-/**
- * Has it anything in the cloud from before it shared a load balancer? Its own key deletes that, and needs the Ingress
- * until then. Returns when (ms since the epoch) to read again; undefined: it has nothing.
- */
-async function hasOwn(
+async function readLeaving(
   { memory, config }: GatherFrom,
   ingress: Ingress,
   signal: AbortSignal,
-): Promise<number | undefined> {
+): Promise<LeavingIngress> {
   const { watch, certificates, backoffs, clock, began, fresh } = memory;
   const { name, namespace = "", uid = "" } = ingress.metadata;
   const owner = ingressOwner(config.clusterName, { name, namespace, uid });
-  // A create of this process or of an earlier one may be under way without being listed.
-  const early = fresh.has(owner.tag) ? 0 : began + LOST_FOR;
-  const uncertain = Math.max(backoffs.until(uncertainKey(owner.name)) ?? 0, early);
-  if (uncertain > clock.now()) return uncertain;
+  const backoff = backoffs.until(uncertainKey(owner.name));
+  const uncertain = uncertainUntil(backoff, { began, isFresh: fresh.has(owner.tag) });
+  if (uncertain > clock.now()) return { ingress, owner, uncertainUntil: uncertain, own: undefined };
   await Promise.all([watch.loadBalancers.start(signal), watch.floatingIps.start(signal)]);
-  const balancers = [
-    ...watch.loadBalancers.byIndex("name", owner.name),
-    ...watch.loadBalancers.byIndex("tag", owner.tag),
-  ];
-  const stored = await certificates.left(signal);
-  const kept = parametersOf(ingress).keepFloatingIp;
-  const some =
-    balancers.some((lb) => !isAnothers(lb, owner)) ||
-    stored.some((secret) => isCertificateOf(owner, secret.name)) ||
-    (!kept && watch.floatingIps.list().some((ip) => ip.description === owner.floatingIpDescription)) ||
-    watch.securityGroups.byIndex("tag", owner.tag).length > 0;
-  return some ? clock.now() + RECHECK : undefined;
+  const certificatesLeft = await certificates.left(signal);
+  return {
+    ingress,
+    owner,
+    uncertainUntil: uncertain,
+    own: {
+      loadBalancers: [
+        ...watch.loadBalancers.byIndex("name", owner.name),
+        ...watch.loadBalancers.byIndex("tag", owner.tag),
+      ],
+      certificates: certificatesLeft,
+      floatingIps: watch.floatingIps.list(),
+      securityGroups: watch.securityGroups.byIndex("tag", owner.tag),
+    },
+  };
 }
 
-function isOfClass(ingress: Ingress, found: IngressClass, { classes }: GatherFrom): boolean {
-  const claim = claimOf(ingress, (name) => classes.get(classKey(name)));
-  return claim?.by === "class" && claim.class.metadata.name === found.metadata.name;
+function classNamed({ classes }: Pick<GatherFrom, "classes">): (name: string) => IngressClass | undefined {
+  return (name) => classes.get(classKey(name));
 }
 
 /** Whether the Ingress names a class that does not exist. */
@@ -244,7 +236,7 @@ async function parametersFor(
   ingress: Ingress,
   signal: AbortSignal,
 ): Promise<ClassParameters | undefined> {
-  const claim = claimOf(ingress, (name) => classes.get(classKey(name)));
+  const claim = claimOf(ingress, classNamed({ classes }));
   if (!claim) return undefined;
   return classParameters(config.balancer, claim.by === "class" ? await maps.of(claim.class, signal) : undefined);
 }
