@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { resolve } from "node:path";
 import { checkDocs } from "./docs/pages.ts";
 import { checkCommentWidth } from "./comment-width.ts";
+import { checkContractTitles } from "./contract-titles.ts";
 import { checkControllerShape } from "./controller-shape.ts";
 import { checkErrorCatalogue } from "./error-catalogue.ts";
 import { checkFolderOrder } from "./folder-order.ts";
@@ -45,9 +46,9 @@ function command(name: string, file: string, ...args: string[]): Step {
   return { name, run };
 }
 
-function own(name: string, find: (root: string) => string[]): Step {
+function own(name: string, find: (root: string) => readonly string[] | Promise<readonly string[]>): Step {
   const run = async () => {
-    const problems = find(root);
+    const problems = await find(root);
     return { ok: problems.length === 0, output: problems.join("\n") };
   };
   return { name, run };
@@ -72,6 +73,7 @@ const lanes = {
     own("layout of simulated services", (root) => checkServiceLayout(root)),
     own("error catalogue", checkErrorCatalogue),
     own("titles of tests", (root) => checkTestTitles(root)),
+    own("names of contract cases", (root) => checkContractTitles(root)),
     own("language", checkLanguage),
     own("width of comments", checkCommentWidth),
     own("doc comments of public names", checkPublicDocs),

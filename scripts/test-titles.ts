@@ -81,7 +81,7 @@ function ofFile(file: string): string[] {
 }
 
 /** What a title lacks. */
-function weakness({ full, own, isTop }: Omit<Title, "line">): string | undefined {
+export function weakness({ full, own, isTop }: Omit<Title, "line">): string | undefined {
   const words = full.split(/\s+/).filter((word) => word !== "");
   if (JOINING.test(own)) return "begins with a conjunction; say what it would go on from";
   if (REFERRING.test(full)) return "begins with a word that refers to something else; begin with the subject";

@@ -13,9 +13,9 @@ const collection = "load-balancer/every collection";
 
 /** By "service/group/case". A case that differs no more must leave this list. */
 export const knownDifferences: Readonly<Record<string, KnownDifference>> = {
-  [`${collection}/makes loadbalancer of a body without it`]: emptyBody,
-  [`${collection}/makes listener of a body without it`]: emptyBody,
-  [`${collection}/makes pool of a body without it`]: emptyBody,
-  [`${collection}/makes healthmonitor of a body without it`]: emptyBody,
-  [`${collection}/makes l7policy of a body without it`]: emptyBody,
+  [`${collection}/a POST body without the loadbalancer is rejected`]: emptyBody,
+  [`${collection}/a POST body without the listener is rejected`]: emptyBody,
+  [`${collection}/a POST body without the pool is rejected`]: emptyBody,
+  [`${collection}/a POST body without the healthmonitor is rejected`]: emptyBody,
+  [`${collection}/a POST body without the l7policy is rejected`]: emptyBody,
 };

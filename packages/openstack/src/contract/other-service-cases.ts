@@ -59,7 +59,7 @@ export const otherServiceCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "who may read a secret is a list of users",
+    name: "the ACL of a secret lists its users",
     needs: { services: ["key-manager"] },
     async run(context) {
       const { keyManager } = context.cloud;

@@ -142,7 +142,7 @@ export const accessReviews: CaseGroup = {
       },
     },
     {
-      name: "who asks as another takes on groups, a uid and more, if each is allowed",
+      name: "an impersonating user assumes groups, uid and extra fields if each is permitted",
       async run({ api }) {
         const headers = {
           "impersonate-user": "jane",
@@ -161,7 +161,7 @@ export const accessReviews: CaseGroup = {
       },
     },
     {
-      name: "each thing that is taken on must be allowed",
+      name: "each impersonated attribute must be permitted",
       async run(c) {
         const name = c.unique("actor");
         const rules = [{ apiGroups: [""], resources: ["users"], verbs: ["impersonate"] }];

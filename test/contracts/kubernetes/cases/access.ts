@@ -275,7 +275,7 @@ export const access: CaseGroup = {
       },
     },
     {
-      name: "rejects a RoleBinding to a role that gives more than the user has",
+      name: "a RoleBinding to a role with more rights than the user has is rejected",
       async run(c) {
         const user = c.unique("binder");
         await grant(c, user, [{ apiGroups: [RBAC], resources: ["roles", "rolebindings"], verbs: ["create", "get"] }]);

@@ -19,7 +19,7 @@ export const applying: CaseGroup = {
   title: "server-side apply",
   cases: [
     {
-      name: "creates with 201, changes with 200, and says who owns what",
+      name: "an apply creates with 201, changes with 200 and records the owned fields",
       async run({ api, core }) {
         const path = core("configmaps", "a");
         const body = await made(apply(api, path, configMap("a", { data: { a: "1" } }), "one"));
@@ -49,7 +49,7 @@ export const applying: CaseGroup = {
       },
     },
     {
-      name: "what another manager owns is a conflict that names it",
+      name: "an apply of a field that another manager owns is a conflict with its name",
       async run({ api, core }) {
         const path = core("configmaps", "a");
         await made(apply(api, path, configMap("a", { data: { a: "1", b: "1" } }), "one"));
@@ -97,7 +97,7 @@ export const applying: CaseGroup = {
       },
     },
     {
-      name: "what a manager applied no more goes away, unless another owns it",
+      name: "a field that a manager no longer applies is removed unless another manager owns it",
       async run({ api, core }) {
         const path = core("configmaps", "a");
         await made(apply(api, path, configMap("a", { data: { a: "1", b: "1", c: "1" } }), "one"));
@@ -131,7 +131,7 @@ export const applying: CaseGroup = {
       },
     },
     {
-      name: "sets are merged by their values, atomic lists and maps are taken whole",
+      name: "lists of type set are merged by their values, atomic lists and maps are replaced as a whole",
       async run(c) {
         const path = contraptions(c, "a");
         await made(apply(c.api, path, contraption("a", { tags: ["x"], steps: ["1"], whole: { a: "1" } }), "one"));

@@ -160,7 +160,7 @@ export const auditing: CaseGroup = {
       },
     },
     {
-      name: "what is not there is recorded as not found",
+      name: "a request for a missing object is recorded as not found",
       async run(c) {
         const user = await admin(c);
         const { events } = await audited(c, 2, (extras) => user.get(c.core("configmaps", "none"), extras));
@@ -190,7 +190,7 @@ export const auditing: CaseGroup = {
       },
     },
     {
-      name: "who acts for whom is recorded",
+      name: "an impersonated request is recorded with both users",
       async run(c) {
         const user = await admin(c);
         const { events } = await audited(c, 2, ({ headers }) =>
@@ -279,7 +279,7 @@ export const auditing: CaseGroup = {
       },
     },
     {
-      name: "what the policy does not want is not recorded",
+      name: "a request that the policy excludes is not recorded",
       async run(c) {
         const user = await admin(c);
         const silent = randomUUID();

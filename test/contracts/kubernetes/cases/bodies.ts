@@ -182,7 +182,7 @@ export const bodies: CaseGroup = {
       },
     },
     {
-      name: "what a name is generated from is held to the rules of names",
+      name: "generateName is checked by the rules of names",
       async run({ api, core }) {
         const post = (generateName: string, name?: string) =>
           api.post(core("configmaps"), {

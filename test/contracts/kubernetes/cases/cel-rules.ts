@@ -209,7 +209,7 @@ export const celRules: CaseGroup = {
       },
     },
     {
-      name: "what a schema refuses by now stays as long as it is not touched",
+      name: "a stored value that a new schema rejects is kept while it does not change",
       async run(c) {
         const { path, judge } = await stricter(c, { old: "longer", other: "a" });
         const changed = await done(c.api.patch(`${path}/a`, "merge", { spec: { other: "b" } }));

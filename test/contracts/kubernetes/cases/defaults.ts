@@ -11,9 +11,9 @@ export function collection(c: Context, kind: Pick<Standard, "apiVersion" | "plur
 }
 
 function isFilledIn(standard: Standard): ContractCase {
-  const { apiVersion, kind, given, wanted, generation } = standard;
+  const { apiVersion, kind, variant = "", given, wanted, generation } = standard;
   return {
-    name: `a ${kind} of ${apiVersion} gets its defaults`,
+    name: `a ${[kind, variant].join(" ").trim()} of ${apiVersion} gets its defaults`,
     async run(c) {
       const name = standard.clusterScoped ? c.unique("standard") : "x";
       const path = collection(c, standard);

@@ -46,7 +46,7 @@ export const discovery: CaseGroup = {
       },
     })),
     {
-      name: "/api names v1",
+      name: "GET /api lists version v1",
       async run({ api }) {
         const { body } = await api.get("/api");
         expect(body).toMatchObject({ kind: "APIVersions", versions: ["v1"] });

@@ -60,7 +60,7 @@ async function evicted(answer: Promise<Answer>): Promise<void> {
 
 const cases: ContractCase[] = [
   {
-    name: "evicts a pod without a disruption budget, after setting condition DisruptionTarget",
+    name: "an eviction without a disruption budget sets condition DisruptionTarget and deletes the pod",
     async run(c) {
       await running(c, "a");
       const watch = await c.api.watch(`${c.core("pods")}?watch=true&fieldSelector=metadata.name=a`);

@@ -198,7 +198,7 @@ export const flowControl: CaseGroup = {
       },
     },
     {
-      name: "rejects a change of a mandatory priority level's fixed fields",
+      name: "a change of the fixed fields of a mandatory priority level is rejected",
       async run({ api }) {
         const change = { spec: { limited: { nominalConcurrencyShares: 6 } } };
         const answer = await api.patch(`${LEVELS}/catch-all`, "merge", change);
@@ -238,7 +238,7 @@ export const flowControl: CaseGroup = {
       },
     },
     {
-      name: "reports the limits of priority levels in metrics",
+      name: "metrics report the limits of priority levels",
       async run({ api }) {
         const { text } = await api.get("/metrics");
         for (const [name, seats] of [

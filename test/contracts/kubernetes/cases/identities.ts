@@ -108,7 +108,7 @@ export const identities: CaseGroup = {
       },
     },
     {
-      name: "what is no Bearer token counts as nothing",
+      name: "an Authorization header without a Bearer token is ignored",
       async run(c) {
         const anonymous = await c.as({ anonymous: true });
         for (const authorization of ["Basic amFuZTpkb2U=", "Bearer", "Odd token"]) {

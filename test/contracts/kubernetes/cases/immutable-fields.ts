@@ -344,9 +344,9 @@ const growing: ContractCase[] = [
 export const immutableFields: CaseGroup = {
   title: "immutable fields",
   cases: [
-    rowsCase("classes and drivers keep what volumes and pods were made by", CLASSES),
-    rowsCase("what others go by stays as it was made", OTHERS),
-    rowsCase("a claim says what it asks for once", CLAIMS),
+    rowsCase("the fields of classes and drivers that provision volumes and pods are immutable", CLASSES),
+    rowsCase("fields that other objects depend on are immutable", OTHERS),
+    rowsCase("the requested resources of a claim are immutable", CLAIMS),
     ...growing,
   ],
 };

@@ -2,7 +2,7 @@ import type { Script } from "./kubectl-scripts.ts";
 
 export const ACCESS_SCRIPTS: readonly Script[] = [
   {
-    name: "asks what is allowed",
+    name: "describe and auth can-i show roles and permissions",
     steps: [
       ["create role r1 --verb=get --resource=pods", "role.rbac.authorization.k8s.io/r1 created"],
       ["create rolebinding rb1 --role=r1 --user=jane", "rolebinding.rbac.authorization.k8s.io/rb1 created"],
@@ -59,7 +59,7 @@ exit 1`,
     ],
   },
   {
-    name: "handles custom kinds",
+    name: "reads and writes objects of custom kinds",
     steps: [
       ["create -f crd.json", "customresourcedefinition.apiextensions.k8s.io/gears.NAMESPACE.example.com created"],
       [
@@ -191,7 +191,7 @@ exit 1`,
     ],
   },
   {
-    name: "looks around",
+    name: "shows its namespace, its events and the health of the server",
     steps: [
       ["get ns NAMESPACE -o jsonpath={.status.phase}", "Active"],
       [

@@ -2,7 +2,7 @@ import type { Script } from "./kubectl-scripts.ts";
 
 export const MORE_SCRIPTS: readonly Script[] = [
   {
-    name: "shows pods",
+    name: "get and describe show pods",
     steps: [
       ["create -f pod.json", "pod/p created"],
       [
@@ -43,7 +43,7 @@ exit 1`,
     ],
   },
   {
-    name: "patches, labels and annotates",
+    name: "patch, label and annotate change objects",
     steps: [
       ["create -f cm.yaml", "configmap/cm created"],
       ["label cm cm x=y", "configmap/cm labeled"],
@@ -68,7 +68,7 @@ exit 1`,
     ],
   },
   {
-    name: "shows jobs",
+    name: "get and describe show jobs",
     steps: [
       ["create -f job.json", "job.batch/job created"],
       [
@@ -130,7 +130,7 @@ cj */5 * * * * <none> False 0 <none> AGE cj i <none>`,
     ],
   },
   {
-    name: "makes what it has generators for",
+    name: "create makes objects by its generators",
     steps: [
       ["create configmap c1 --from-literal=a=b", "configmap/c1 created"],
       ["create secret generic s1 --from-literal=a=b", "secret/s1 created"],

@@ -6,7 +6,7 @@ export interface Script {
 
 export const SCRIPTS: readonly Script[] = [
   {
-    name: "applies, diffs and edits",
+    name: "apply, diff and edit change objects",
     steps: [
       ["apply -f cm.yaml", "configmap/cm created"],
       ["apply -f cm.yaml", "configmap/cm unchanged"],
@@ -75,7 +75,7 @@ configmap/cm replaced`,
     ],
   },
   {
-    name: "applies on the server",
+    name: "apply --server-side changes objects",
     steps: [
       ["apply --server-side -f cm.yaml", "configmap/cm serverside-applied"],
       [
@@ -104,7 +104,7 @@ exit 1`,
     ],
   },
   {
-    name: "creates, refuses and deletes",
+    name: "create and delete report objects and errors",
     steps: [
       ["create -f cm.yaml", "configmap/cm created"],
       [
@@ -175,7 +175,7 @@ exit 1`,
     ],
   },
   {
-    name: "shows deployments",
+    name: "get and describe show deployments",
     steps: [
       ["create -f web.json", "deployment.apps/web created"],
       [
@@ -233,7 +233,7 @@ web 2`,
     ],
   },
   {
-    name: "changes deployments",
+    name: "set, scale and rollout change deployments",
     steps: [
       ["apply -f web.json", "deployment.apps/web created"],
       ["apply -f web2.json", "deployment.apps/web configured"],
@@ -259,7 +259,7 @@ No rollout history found.`,
     ],
   },
   {
-    name: "shows autoscalers",
+    name: "get and describe show autoscalers",
     steps: [
       ["create -f web.json", "deployment.apps/web created"],
       ["autoscale deploy web --min=1 --max=4 --cpu-percent=70", "horizontalpodautoscaler.autoscaling/web autoscaled"],
@@ -319,7 +319,7 @@ Events: <none>`,
     ],
   },
   {
-    name: "shows services and ingresses",
+    name: "get and describe show services and ingresses",
     steps: [
       ["create -f web.json", "deployment.apps/web created"],
       ["expose deploy web --name=exp --port=80 --cluster-ip=None", "service/exp exposed"],

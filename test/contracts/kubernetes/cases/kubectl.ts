@@ -30,7 +30,10 @@ function scripted({ name, steps }: Script): ContractCase {
 const title = "stock kubectl";
 
 /** Those that call kubectl a few times. */
-const short = new Set(["kubectl looks around", "kubectl applies on the server"]);
+const short = new Set([
+  "kubectl shows its namespace, its events and the health of the server",
+  "kubectl apply --server-side changes objects",
+]);
 
 export const kubectl: CaseGroup = { title, cases: [...SCRIPTS, ...MORE_SCRIPTS, ...ACCESS_SCRIPTS].map(scripted) };
 

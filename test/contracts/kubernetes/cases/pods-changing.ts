@@ -80,7 +80,7 @@ const cases: ContractCase[] = [
     },
   },
   {
-    name: "what resize refuses: another class of service, less than there was, other containers, more than the limit",
+    name: "a resize rejects another QoS class, removed resources, other containers and requests above limits",
     async run(c) {
       await pod(c, { containers: [{ name: "c", image: "i", resources: sized("1") }] });
       const resize = (type: "merge" | "strategic", containers: Json[]) =>

@@ -151,7 +151,7 @@ const status: ContractCase = {
 };
 
 const scale: ContractCase = {
-  name: "what a scale is made of is nothing where what it is in is null",
+  name: "an apply that sets the parent of a scale path to null is rejected",
   async run(c) {
     const { path, shape } = await shapes(c);
     const answer = await c.api.call("PATCH", `${path}/a`, shape("a", { spec: null }), {

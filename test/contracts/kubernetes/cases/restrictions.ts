@@ -273,7 +273,7 @@ export const restrictions: CaseGroup = {
       },
     },
     {
-      name: "who approves requests must be allowed to for their signer, or all of its domain",
+      name: "an approval of a signing request requires a right on its signer or on all signers of its domain",
       async run(c) {
         for (const [user, names, allowed] of [
           [c.unique("approver-of-other"), ["example.org/other"], false],
@@ -291,7 +291,7 @@ export const restrictions: CaseGroup = {
       },
     },
     {
-      name: "who signs requests must be allowed to for their signer",
+      name: "a signature of a signing request requires a right on its signer",
       async run(c) {
         const name = c.unique("signed");
         await made(c.api.post(CERTIFICATES, await request(name)));
@@ -309,7 +309,7 @@ export const restrictions: CaseGroup = {
       },
     },
     {
-      name: "rejects a certificate signing request for group system:masters",
+      name: "a certificate signing request for group system:masters is rejected",
       async run(c) {
         const signerName = "kubernetes.io/kube-apiserver-client";
         const subject = { commonName: "jane", organizations: ["system:masters"] };
@@ -321,7 +321,7 @@ export const restrictions: CaseGroup = {
       },
     },
     {
-      name: "who gathers rules from other roles must have all of them",
+      name: "an aggregation rule of a ClusterRole requires all rights",
       async run(c) {
         const rules = [{ apiGroups: [RBAC], resources: ["clusterroles"], verbs: ["create", "update", "get"] }];
         const writer = await withRules(c, c.unique("gatherer"), rules);
@@ -344,7 +344,7 @@ export const restrictions: CaseGroup = {
         ["bind", "bindings", "clusterrolebindings"],
       ] as const
     ).map(([verb, what]) => ({
-      name: `who may "${verb}" gives more than they have by ${what}`,
+      name: `a user with verb ${verb} grants more than their own rights by ${what}`,
       async run(c: Context) {
         const name = c.unique("giver");
         const plurals = verb === "escalate" ? ["clusterroles"] : ["clusterrolebindings"];

@@ -167,7 +167,7 @@ const said = (version: string | undefined, match: string | undefined): string =>
 
 function listCase([resourceVersion, resourceVersionMatch, wanted]: (typeof LISTS)[number]): ContractCase {
   return {
-    name: `a list with ${said(resourceVersion, resourceVersionMatch)}`,
+    name: `a list with ${said(resourceVersion, resourceVersionMatch)} returns its revision or an error`,
     async run(c) {
       const stage = await staged(c);
       const more = [{}, { limit: "2" }, { continue: "TOKEN" }, { continue: "garbage" }];
@@ -211,7 +211,7 @@ async function streamed(
 
 function watchCase([resourceVersion, resourceVersionMatch, wanted]: (typeof WATCHES)[number]): ContractCase {
   return {
-    name: `a watch with ${said(resourceVersion, resourceVersionMatch)}`,
+    name: `a watch with ${said(resourceVersion, resourceVersionMatch)} begins at its revision or fails`,
     async run(c) {
       const stage = await staged(c);
       const isAhead = resourceVersion === "99999999";

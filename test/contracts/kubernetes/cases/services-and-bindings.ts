@@ -237,7 +237,7 @@ export const servicesAndBindings: CaseGroup = {
       },
     },
     {
-      name: "rejects status.loadBalancer.ingress of a Service that is not of type LoadBalancer",
+      name: "status.loadBalancer.ingress of a Service that is not of type LoadBalancer is rejected",
       async run({ api, core }) {
         await made(api.post(core("services"), service("a", { ports: [{ port: 80 }] })));
         const status = { loadBalancer: { ingress: [{ ip: "192.0.2.1" }] } };
@@ -271,7 +271,7 @@ export const servicesAndBindings: CaseGroup = {
       },
     },
     {
-      name: "rejects a Node with duplicate taints",
+      name: "a Node with duplicate taints is rejected",
       async run({ api, unique }) {
         const taint = { key: "k", value: "v", effect: "NoSchedule" };
         const node = {

@@ -83,7 +83,7 @@ export const smallWriteRules: CaseGroup = {
       },
     },
     {
-      name: "rejects a deletion with propagationPolicy Orphan and orphanDependents",
+      name: "a deletion with propagationPolicy Orphan and orphanDependents is rejected",
       async run({ api, core }) {
         const options = {
           apiVersion: "v1",

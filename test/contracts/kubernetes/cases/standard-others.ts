@@ -121,6 +121,7 @@ export const OTHERS: readonly Standard[] = [
   {
     apiVersion: "networking.k8s.io/v1",
     kind: "NetworkPolicy",
+    variant: "with ingress rules",
     plural: "networkpolicies",
     generation: 1,
     given: { spec: { podSelector: {}, ingress: [{ ports: [{ port: 80 }] }] } },
@@ -131,6 +132,7 @@ export const OTHERS: readonly Standard[] = [
   {
     apiVersion: "networking.k8s.io/v1",
     kind: "NetworkPolicy",
+    variant: "with egress rules",
     plural: "networkpolicies",
     generation: 1,
     given: { spec: { podSelector: {}, egress: [{ to: [{ ipBlock: { cidr: "10.0.0.0/8" } }] }] } },

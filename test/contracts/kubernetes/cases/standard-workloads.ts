@@ -4,6 +4,8 @@ import type { Json } from "../interface.ts";
 export interface Standard {
   readonly apiVersion: string;
   readonly kind: string;
+  /** What the name of the case adds, where a kind has several. */
+  readonly variant?: string;
   readonly plural: string;
   readonly clusterScoped?: true;
   readonly generation?: 1;

@@ -97,7 +97,7 @@ export const toolkit: CaseGroup = {
       },
     },
     {
-      name: "adds and removes finalizers",
+      name: "the client adds and removes finalizers",
       async run({ client, namespace }) {
         const kube = await client();
         const made = await kube.create(ConfigMap, map("a", namespace));
@@ -111,7 +111,7 @@ export const toolkit: CaseGroup = {
       },
     },
     {
-      name: "publishes status by one apply, and leaves out what it publishes no more",
+      name: "publishStatus applies the status and removes fields that it no longer publishes",
       async run({ client, namespace }) {
         const kube = await client();
         const made = await kube.create(Contraptions, {

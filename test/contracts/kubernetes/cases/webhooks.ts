@@ -135,7 +135,7 @@ const mutations: ContractCase[] = [
       ),
   },
   {
-    name: "what a mutating webhook makes is validated",
+    name: "the result of a mutating webhook is validated",
     run: (context) =>
       withWebhooks(
         context,

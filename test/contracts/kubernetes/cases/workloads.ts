@@ -50,7 +50,7 @@ export const workloads: CaseGroup = {
       },
     },
     {
-      name: "what is wrong with a pod is said container by container",
+      name: "an invalid pod is rejected with the problems of each container",
       async run(c) {
         await account(c);
         invalid(await c.api.post(c.core("pods"), pod({ containers: [] })), "spec.containers: Required value");

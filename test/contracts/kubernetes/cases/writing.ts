@@ -33,7 +33,7 @@ export const writing: CaseGroup = {
       },
     },
     {
-      name: "what the server alone sets is not taken from the body",
+      name: "a create ignores metadata that only the server sets",
       async run({ api, core }) {
         const metadata = {
           uid: "u",
@@ -285,21 +285,21 @@ export const writing: CaseGroup = {
     ...(
       [
         [
-          "names",
+          "an invalid name",
           configMap("Bad_Name"),
           [
             "metadata.name: Invalid value: \"Bad_Name\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
           ],
         ],
         [
-          "labels",
+          "an invalid label key",
           configMap("a", { metadata: { labels: { "a b": "c" } } }),
           [
             "metadata.labels: Invalid value: \"a b\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
           ],
         ],
         [
-          "label values",
+          "an invalid label value",
           configMap("a", { metadata: { labels: { a: "b c" } } }),
           [
             "metadata.labels: Invalid value: \"b c\": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
@@ -311,12 +311,12 @@ export const writing: CaseGroup = {
           ["metadata.name: Required value: name or generateName is required"],
         ],
         [
-          "owners",
+          "an owner reference without a uid",
           configMap("a", { metadata: { ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "x" }] } }),
           ['metadata.ownerReferences.uid: Invalid value: "": must not be empty'],
         ],
         [
-          "keys of data",
+          "an invalid key of data",
           configMap("a", { data: { "a b": "c" } }),
           [
             "data[a b]: Invalid value: \"a b\": a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",
@@ -324,7 +324,7 @@ export const writing: CaseGroup = {
         ],
       ] as const
     ).map(([what, body, causes]) => ({
-      name: `what is wrong is said field by field: ${what}`,
+      name: `a create with ${what} is rejected with the field`,
       async run({ api, core }: Context) {
         invalid(await api.post(core("configmaps"), body), ...causes);
       },

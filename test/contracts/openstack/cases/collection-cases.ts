@@ -7,27 +7,34 @@ export interface Collection {
   /** Key of one in bodies: "network". */
   readonly one: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** How one is changed. Undefined: it is not asked. */
+  /** Method of updates. Undefined: there is no case for them. */
   readonly change?: "PUT" | "PATCH";
-  /** A filter that nothing meets. Default: an unknown name. */
+  /** A filter without match. Default: an unknown name. */
   readonly filter?: string;
-  /** Cases that this collection has not. */
+  /** Cases that this collection does not support. */
   readonly without?: readonly ("delete" | "show" | "create" | "filter")[];
 }
 
-/** What is the same question for every collection: what is not there, a body that is none, an empty list, no token. */
+/** Cases of every collection: a missing resource, a body without the resource, an empty list, no token. */
 export function collectionCases(collection: Collection): readonly RawCase[] {
   const { path, one, change, filter = "name={run}", without = [] } = collection;
   const headers = collection.headers ?? {};
   const more = { headers };
   const all: readonly (readonly [string, RawCase])[] = [
-    ["filter", { says: `${path} that meets no filter`, call: `GET ${path}?${filter}`, ...more }],
-    ["show", { says: `${one} that is not there`, call: `GET ${path}/{nothing}`, ...more }],
-    ["delete", { says: `deletes ${one} that is not there`, call: `DELETE ${path}/{nothing}`, ...more }],
-    ["create", { says: `makes ${one} of a body without it`, call: `POST ${path}`, body: {}, ...more }],
+    [
+      "filter",
+      { says: `GET ${path} returns an empty list for a filter without match`, call: `GET ${path}?${filter}`, ...more },
+    ],
+    ["show", { says: `a missing ${one} is not found`, call: `GET ${path}/{nothing}`, ...more }],
+    ["delete", { says: `a deletion of a missing ${one} is rejected`, call: `DELETE ${path}/{nothing}`, ...more }],
+    ["create", { says: `a POST body without the ${one} is rejected`, call: `POST ${path}`, body: {}, ...more }],
     [
       "token",
-      { says: `${path} without a token`, call: `GET ${path}`, headers: { ...headers, "x-auth-token": "none" } },
+      {
+        says: `GET ${path} without a token is rejected`,
+        call: `GET ${path}`,
+        headers: { ...headers, "x-auth-token": "none" },
+      },
     ],
     ...(change === undefined ? [] : [["change", changed({ path, one, change, headers })] as const]),
   ];
@@ -35,7 +42,7 @@ export function collectionCases(collection: Collection): readonly RawCase[] {
 }
 
 const changed = ({ path, one, change = "PUT", headers = {} }: Collection): RawCase => ({
-  says: `changes ${one} that is not there`,
+  says: `an update of a missing ${one} is rejected`,
   call: `${change} ${path}/{nothing}`,
   body: { [one]: { name: "x" } },
   headers,

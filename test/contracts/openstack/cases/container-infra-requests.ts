@@ -28,7 +28,7 @@ export const get = (says: string, path: string, rest: Partial<RawCase> = {}): Ra
 
 /** The template that most cases of a group work on. */
 export const kept: RawCase = template(
-  "a template",
+  "a template is created",
   {},
   { keep: { id: "uuid" }, undo: "DELETE /clustertemplates/{id}" },
 );

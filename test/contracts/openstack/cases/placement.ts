@@ -10,7 +10,7 @@ export const placementGroups: readonly RawGroup[] = [
     service: "placement",
     cases: [
       {
-        says: "makes a provider",
+        says: "a resource provider is created",
         call: "POST /resource_providers",
         body: { name: "{run}-p" },
         as,
@@ -19,7 +19,7 @@ export const placementGroups: readonly RawGroup[] = [
         undo: "DELETE /resource_providers/{p}",
       },
       {
-        says: "is given one inventory",
+        says: "an inventory is created",
         call: `POST ${inventories}`,
         body: { resource_class: "DISK_GB", total: 10, step_size: 2 },
         as,
@@ -27,7 +27,7 @@ export const placementGroups: readonly RawGroup[] = [
         exact: ["total", "step_size", "resource_provider_generation"],
       },
       {
-        says: "is given it twice",
+        says: "a second inventory of the same class is rejected",
         call: `POST ${inventories}`,
         body: { resource_class: "DISK_GB", total: 10 },
         as,
@@ -35,7 +35,7 @@ export const placementGroups: readonly RawGroup[] = [
         statusOnly: true,
       },
       {
-        says: "is given another, by who knows an old generation",
+        says: "an inventory with an old generation is created",
         call: `POST ${inventories}`,
         body: { resource_class: "VCPU", total: 4, resource_provider_generation: 0 },
         as,
@@ -43,14 +43,14 @@ export const placementGroups: readonly RawGroup[] = [
         exact: ["resource_provider_generation"],
       },
       {
-        says: "is given one of a class that is not there",
+        says: "an inventory of an unknown class is rejected",
         call: `POST ${inventories}`,
         body: { resource_class: "CUSTOM_NOPE", total: 1 },
         as,
         headers,
       },
       {
-        says: "is given one without a class",
+        says: "an inventory without a class is rejected",
         call: `POST ${inventories}`,
         body: { total: 1 },
         as,
@@ -58,7 +58,7 @@ export const placementGroups: readonly RawGroup[] = [
         statusOnly: true,
       },
       {
-        says: "is given one of nothing",
+        says: "an inventory with a total of zero is rejected",
         call: `POST ${inventories}`,
         body: { resource_class: "MEMORY_MB", total: 0 },
         as,
@@ -66,7 +66,7 @@ export const placementGroups: readonly RawGroup[] = [
         statusOnly: true,
       },
       {
-        says: "is given one that reserves more than there is",
+        says: "an inventory that reserves more than its total is rejected",
         call: `POST ${inventories}`,
         body: { resource_class: "MEMORY_MB", total: 1, reserved: 2 },
         as,
@@ -74,16 +74,22 @@ export const placementGroups: readonly RawGroup[] = [
         statusOnly: true,
       },
       {
-        says: "is given one by a member",
+        says: "a member creates no inventory",
         call: `POST ${inventories}`,
         body: { resource_class: "VCPU", total: 1 },
         headers,
       },
-      { says: "the inventories", call: `GET ${inventories}`, as, headers },
-      { says: "one inventory", call: `GET ${inventories}/VCPU`, as, headers, exact: ["total"] },
-      { says: "an inventory that it has not", call: `GET ${inventories}/MEMORY_MB`, as, headers, statusOnly: true },
-      { says: "loses one", call: `DELETE ${inventories}/VCPU`, as, headers },
-      { says: "loses it twice", call: `DELETE ${inventories}/VCPU`, as, headers, statusOnly: true },
+      { says: "the inventories of a provider are listed", call: `GET ${inventories}`, as, headers },
+      { says: "an inventory is shown", call: `GET ${inventories}/VCPU`, as, headers, exact: ["total"] },
+      { says: "a missing inventory is not found", call: `GET ${inventories}/MEMORY_MB`, as, headers, statusOnly: true },
+      { says: "an inventory is deleted", call: `DELETE ${inventories}/VCPU`, as, headers },
+      {
+        says: "a deleted inventory is not deleted again",
+        call: `DELETE ${inventories}/VCPU`,
+        as,
+        headers,
+        statusOnly: true,
+      },
     ],
   },
 ];

@@ -5,80 +5,88 @@ export const portGroup: RawGroup = {
   service: "network",
   cases: [
     {
-      says: "a network",
+      says: "a network for ports is created",
       call: "POST /v2.0/networks",
       body: { network: { name: "{run}-n" } },
       keep: { n: "network.id" },
       undo: "DELETE /v2.0/networks/{n}",
     },
     {
-      says: "a subnet",
+      says: "a subnet for ports is created",
       call: "POST /v2.0/subnets",
       body: { subnet: { network_id: "{n}", ip_version: 4, cidr: "10.99.0.0/29", name: "{run}-s" } },
       keep: { s: "subnet.id" },
       undo: "DELETE /v2.0/subnets/{s}",
     },
     {
-      says: "a port",
+      says: "a port is created",
       call: "POST /v2.0/ports",
       body: { port: { network_id: "{n}", name: "{run}-p", fixed_ips: [{ ip_address: "10.99.0.3" }] } },
       keep: { p: "port.id", mac: "port.mac_address" },
       exact: ["port.status", "port.device_owner", "port.port_security_enabled"],
       undo: "DELETE /v2.0/ports/{p}",
     },
-    { says: "is shown to an administrator", call: "GET /v2.0/ports/{p}", as: "admin" },
+    { says: "a port is shown to an administrator", call: "GET /v2.0/ports/{p}", as: "admin" },
     {
-      says: "an address that is taken",
+      says: "an address that is in use is rejected",
       call: "POST /v2.0/ports",
       body: { port: { network_id: "{n}", fixed_ips: [{ ip_address: "10.99.0.3" }] } },
     },
     {
-      says: "an address outside",
+      says: "an address outside of the subnet is rejected",
       call: "POST /v2.0/ports",
       body: { port: { network_id: "{n}", fixed_ips: [{ ip_address: "10.98.0.3" }] } },
     },
     {
-      says: "a mac that is taken",
+      says: "a MAC address that is in use is rejected",
       call: "POST /v2.0/ports",
       body: { port: { network_id: "{n}", mac_address: "{mac}" } },
       as: "admin",
       statusOnly: true,
     },
     {
-      says: "a mac that is none",
+      says: "a malformed MAC address is rejected",
       call: "POST /v2.0/ports",
       body: { port: { network_id: "{n}", mac_address: "wrong" } },
     },
-    { says: "a port of no network", call: "POST /v2.0/ports", body: { port: { network_id: "{nothing}" } } },
-    { says: "a port without a network", call: "POST /v2.0/ports", body: { port: { name: "x" } } },
     {
-      says: "a subnet that is not there",
+      says: "a port on a missing network is rejected",
+      call: "POST /v2.0/ports",
+      body: { port: { network_id: "{nothing}" } },
+    },
+    { says: "a port without a network is rejected", call: "POST /v2.0/ports", body: { port: { name: "x" } } },
+    {
+      says: "a port on a missing subnet is rejected",
       call: "POST /v2.0/ports",
       body: { port: { network_id: "{n}", fixed_ips: [{ subnet_id: "{nothing}" }] } },
     },
     {
-      says: "a group that is not there",
+      says: "a port with a missing security group is rejected",
       call: "POST /v2.0/ports",
       body: { port: { network_id: "{n}", security_groups: ["{nothing}"] } },
     },
     {
-      says: "bound by a member",
+      says: "a member does not bind a port",
       call: "POST /v2.0/ports",
       body: { port: { network_id: "{n}", "binding:host_id": "compute-1" } },
     },
     {
-      says: "found by its address",
+      says: "a port is found by its address",
       call: "GET /v2.0/ports?fixed_ips=ip_address%3D10.99.0.3&network_id={n}&fields=name",
       exact: ["ports"],
     },
-    { says: "pairs without security", call: "PUT /v2.0/ports/{p}", body: { port: { port_security_enabled: false } } },
     {
-      says: "pairs",
+      says: "port security is required for allowed address pairs",
+      call: "PUT /v2.0/ports/{p}",
+      body: { port: { port_security_enabled: false } },
+    },
+    {
+      says: "allowed address pairs are set",
       call: "PUT /v2.0/ports/{p}",
       body: { port: { allowed_address_pairs: [{ ip_address: "10.0.0.0/24" }] } },
     },
     {
-      says: "two ports at once",
+      says: "two ports are created by one request",
       call: "POST /v2.0/ports",
       body: {
         ports: [
@@ -89,28 +97,28 @@ export const portGroup: RawGroup = {
       keep: { a: "ports.0.id", b: "ports.1.id" },
       undo: "DELETE /v2.0/ports/{a}",
     },
-    { says: "one of the two goes", call: "DELETE /v2.0/ports/{b}" },
+    { says: "a port is deleted", call: "DELETE /v2.0/ports/{b}" },
     {
-      says: "a page of one",
+      says: "a page of one port is listed",
       call: "GET /v2.0/ports?network_id={n}&limit=1&sort_key=name&sort_dir=asc&name={run}-p",
       statusOnly: true,
     },
-    { says: "a network in use is deleted", call: "DELETE /v2.0/networks/{n}" },
-    { says: "a subnet in use is deleted", call: "DELETE /v2.0/subnets/{s}" },
+    { says: "a network with ports is not deleted", call: "DELETE /v2.0/networks/{n}" },
+    { says: "a subnet with ports is not deleted", call: "DELETE /v2.0/subnets/{s}" },
     {
-      says: "a security group",
+      says: "a security group is created",
       call: "POST /v2.0/security-groups",
       body: { security_group: { name: "{run}-g" } },
       keep: { g: "security_group.id" },
       undo: "DELETE /v2.0/security-groups/{g}",
     },
     {
-      says: "a second default group",
+      says: "a second default group is rejected",
       call: "POST /v2.0/security-groups",
       body: { security_group: { name: "default" } },
     },
     {
-      says: "a rule",
+      says: "a security group rule is created",
       call: "POST /v2.0/security-group-rules",
       body: {
         security_group_rule: {
@@ -126,7 +134,7 @@ export const portGroup: RawGroup = {
       exact: ["security_group_rule.ethertype"],
     },
     {
-      says: "the same rule",
+      says: "a duplicate security group rule is rejected",
       call: "POST /v2.0/security-group-rules",
       body: {
         security_group_rule: {
@@ -140,7 +148,7 @@ export const portGroup: RawGroup = {
       },
     },
     {
-      says: "a rule of ports the wrong way round",
+      says: "a reversed port range is rejected",
       call: "POST /v2.0/security-group-rules",
       body: {
         security_group_rule: {
@@ -153,29 +161,29 @@ export const portGroup: RawGroup = {
       },
     },
     {
-      says: "a rule of ports without a protocol",
+      says: "a port range without a protocol is rejected",
       call: "POST /v2.0/security-group-rules",
       body: {
         security_group_rule: { security_group_id: "{g}", direction: "ingress", port_range_min: 9, port_range_max: 9 },
       },
     },
     {
-      says: "a rule of a protocol that is none",
+      says: "an unknown protocol of a rule is rejected",
       call: "POST /v2.0/security-group-rules",
       body: { security_group_rule: { security_group_id: "{g}", direction: "ingress", protocol: "wrong" } },
     },
     {
-      says: "a rule of a direction that is none",
+      says: "an unknown direction of a rule is rejected",
       call: "POST /v2.0/security-group-rules",
       body: { security_group_rule: { security_group_id: "{g}", direction: "wrong" } },
     },
     {
-      says: "a rule of no group",
+      says: "a rule of a missing security group is rejected",
       call: "POST /v2.0/security-group-rules",
       body: { security_group_rule: { security_group_id: "{nothing}", direction: "ingress" } },
     },
     {
-      says: "a rule of both remotes",
+      says: "a rule with a remote group and a remote prefix is rejected",
       call: "POST /v2.0/security-group-rules",
       body: {
         security_group_rule: {
@@ -187,7 +195,7 @@ export const portGroup: RawGroup = {
       },
     },
     {
-      says: "a rule of the wrong family",
+      says: "a rule with a prefix of the other IP version is rejected",
       call: "POST /v2.0/security-group-rules",
       body: {
         security_group_rule: {
@@ -198,8 +206,8 @@ export const portGroup: RawGroup = {
         },
       },
     },
-    { says: "the rule is shown", call: "GET /v2.0/security-group-rules/{r}" },
-    { says: "the rule is deleted", call: "DELETE /v2.0/security-group-rules/{r}" },
-    { says: "the rule is gone", call: "DELETE /v2.0/security-group-rules/{r}" },
+    { says: "a security group rule is shown", call: "GET /v2.0/security-group-rules/{r}" },
+    { says: "a security group rule is deleted", call: "DELETE /v2.0/security-group-rules/{r}" },
+    { says: "a deleted security group rule is not deleted again", call: "DELETE /v2.0/security-group-rules/{r}" },
   ],
 };
