@@ -83,6 +83,10 @@ describe.skipIf(why !== undefined)(`members of an own etcd${why === undefined ? 
       },
       3_000,
     );
+  const firstMember = async (): Promise<string | undefined> => {
+    const { namespace = "" } = (await etcd()).metadata;
+    return (await world.client.get(Pod, { namespace, name: "etcd-0" })).metadata.uid;
+  };
   const intact = async (written: number): Promise<void> => {
     // The only API server is restarted by its kubelet where the only member was away for longer than its probe permits.
     const { items } = await until("a list", () => tenant.list(ConfigMap, { namespace: "default" }));
@@ -101,6 +105,7 @@ describe.skipIf(why !== undefined)(`members of an own etcd${why === undefined ? 
     { retry: 0 },
     async ([before, after]) => {
       await settled(before ?? 0);
+      const first = await firstMember();
       const writing = writer(tenant);
       await request(after ?? 0);
       await until("begun", async () =>
@@ -114,6 +119,8 @@ describe.skipIf(why !== undefined)(`members of an own etcd${why === undefined ? 
       const result = await writing.stop();
       console.log({ from: before, to: after, ...result });
       await intact(result.written);
+      // Where one remains, its restart would stop all writes.
+      if (after === 1) expect(await firstMember()).toBe(first);
       expect(result.written).toBeGreaterThan(10);
     },
   );

@@ -1,5 +1,5 @@
 import { canonicalJson, isRecord } from "@causeway/foundation";
-import type { KubeObject } from "@causeway/kubernetes";
+import type { KubeObject, StatefulSet } from "@causeway/kubernetes";
 import { appliedAnnotation, digestOf } from "./tenant.ts";
 
 /** `Secret/etcd-ca`: unique in a namespace, as no two kinds here have one name. */
@@ -16,6 +16,12 @@ export function stamped<T extends KubeObject>(object: T): T {
 /** Must it be written? What the server and others add is left alone. */
 export function differs(live: KubeObject | undefined, wanted: KubeObject): boolean {
   return live === undefined || !covers(live, wanted);
+}
+
+/** Do the pods of a program start with other settings when it is written as wanted? */
+export function restarts(live: KubeObject | undefined, wanted: KubeObject): boolean {
+  const templateOf = (object: KubeObject | undefined) => (object as Partial<StatefulSet> | undefined)?.spec?.template;
+  return !covers(templateOf(live), templateOf(wanted));
 }
 
 /** Does `live` have everything that `wanted` has? Lists are compared entry by entry, by name where entries have one. */

@@ -126,6 +126,30 @@ describe("another number of etcd members", () => {
     expect(etcd.spec.persistentVolumeClaimRetentionPolicy).toMatchObject({ whenScaled: "Retain" });
   });
 
+  test("does not restart the member that remains, whose flags of its first start are written with its next restart", () => {
+    const cluster = started(3);
+    const before = JSON.stringify(etcdOf(cluster).spec.template);
+    complete(cluster, withMembers(1));
+    expect(JSON.stringify(etcdOf(cluster).spec.template)).toBe(before);
+    expect(etcdOf(cluster).spec.replicas).toBe(1);
+    expect(plan(cluster.observe(withMembers(1)), now)).toMatchObject({ steps: [], status: { ready: true } });
+    complete(cluster, withMembers(1, { version: "v1.34.0" }));
+    expect(flag(etcdOf(cluster), "--initial-cluster")?.split(",")).toHaveLength(1);
+  });
+
+  test("that is given up while the second member joins restarts the first one as little", () => {
+    const cluster = started(1);
+    const before = JSON.stringify(etcdOf(cluster).spec.template);
+    const spec = withMembers(3);
+    for (let turn = 0; cluster.membership.members.length < 2 || etcdOf(cluster).spec.replicas !== 2; turn++) {
+      for (const step of plan(cluster.observe(spec), now).steps) cluster.perform(step, now);
+      if (turn > 60) throw new Error("no second member");
+    }
+    complete(cluster, withMembers(1));
+    const { template, updateStrategy } = etcdOf(cluster).spec;
+    expect([JSON.stringify(template), updateStrategy]).toEqual([before, undefined]);
+  });
+
   test("waits while a member is not ready, and while the etcd does not answer", () => {
     const cluster = started(3);
     const spec = withMembers(1);

@@ -97,6 +97,20 @@ export function wantedMembers(from: MembersFrom): WantedMembers {
   return { shape: { ...shape, replicas: count, dropsVolumes: true }, settled, registered: count };
 }
 
+/**
+ * What the only member is started with now, which members have left. etcd reads these flags only when it has no data:
+ * restarting its only member for them would stop all writes for nothing. Undefined: several members, or their number
+ * changes.
+ */
+export function remainingShape(from: MembersFrom): MembersShape | undefined {
+  const live = liveShape(liveEtcd(from));
+  const { shape } = wantedMembers(from);
+  const isSettled = shape.replicas === 1 && !shape.dropsVolumes;
+  // With a partition the pod runs what an earlier template had, which the steady shape has, too.
+  if (!isSettled || live === undefined || live.partition !== 0) return undefined;
+  return { ...shape, initial: live.initial, joins: live.joins };
+}
+
 function steadyShape(members: number): MembersShape {
   return { replicas: members, initial: members, joins: false, partition: 0, dropsVolumes: false };
 }

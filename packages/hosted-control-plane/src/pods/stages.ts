@@ -1,15 +1,16 @@
 import type { KubeObject, Secret } from "@causeway/kubernetes";
 import type { Endpoint, Observed } from "./observed.ts";
 import { imagesOf, type Images } from "./images.ts";
-import { differs, idOf, stamped } from "./live.ts";
+import { differs, idOf, restarts, stamped } from "./live.ts";
 import { apiServerConfig, apiServerObjects } from "./objects/apiserver.ts";
 import { cloudControllerObjects, controllerObjects } from "./objects/controllers.ts";
 import { isRestored } from "./keyspace.ts";
-import { etcdObjects } from "./objects/etcd.ts";
+import { etcdObjects, type MembersShape } from "./objects/etcd.ts";
 import {
   isResizing,
   membersAnnotation,
   registeredAnnotation,
+  remainingShape,
   servingMembers,
   wantedMembers,
   type WantedMembers,
@@ -100,17 +101,22 @@ interface Stage {
 /** etcd, if it has its own, runs as long as an API server does. */
 function etcdStage(observed: Observed, { sleeping, ...base }: Base, apiPods: number): KubeObject[] {
   const { spec } = base;
+  const { live } = observed;
   if (isPooled(spec)) return [];
   const members = wantedMembers(observed);
-  const objects = etcdObjects({
+  const from = {
     ...base,
-    shape: members.shape,
     version: spec.version,
     datastore: spec.pods?.datastore ?? {},
     running: !sleeping || apiPods > 0,
     quotaBytes: spec.limits.bytes,
     credentials: secretDigest(observed, "etcd"),
-  });
+  };
+  const objectsOf = (shape: MembersShape) => etcdObjects({ ...from, shape });
+  const remaining = remainingShape(observed);
+  const kept = remaining && objectsOf(remaining);
+  const isKept = kept?.every((object) => object.kind !== "StatefulSet" || !restarts(live.get(idOf(object)), object));
+  const objects = kept !== undefined && isKept === true ? kept : objectsOf(members.shape);
   return objects.map((object) => withMembers(object, members));
 }
 
