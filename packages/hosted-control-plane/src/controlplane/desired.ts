@@ -3,6 +3,7 @@ import type { ControlPlaneAuthentication, ControlPlaneLimits, ControlPlaneSpec }
 import { backupOf, restoreOf } from "./backup-spec.ts";
 import type { Observed } from "./gather.ts";
 import { runtimeId } from "./names.ts";
+import { DEFAULT_SERVICE_CIDR } from "./networks.ts";
 import { rotatingOf, rotationOf } from "./plan-authorities.ts";
 
 /** The request to the runtime; undefined while the roots are incomplete. */
@@ -21,7 +22,7 @@ export function desired(observed: Observed): ControlPlaneSpec | undefined {
     ...(authorities === undefined ? {} : rotationOf(authorities)),
     endpoint: endpointOf(object, defaults.host),
     ...allowedOf(object),
-    serviceCidr: network?.services?.cidrBlocks?.[0] ?? "10.96.0.0/12",
+    serviceCidr: network?.services?.cidrBlocks?.[0] ?? DEFAULT_SERVICE_CIDR,
     ...(podCidr === undefined ? {} : { podCidr }),
     dnsDomain: network?.serviceDomain ?? "cluster.local",
     names: object.spec.names ?? [],

@@ -14,6 +14,7 @@ import { webhookConditions, webhookEvents } from "../webhooks/findings.ts";
 import { backedUp, backupStatus } from "./backup-spec.ts";
 import { desired } from "./desired.ts";
 import type { Observed } from "./gather.ts";
+import { networkProblem } from "./networks.ts";
 import { planAuthorities, type AuthoritiesPlan } from "./plan-authorities.ts";
 import { usableKubeconfig } from "./plan-kubeconfig.ts";
 import type { Step } from "./steps.ts";
@@ -49,6 +50,14 @@ export function plan(observed: Observed, now: number): Plan<Step, HostedControlP
       steps: [],
       status: status(observed, conditionsWith(notPaused, withoutCluster)),
       wait: { for: "a Cluster whose controlPlaneRef names this object" },
+    };
+  }
+  const networks = observed.initialized ? undefined : networkProblem(cluster);
+  if (networks !== undefined) {
+    return {
+      steps: [],
+      status: status(observed, conditionsWith(notPaused, refusedBy(networks))),
+      wait: { for: "other networks of the Cluster" },
     };
   }
   const start = run(observed);
@@ -102,6 +111,11 @@ const withoutCluster: WantedCondition = {
   reason: "WaitingForCluster",
   message: "waiting for its Cluster",
 };
+
+/** A control plane that was not started is not available for it. */
+function refusedBy(problem: ControlPlaneProblem): WantedCondition {
+  return { type: "Available", status: "False", reason: actorReasons.user, message: problemMessage(problem) };
+}
 
 /** Undefined while a root is missing. */
 function authoritiesPlan(observed: Observed, isQuiet: boolean, now: number): AuthoritiesPlan | undefined {
