@@ -1,171 +1,31 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
-import {
-  createAuthority,
-  createMetrics,
-  issueCertificate,
-  parseCidr,
-  silentLog,
-  systemClock,
-  type KeyPair,
-  type Log,
-  type DialRules,
-} from "@causeway/foundation";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { startTunnelAgent, type TunnelAgent } from "./agent/agent.ts";
-import type { CallOptions } from "./agent/call.ts";
+import type { Socket } from "node:net";
+import { issueCertificate, silentLog, systemClock, type KeyPair, type Log } from "@causeway/foundation";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { greetingFrame } from "./protocol/greeting.ts";
 import { KIND, PLAIN_PROTOCOL, plainFrame } from "./protocol/plain-codec.ts";
-import { startTunnelServer, type TunnelServer } from "./server/server.ts";
-import type { TunnelTenant } from "./tenants/tenants.ts";
+import { agents, dial, readAll, Stage, YEAR } from "./testing/stage.ts";
 
 const clock = systemClock;
-const local = parseCidr("127.0.0.1/32");
-const rules: DialRules = { allow: local ? [local] : [], deny: [], names: [] };
-const year = 365 * 86_400_000;
-
-let folder: string;
-/** Whether agents offer gRPC alone. */
-let grpcOnly = false;
-let authorities: { a: KeyPair; b: KeyPair; serving: KeyPair };
-let certificate: KeyPair;
-const closers: (() => Promise<unknown> | void)[] = [];
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "tunnel-"));
-  // Both tenants' authorities have one name, as kubeadm's have.
-  const [a, b, serving] = await Promise.all(
-    [1, 2, 3].map(() => createAuthority({ commonName: "kubernetes", lifetime: year })),
-  );
-  if (!a || !b || !serving) throw new Error("no authority");
-  authorities = { a, b, serving };
-  const ipAddresses = ["127.0.0.1"];
-  certificate = await issueCertificate(serving, {
-    commonName: "gateway",
-    ipAddresses,
-    usages: ["server"],
-    lifetime: year,
-  });
-});
-afterAll(() => rmSync(folder, { recursive: true }));
-afterEach(async () => {
-  for (const close of closers.splice(0).toReversed()) await close();
-});
-
-function tenant(name: string, authority: KeyPair, more: Partial<TunnelTenant> = {}): TunnelTenant {
-  return {
-    name,
-    udsName: join(folder, `${name}.sock`),
-    serverAuthorities: [authority.certificate],
-    agentAuthorities: [authority.certificate],
-    serverNames: [],
-    rules,
-    maxStreams: 300,
-    ...more,
-  };
-}
-
-async function serve(more: Partial<Parameters<typeof startTunnelServer>[0]> = {}): Promise<TunnelServer> {
-  const { a, b } = authorities;
-  const server = await startTunnelServer({
-    serverId: "one",
-    serverCount: 1,
-    tenants: [tenant("a", a), tenant("b", b)],
-    agents: { host: "127.0.0.1", port: 0, certificate },
-    servers: { host: "127.0.0.1", port: 0, certificate },
-    agentWait: 300,
-    metrics: createMetrics(),
-    clock,
-    log: silentLog,
-    ...more,
-  });
-  closers.push(() => server.close());
-  return server;
-}
-
-async function agentOf(
-  server: TunnelServer,
-  authority: KeyPair,
-  more: Partial<CallOptions> = {},
-): Promise<TunnelAgent> {
-  const own = await issueCertificate(authority, { commonName: "agent", usages: ["client"], lifetime: year });
-  const target = (): CallOptions => ({
-    host: "127.0.0.1",
-    port: server.agentPort,
-    tls: { ca: authorities.serving.certificate, cert: own.certificate, key: own.key },
-    agentId: "node-1",
-    agentIdentifiers: "",
-    keepalive: 30_000,
-    grpcOnly,
-    ...more,
-  });
-  const agent = startTunnelAgent({ target, rules, syncInterval: 50, metrics: createMetrics(), clock, log: silentLog });
-  closers.push(() => agent.close());
-  return agent;
-}
-
-const agents = (server: TunnelServer, name: string, count: number): Promise<void> =>
-  vi.waitFor(() => expect(server.status(name).agents).toBe(count), { timeout: 10_000, interval: 5 });
-
-/** A TCP server that handles each connection. */
-async function target(handle: (socket: Socket) => void): Promise<number> {
-  const server: Server = createServer({ allowHalfOpen: true }, (socket) => {
-    socket.on("error", () => socket.destroy());
-    handle(socket);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  closers.push(() => void server.close());
-  return (server.address() as AddressInfo).port;
-}
-
-/** The status line of a CONNECT, and the socket. */
-async function dial(through: Socket, host: string): Promise<{ line: string; socket: Socket }> {
-  through.write(`CONNECT ${host} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
-  let head = "";
-  for (;;) {
-    const chunk = await new Promise<Buffer | undefined>((resolve) => {
-      through.once("data", resolve);
-      through.once("close", () => resolve(undefined));
-    });
-    if (!chunk) break;
-    through.pause();
-    head += chunk.toString("latin1");
-    const end = head.indexOf("\r\n\r\n");
-    if (end < 0) continue;
-    const rest = head.slice(end + 4);
-    if (rest !== "") through.unshift(Buffer.from(rest, "latin1"));
-    break;
-  }
-  return { line: head.split("\r\n")[0] ?? "", socket: through };
-}
-const unix = (name: string): Socket => connect({ path: join(folder, `${name}.sock`), allowHalfOpen: true });
-
-async function readAll(socket: Socket): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of socket) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
-}
+const stage = new Stage();
 
 describe.each([
   ["plain frames", false],
   ["gRPC", true],
 ])("a server and an agent of this package, with %s,", (_protocol, isGrpc) => {
   beforeEach(() => {
-    grpcOnly = isGrpc;
+    stage.grpcOnly = isGrpc;
   });
 
   test("carry bytes both ways, and the end of each way on its own", async () => {
-    const port = await target((socket) => {
+    const port = await stage.target((socket) => {
       let size = 0;
       socket.on("data", (chunk: Buffer) => (size += chunk.length)).on("end", () => socket.end(`read ${size}`));
     });
-    const server = await serve();
-    await agentOf(server, authorities.a);
+    const server = await stage.serve();
+    await stage.agentOf(server, stage.authorities.a);
     await agents(server, "a", 1);
-    const { line, socket } = await dial(unix("a"), `127.0.0.1:${port}`);
+    const { line, socket } = await dial(stage.unix("a"), `127.0.0.1:${port}`);
     expect(line).toBe("HTTP/1.1 200 Connection Established");
     socket.write(Buffer.alloc(3_000_000));
     socket.end();
@@ -175,27 +35,27 @@ describe.each([
   });
 
   test("serve API servers with a certificate of the tenant over TCP, and refuse others", async () => {
-    const port = await target((socket) => socket.end("hello"));
-    const server = await serve();
-    await agentOf(server, authorities.a);
+    const port = await stage.target((socket) => socket.end("hello"));
+    const server = await stage.serve();
+    await stage.agentOf(server, stage.authorities.a);
     await agents(server, "a", 1);
     const over = async (authority: KeyPair | undefined): Promise<{ line: string; socket: Socket }> => {
       const own =
-        authority && (await issueCertificate(authority, { commonName: "kas", usages: ["client"], lifetime: year }));
+        authority && (await issueCertificate(authority, { commonName: "kas", usages: ["client"], lifetime: YEAR }));
       const socket = connectTls({
         host: "127.0.0.1",
         port: server.serverPort ?? 0,
-        ca: authorities.serving.certificate,
+        ca: stage.authorities.serving.certificate,
         ...(own && { cert: own.certificate, key: own.key }),
       });
       socket.on("error", () => {});
       return dial(socket, `127.0.0.1:${port}`);
     };
-    const { line, socket } = await over(authorities.a);
+    const { line, socket } = await over(stage.authorities.a);
     expect(line).toMatch(/ 200 /);
     expect((await readAll(socket)).toString()).toBe("hello");
-    expect((await over(authorities.b)).line).toMatch(/^HTTP\/1.1 503 no agent of tenant b is connected since 2/);
-    expect((await over(authorities.serving)).line).toMatch(/ 403 the certificate is of no tenant/);
+    expect((await over(stage.authorities.b)).line).toMatch(/^HTTP\/1.1 503 no agent of tenant b is connected since 2/);
+    expect((await over(stage.authorities.serving)).line).toMatch(/ 403 the certificate is of no tenant/);
     expect((await over(undefined)).line).toMatch(/ 403 the certificate is of no tenant/);
   });
 
@@ -208,53 +68,53 @@ describe.each([
     ["what is no target", "nonsense", / 400 the target of CONNECT/],
   ];
   test("refuse what the tenant's rules do not allow", async () => {
-    const server = await serve();
-    await agentOf(server, authorities.a);
+    const server = await stage.serve();
+    await stage.agentOf(server, stage.authorities.a);
     await agents(server, "a", 1);
     for (const [title, address, line] of refused) {
-      expect((await dial(unix("a"), address)).line, title).toMatch(line);
+      expect((await dial(stage.unix("a"), address)).line, title).toMatch(line);
     }
   });
 
   test("report the agent's reason when the target refuses the connection", async () => {
-    const server = await serve();
-    await agentOf(server, authorities.a);
+    const server = await stage.serve();
+    await stage.agentOf(server, stage.authorities.a);
     await agents(server, "a", 1);
-    const { line } = await dial(unix("a"), "127.0.0.1:1");
+    const { line } = await dial(stage.unix("a"), "127.0.0.1:1");
     expect(line).toBe("HTTP/1.1 502 dial tcp 127.0.0.1:1: connect: connection refused");
   });
 
   test("keep tenants apart: an agent with another tenant's certificate gets no dial of this tenant", async () => {
-    const server = await serve();
-    await agentOf(server, authorities.b);
+    const server = await stage.serve();
+    await stage.agentOf(server, stage.authorities.b);
     await agents(server, "b", 1);
     expect(server.status("a").agents).toBe(0);
-    expect((await dial(unix("a"), "127.0.0.1:1")).line).toMatch(/ 503 no agent of tenant a is connected since/);
+    expect((await dial(stage.unix("a"), "127.0.0.1:1")).line).toMatch(/ 503 no agent of tenant a is connected since/);
   });
 
   test("end the streams of an agent that is lost, and dial through its next connection", async () => {
-    const port = await target((socket) => void socket.write("hello"));
-    const server = await serve();
-    const first = await agentOf(server, authorities.a);
+    const port = await stage.target((socket) => void socket.write("hello"));
+    const server = await stage.serve();
+    const first = await stage.agentOf(server, stage.authorities.a);
     await agents(server, "a", 1);
-    const { socket } = await dial(unix("a"), `127.0.0.1:${port}`);
+    const { socket } = await dial(stage.unix("a"), `127.0.0.1:${port}`);
     await first.close();
     expect((await readAll(socket).catch(() => Buffer.from("hello"))).toString()).toBe("hello");
     // The dial waits for the agent.
-    const later = dial(unix("a"), `127.0.0.1:${port}`);
-    await agentOf(server, authorities.a);
+    const later = dial(stage.unix("a"), `127.0.0.1:${port}`);
+    await stage.agentOf(server, stage.authorities.a);
     expect((await later).line).toMatch(/ 200 /);
   });
 
   test("drain: open streams end by themselves, and new dials are refused", async () => {
-    const port = await target((socket) => void socket.pipe(socket));
-    const server = await serve();
-    await agentOf(server, authorities.a);
+    const port = await stage.target((socket) => void socket.pipe(socket));
+    const server = await stage.serve();
+    await stage.agentOf(server, stage.authorities.a);
     await agents(server, "a", 1);
-    const { socket } = await dial(unix("a"), `127.0.0.1:${port}`);
+    const { socket } = await dial(stage.unix("a"), `127.0.0.1:${port}`);
     const over = new AbortController();
     const drained = server.drain(over.signal);
-    expect((await dial(unix("a"), `127.0.0.1:${port}`)).line).toMatch(/ 503 this server of the tunnel drains/);
+    expect((await dial(stage.unix("a"), `127.0.0.1:${port}`)).line).toMatch(/ 503 this server of the tunnel drains/);
     socket.end("last words");
     expect((await readAll(socket)).toString()).toBe("last words");
     await drained;
@@ -263,7 +123,7 @@ describe.each([
 
   test("hold what a stalled reader does not take, without holding up others", async () => {
     let sent = 0;
-    const port = await target((socket) => {
+    const port = await stage.target((socket) => {
       const fill = (): void => {
         while (!socket.destroyed && sent < 64_000_000 && socket.write(Buffer.alloc(65_536))) sent += 65_536;
       };
@@ -273,15 +133,15 @@ describe.each([
         fill();
       });
     });
-    const server = await serve();
-    await agentOf(server, authorities.a);
+    const server = await stage.serve();
+    await stage.agentOf(server, stage.authorities.a);
     await agents(server, "a", 1);
-    const stalled = await dial(unix("a"), `127.0.0.1:${port}`);
+    const stalled = await dial(stage.unix("a"), `127.0.0.1:${port}`);
     stalled.socket.write("flood");
     const count = async (): Promise<number> => {
       for (let before = -1; before !== sent;) {
         before = sent;
-        const { socket } = await dial(unix("a"), `127.0.0.1:${port}`);
+        const { socket } = await dial(stage.unix("a"), `127.0.0.1:${port}`);
         socket.write("echo");
         expect((await readAll(socket)).toString()).toBe("quick");
         await clock.sleep(50);
@@ -296,12 +156,14 @@ describe.each([
   });
 
   test("refuse more streams than the tenant may have", async () => {
-    const port = await target((socket) => void socket.pipe(socket));
-    const server = await serve({ tenants: [tenant("a", authorities.a, { maxStreams: 1 })] });
-    await agentOf(server, authorities.a);
+    const port = await stage.target((socket) => void socket.pipe(socket));
+    const server = await stage.serve({ tenants: [stage.tenant("a", stage.authorities.a, { maxStreams: 1 })] });
+    await stage.agentOf(server, stage.authorities.a);
     await agents(server, "a", 1);
-    const { socket } = await dial(unix("a"), `127.0.0.1:${port}`);
-    expect((await dial(unix("a"), `127.0.0.1:${port}`)).line).toMatch(/ 503 tenant a has 1 open streams, its limit/);
+    const { socket } = await dial(stage.unix("a"), `127.0.0.1:${port}`);
+    expect((await dial(stage.unix("a"), `127.0.0.1:${port}`)).line).toMatch(
+      / 503 tenant a has 1 open streams, its limit/,
+    );
     socket.destroy();
   });
 
@@ -314,26 +176,26 @@ describe.each([
       );
     };
     const tenants = ["a", "b"].map((name) =>
-      tenant(name, authorities.a, {
+      stage.tenant(name, stage.authorities.a, {
         agentAuthorities: [],
         serverNames: [`${name}.example`],
         reviewToken: review(name),
       }),
     );
-    const named = await issueCertificate(authorities.serving, {
+    const named = await issueCertificate(stage.authorities.serving, {
       commonName: "gateway",
       dnsNames: ["a.example", "b.example", "localhost"],
       usages: ["server"],
-      lifetime: year,
+      lifetime: YEAR,
     });
-    const server = await serve({ tenants, agents: { host: "127.0.0.1", port: 0, certificate: named } });
-    const tls = { ca: authorities.serving.certificate };
-    await agentOf(server, authorities.b, { host: "localhost", tls, token: "token-of-a" });
+    const server = await stage.serve({ tenants, agents: { host: "127.0.0.1", port: 0, certificate: named } });
+    const tls = { ca: stage.authorities.serving.certificate };
+    await stage.agentOf(server, stage.authorities.b, { host: "localhost", tls, token: "token-of-a" });
     await vi.waitFor(() => expect(server.status("a").agents + server.status("b").agents).toBe(0));
     expect(reviewed).toEqual([]);
-    await agentOf(server, authorities.b, { tls: { ...tls, servername: "b.example" }, token: "token-of-a" });
+    await stage.agentOf(server, stage.authorities.b, { tls: { ...tls, servername: "b.example" }, token: "token-of-a" });
     await vi.waitFor(() => expect(reviewed).toContain("b token-of-a"), { timeout: 10_000, interval: 5 });
-    await agentOf(server, authorities.b, { tls: { ...tls, servername: "a.example" }, token: "token-of-a" });
+    await stage.agentOf(server, stage.authorities.b, { tls: { ...tls, servername: "a.example" }, token: "token-of-a" });
     await agents(server, "a", 1);
     expect(server.status("b").agents).toBe(0);
   });
@@ -341,12 +203,16 @@ describe.each([
 
 describe("a client that begins with plain frames", () => {
   const greeted = async (first: Buffer): Promise<Buffer> => {
-    const server = await serve();
-    const own = await issueCertificate(authorities.a, { commonName: "agent", usages: ["client"], lifetime: year });
+    const server = await stage.serve();
+    const own = await issueCertificate(stage.authorities.a, {
+      commonName: "agent",
+      usages: ["client"],
+      lifetime: YEAR,
+    });
     const socket = connectTls({
       host: "127.0.0.1",
       port: server.agentPort,
-      ca: authorities.serving.certificate,
+      ca: stage.authorities.serving.certificate,
       cert: own.certificate,
       key: own.key,
       ALPNProtocols: [PLAIN_PROTOCOL],
@@ -376,12 +242,12 @@ describe("a client that begins with plain frames", () => {
 test("an agent that answers no ping is lost", async () => {
   const reasons: unknown[] = [];
   const log: Log = { ...silentLog, info: (_, fields) => void reasons.push(fields?.["reason"]) };
-  const server = await serve({ keepalive: 50, log });
-  const own = await issueCertificate(authorities.a, { commonName: "agent", usages: ["client"], lifetime: year });
+  const server = await stage.serve({ keepalive: 50, log });
+  const own = await issueCertificate(stage.authorities.a, { commonName: "agent", usages: ["client"], lifetime: YEAR });
   const socket = connectTls({
     host: "127.0.0.1",
     port: server.agentPort,
-    ca: authorities.serving.certificate,
+    ca: stage.authorities.serving.certificate,
     cert: own.certificate,
     key: own.key,
     ALPNProtocols: [PLAIN_PROTOCOL],

@@ -1,0 +1,204 @@
+/** What a tunnel refuses, keeps apart and survives: addresses, tenants, credentials, lost clients and servers. */
+import { createServer, connect, type AddressInfo, type Server, type Socket } from "node:net";
+import { parseCidr, systemClock, type DialRules } from "@causeway/foundation";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { agents, dial, echoed, localRules, Stage } from "./testing/stage.ts";
+
+const stage = new Stage();
+const echo = (): Promise<number> => stage.target((socket) => void socket.pipe(socket));
+const soon = { timeout: 10_000, interval: 5 };
+
+async function opened(name: string, port: number): Promise<Socket> {
+  const { line, socket } = await dial(stage.unix(name), `127.0.0.1:${port}`);
+  expect(line).toMatch(/ 200 /);
+  return socket;
+}
+
+describe.each([
+  ["plain frames", false],
+  ["gRPC", true],
+])("a tunnel with %s", (_protocol, isGrpc) => {
+  beforeEach(() => {
+    stage.grpcOnly = isGrpc;
+  });
+
+  test("has agents that refuse what their own rules do not allow, whatever the server's rules are", async () => {
+    const network = (text: string) => parseCidr(text) ?? expect.fail(text);
+    const all: DialRules = {
+      allow: [network("0.0.0.0/0"), network("127.0.0.0/8"), network("169.254.0.0/16")],
+      deny: [],
+      names: undefined,
+    };
+    const { a } = stage.authorities;
+    const server = await stage.serve({ tenants: [stage.tenant("a", a, { rules: all })] });
+    const rules = { ...localRules, deny: [network("127.0.0.128/25")], names: ["svc"] };
+    await stage.agentOf(server, a, { options: { rules } });
+    await agents(server, "a", 1);
+    const refused: [string, RegExp][] = [
+      ["169.254.169.254:80", /refused by the agent: 169.254.169.254 is a link-local address/],
+      ["10.250.0.1:443", /refused by the agent: 10.250.0.1 is in no allowed network/],
+      ["127.0.0.2:443", /refused by the agent: 127.0.0.2 is a loopback address/],
+      ["management.example.com:443", /refused by the agent: "management.example.com" is no allowed name/],
+    ];
+    for (const [address, line] of refused) expect((await dial(stage.unix("a"), address)).line).toMatch(line);
+    expect(server.status("a").streams).toBe(0);
+  });
+
+  test("leads each of two tenants with the same networks to its own agent", async () => {
+    const port = await echo();
+    const server = await stage.serve();
+    const [a, b] = [await stage.agentOf(server, stage.authorities.a), await stage.agentOf(server, stage.authorities.b)];
+    await Promise.all([agents(server, "a", 1), agents(server, "b", 1)]);
+    const ofA = await opened("a", port);
+    expect([a.streams, b.streams]).toEqual([1, 0]);
+    const ofB = await Promise.all([opened("b", port), opened("b", port)]);
+    expect([a.streams, b.streams]).toEqual([1, 2]);
+    expect(["a", "b"].map((name) => server.status(name).streams)).toEqual([1, 2]);
+    for (const socket of [ofA, ...ofB]) expect(await echoed(socket, "still here")).toBe("still here");
+    for (const socket of [ofA, ...ofB]) socket.destroy();
+  });
+
+  test("keeps ten open streams when the agent's token is replaced, and the next connection has the new one", async () => {
+    const port = await echo();
+    let [valid, reached] = ["first", 0];
+    const reviewed: string[] = [];
+    const reviewToken = (token: string) => {
+      reviewed.push(token);
+      return Promise.resolve(token === valid ? undefined : "the token has expired");
+    };
+    const tenants = (udsName: string) => [
+      stage.tenant("a", stage.authorities.a, {
+        agentAuthorities: [],
+        serverNames: ["localhost"],
+        udsName: `${stage.folder}/${udsName}.sock`,
+        reviewToken,
+      }),
+    ];
+    const one = await stage.serve({ serverCount: 2, tenants: tenants("a") });
+    const two = await stage.serve({ serverId: "two", serverCount: 2, tenants: tenants("second") });
+    let token = valid;
+    await stage.agentOf(one, stage.authorities.b, {
+      tls: { ca: stage.authorities.serving.certificate, servername: "localhost" },
+      each: () => ({ token, port: (reached === 0 ? one : two).agentPort }),
+    });
+    await agents(one, "a", 1);
+    const open = await Promise.all(Array.from({ length: 10 }, () => opened("a", port)));
+    // The API server accepts another token from now on; the agent reads it for its next connection.
+    [valid, token, reached] = ["second", "second", 1];
+    await agents(two, "a", 1);
+    expect(reviewed.at(-1)).toBe("second");
+    expect(one.status("a")).toEqual({ agents: 1, streams: 10 });
+    for (const [i, socket] of open.entries()) expect(await echoed(socket, `stream ${i}`)).toBe(`stream ${i}`);
+    for (const socket of open) socket.destroy();
+  });
+
+  test("leaves no stream of clients that vanish, at the server, the agent and the target", async () => {
+    const connections = new Set<Socket>();
+    const port = await stage.target((socket) => {
+      connections.add(socket);
+      socket.once("close", () => connections.delete(socket));
+      socket.pipe(socket);
+    });
+    const server = await stage.serve();
+    const agent = await stage.agentOf(server, stage.authorities.a);
+    await agents(server, "a", 1);
+    const open = await Promise.all(Array.from({ length: 50 }, () => opened("a", port)));
+    for (const socket of open) expect(await echoed(socket, "x")).toBe("x");
+    expect([server.status("a").streams, agent.streams, connections.size]).toEqual([50, 50, 50]);
+    for (const socket of open) socket.destroy();
+    await vi.waitFor(
+      () => expect([server.status("a").streams, agent.streams, connections.size]).toEqual([0, 0, 0]),
+      soon,
+    );
+  });
+
+  test("loses with one of two servers only its streams, and dials go through the other one", async () => {
+    const port = await echo();
+    const { a } = stage.authorities;
+    const other = stage.tenant("a", a, { udsName: `${stage.folder}/other.sock` });
+    const one = await stage.serve({ serverCount: 2 });
+    const two = await stage.serve({ serverId: "two", serverCount: 2, tenants: [other] });
+    let turn = 0;
+    const agent = await stage.agentOf(one, a, { each: () => ({ port: (turn++ % 2 === 0 ? one : two).agentPort }) });
+    await Promise.all([agents(one, "a", 1), agents(two, "a", 1)]);
+    const [lost, kept] = [await opened("a", port), await opened("other", port)];
+    const ended = new Promise((resolve) => {
+      lost.once("end", resolve).once("error", resolve).resume();
+    });
+    const closed = one.close();
+    await ended;
+    lost.destroy();
+    await closed;
+    expect(await echoed(kept, "still here")).toBe("still here");
+    expect(await echoed(await opened("other", port), "new")).toBe("new");
+    await vi.waitFor(() => expect(agent.connections).toBe(1), soon);
+    kept.destroy();
+  });
+
+  describe("behind a router that forgets connections after an idle minute", () => {
+    beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }));
+    afterEach(() => void vi.useRealTimers());
+
+    test("has bytes in both directions every half minute, so that an idle stream outlives ten minutes", async () => {
+      const port = await echo();
+      const server = await stage.serve();
+      const router = await startRouter(server.agentPort);
+      stage.closers.push(() => router.close());
+      await stage.agentOf(server, stage.authorities.a, { port: router.port });
+      await agents(server, "a", 1);
+      const socket = await opened("a", port);
+      expect(await echoed(socket, "before")).toBe("before");
+      for (let halfMinutes = 0; halfMinutes < 20; halfMinutes++) {
+        await router.quiet();
+        const before = { ...router.bytes };
+        vi.advanceTimersByTime(30_000);
+        await until(() => router.bytes.up > before.up && router.bytes.down > before.down);
+      }
+      expect(await echoed(socket, "after")).toBe("after");
+      expect(server.status("a")).toEqual({ agents: 1, streams: 1 });
+      socket.destroy();
+    });
+  });
+});
+
+/** Waits in real time for what happens in it. */
+async function until(holds: () => boolean): Promise<void> {
+  for (let i = 0; !holds(); i++) {
+    if (i === 2_000) throw new Error("it did not happen");
+    await systemClock.sleep(5);
+  }
+}
+
+/** Between agent and server: it counts what passes in each direction. */
+async function startRouter(serverPort: number) {
+  const bytes = { up: 0, down: 0 };
+  const open = new Set<Socket>();
+  const router: Server = createServer((agent) => {
+    const server = connect(serverPort, "127.0.0.1");
+    for (const each of [agent, server]) {
+      open.add(each);
+      each.on("error", () => {}).once("close", () => (agent.destroy(), server.destroy()));
+    }
+    agent.on("data", (chunk: Buffer) => (bytes.up += chunk.length)).pipe(server);
+    server.on("data", (chunk: Buffer) => (bytes.down += chunk.length)).pipe(agent);
+  });
+  await new Promise<void>((done) => router.listen(0, "127.0.0.1", done));
+  return {
+    port: (router.address() as AddressInfo).port,
+    bytes,
+    /**
+     * Until nothing passed in many turns of the event loop, in which all four sockets are: every ping has its answer.
+     */
+    async quiet(): Promise<void> {
+      for (let [turns, before] = [0, -1]; turns < 25; turns++) {
+        if (before !== bytes.up + bytes.down) turns = 0;
+        before = bytes.up + bytes.down;
+        await systemClock.sleep(2);
+      }
+    },
+    close(): Promise<void> {
+      for (const socket of open) socket.destroy();
+      return new Promise((done) => router.close(() => done()));
+    },
+  };
+}
