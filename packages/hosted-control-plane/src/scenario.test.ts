@@ -13,9 +13,11 @@ import {
   getCondition,
   isNotFound,
   loadKubeconfig,
+  Namespace,
   ownerReference,
   removeFinalizer,
   Secret,
+  ServiceAccount,
   type Condition,
   type KubernetesClient,
 } from "@causeway/kubernetes";
@@ -96,8 +98,12 @@ async function eventually<T>(what: string, find: () => Promise<T | undefined>): 
   throw new Error(`not in five seconds: ${what}`);
 }
 
-async function make({ client }: World, name: string, spec: Partial<HostedControlPlane["spec"]> = {}): Promise<void> {
-  const metadata = { name, namespace: "default" };
+async function make(
+  { client }: World,
+  name: string,
+  { namespace = "default", ...spec }: Partial<HostedControlPlane["spec"]> & { namespace?: string } = {},
+): Promise<void> {
+  const metadata = { name, namespace };
   const cluster = await client.create(Cluster, {
     apiVersion: "cluster.x-k8s.io/v1beta2",
     kind: "Cluster",
@@ -116,23 +122,28 @@ async function make({ client }: World, name: string, spec: Partial<HostedControl
   });
 }
 
-const key = (name: string) => ({ namespace: "default", name });
-const find = ({ client }: World, name: string) => client.find(HostedControlPlane, key(name));
+const key = (name: string, namespace = "default") => ({ namespace, name });
+const find = ({ client }: World, name: string, namespace?: string) =>
+  client.find(HostedControlPlane, key(name, namespace));
 
 function condition(object: HostedControlPlane | undefined, type: string): Condition | undefined {
   return getCondition((object?.status?.conditions ?? []) as Condition[], type);
 }
 
-const available = (at: World, name: string) =>
+const available = (at: World, name: string, namespace?: string) =>
   eventually(`${name} available`, async () => {
-    const object = await find(at, name);
+    const object = await find(at, name, namespace);
     return condition(object, "Available")?.status === "True" ? object : undefined;
   });
 
-/** A client of the workload cluster, from the Secret that the contract names. */
-async function workload({ client }: World, name: string): Promise<KubernetesClient> {
-  const secret = await client.get(Secret, key(`${name}-kubeconfig`));
-  return createClient(loadKubeconfig({ text: Buffer.from(secret.data?.["value"] ?? "", "base64").toString("utf8") }));
+/** How the workload cluster is reached, from the Secret that the contract names. */
+async function access({ client }: World, name: string, namespace?: string): Promise<ReturnType<typeof loadKubeconfig>> {
+  const secret = await client.get(Secret, key(`${name}-kubeconfig`, namespace));
+  return loadKubeconfig({ text: Buffer.from(secret.data?.["value"] ?? "", "base64").toString("utf8") });
+}
+
+async function workload(at: World, name: string): Promise<KubernetesClient> {
+  return createClient(await access(at, name));
 }
 
 const map = (name: string): ConfigMap => ({
@@ -196,6 +207,89 @@ test("two control planes are isolated from each other", async () => {
   );
   expect(secretOne?.data).not.toEqual(secretTwo?.data);
   await Promise.all([one.close(), two.close()]);
+});
+
+test("two control planes with one name in two namespaces refuse each other's certificates and tokens", async () => {
+  const at = await world();
+  const clients: KubernetesClient[] = [];
+  const clientOf = (of: ReturnType<typeof loadKubeconfig>): KubernetesClient => {
+    clients.push(createClient(of));
+    return clients.at(-1) as KubernetesClient;
+  };
+  for (const namespace of ["red", "blue"]) {
+    await at.client.create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
+    await make(at, "web", { namespace });
+  }
+  await Promise.all(["red", "blue"].map((namespace) => available(at, "web", namespace)));
+  const [red, blue] = [await access(at, "web", "red"), await access(at, "web", "blue")];
+  await clientOf(red).create(ConfigMap, map("of-red"));
+  expect(await clientOf(blue).find(ConfigMap, key("of-red"))).toBeUndefined();
+  await clientOf(red).create(ServiceAccount, { apiVersion: "v1", kind: "ServiceAccount", metadata: key("robot") });
+  const path = "/api/v1/namespaces/default/serviceaccounts/robot/token";
+  const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
+  const { status } = (await clientOf(red).request("POST", path, { body })) as { status: { token: string } };
+  const { certificate: _, key: __, ...blueAlone } = blue as Record<string, unknown>;
+  const unauthorized = { code: "KUBERNETES_UNAUTHORIZED" };
+  const certificate = clientOf({ ...red, server: blue.server, ca: blue.ca } as typeof red);
+  await expect(certificate.list(Namespace)).rejects.toMatchObject(unauthorized);
+  const token = clientOf({ ...blueAlone, token: status.token } as typeof red);
+  await expect(token.list(Namespace)).rejects.toMatchObject(unauthorized);
+  const review = clientOf({ ...red, certificate: undefined, key: undefined, token: status.token } as typeof red);
+  // It is known where it was issued: only its rights are missing.
+  await expect(review.list(Namespace)).rejects.toMatchObject({ code: "KUBERNETES_FORBIDDEN" });
+  await Promise.all(clients.map((each) => each.close()));
+});
+
+test("a control plane whose webhooks and aggregated APIs lead nowhere starts again, and its user can remove them", async () => {
+  const dir = await folder();
+  const first = await world(dir);
+  await make(first, "one");
+  await available(first, "one");
+  const before = await workload(first, "one");
+  const apiService = {
+    apiVersion: "apiregistration.k8s.io/v1",
+    kind: "APIService",
+    metadata: { name: "v1.metrics.example.com" },
+    spec: {
+      group: "metrics.example.com",
+      version: "v1",
+      groupPriorityMinimum: 100,
+      versionPriority: 100,
+      insecureSkipTLSVerify: true,
+      service: { namespace: "default", name: "absent" },
+    },
+  };
+  await before.request("POST", "/apis/apiregistration.k8s.io/v1/apiservices", { body: apiService });
+  const rules = [{ apiGroups: ["*"], apiVersions: ["*"], resources: ["*/*"], operations: ["*"], scope: "*" }];
+  const webhook = {
+    name: "broken.example.com",
+    rules,
+    clientConfig: { url: "https://127.0.0.1:1/", caBundle: "" },
+    failurePolicy: "Fail",
+    timeoutSeconds: 1,
+    sideEffects: "None",
+    admissionReviewVersions: ["v1"],
+  };
+  const webhooks = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+  const configuration = {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "ValidatingWebhookConfiguration",
+    metadata: { name: "broken" },
+    webhooks: [webhook],
+  };
+  await before.request("POST", webhooks, { body: configuration });
+  await before.close();
+  await first.stop();
+
+  const second = await world(dir);
+  await eventually("it runs again", async () => (second.ensured.length > 0 ? true : undefined));
+  await available(second, "one");
+  const after = await workload(second, "one");
+  await eventually("its API", () => after.request("GET", "/readyz").catch(() => undefined));
+  await expect(after.create(ConfigMap, map("refused"))).rejects.toThrow(/failed calling webhook "broken.example.com"/);
+  await after.request("DELETE", `${webhooks}/broken`);
+  await after.create(ConfigMap, map("accepted"));
+  await after.close();
 });
 
 test("deletion waits for the finalizers of others, then drops the data", async () => {
