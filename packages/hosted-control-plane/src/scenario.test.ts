@@ -18,6 +18,7 @@ import {
   removeFinalizer,
   Secret,
   ServiceAccount,
+  type ClusterConfig,
   type Condition,
   type KubernetesClient,
 } from "@causeway/kubernetes";
@@ -137,7 +138,7 @@ const available = (at: World, name: string, namespace?: string) =>
   });
 
 /** How the workload cluster is reached, from the Secret that the contract names. */
-async function access({ client }: World, name: string, namespace?: string): Promise<ReturnType<typeof loadKubeconfig>> {
+async function access({ client }: World, name: string, namespace?: string): Promise<ClusterConfig> {
   const secret = await client.get(Secret, key(`${name}-kubeconfig`, namespace));
   return loadKubeconfig({ text: Buffer.from(secret.data?.["value"] ?? "", "base64").toString("utf8") });
 }
@@ -212,7 +213,7 @@ test("two control planes are isolated from each other", async () => {
 test("two control planes with one name in two namespaces refuse each other's certificates and tokens", async () => {
   const at = await world();
   const clients: KubernetesClient[] = [];
-  const clientOf = (of: ReturnType<typeof loadKubeconfig>): KubernetesClient => {
+  const clientOf = (of: ClusterConfig): KubernetesClient => {
     clients.push(createClient(of));
     return clients.at(-1) as KubernetesClient;
   };
@@ -228,15 +229,15 @@ test("two control planes with one name in two namespaces refuse each other's cer
   const path = "/api/v1/namespaces/default/serviceaccounts/robot/token";
   const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
   const { status } = (await clientOf(red).request("POST", path, { body })) as { status: { token: string } };
-  const { certificate: _, key: __, ...blueAlone } = blue as Record<string, unknown>;
   const unauthorized = { code: "KUBERNETES_UNAUTHORIZED" };
-  const certificate = clientOf({ ...red, server: blue.server, ca: blue.ca } as typeof red);
-  await expect(certificate.list(Namespace)).rejects.toMatchObject(unauthorized);
-  const token = clientOf({ ...blueAlone, token: status.token } as typeof red);
-  await expect(token.list(Namespace)).rejects.toMatchObject(unauthorized);
-  const review = clientOf({ ...red, certificate: undefined, key: undefined, token: status.token } as typeof red);
+  const reached = ({ server, ca = "" }: ClusterConfig): ClusterConfig => ({ server, ca });
+  const byCertificate = clientOf({ ...red, ...reached(blue) });
+  await expect(byCertificate.list(Namespace)).rejects.toMatchObject(unauthorized);
+  const byToken = clientOf({ ...reached(blue), token: status.token });
+  await expect(byToken.list(Namespace)).rejects.toMatchObject(unauthorized);
   // It is known where it was issued: only its rights are missing.
-  await expect(review.list(Namespace)).rejects.toMatchObject({ code: "KUBERNETES_FORBIDDEN" });
+  const atHome = clientOf({ ...reached(red), token: status.token });
+  await expect(atHome.list(Namespace)).rejects.toMatchObject({ code: "KUBERNETES_FORBIDDEN" });
   await Promise.all(clients.map((each) => each.close()));
 });
 
