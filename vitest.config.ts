@@ -14,6 +14,8 @@ export default defineConfig({
       "test/operator/**",
       "test/operator-real/**",
       "test/nodes/**",
+      // With real servers of MariaDB and Open vSwitch: npm run test:operator.
+      "packages/openstack-operator/src/**/*.real.test.ts",
       "**/node_modules/**",
       ...scenarios,
     ],

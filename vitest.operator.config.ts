@@ -1,9 +1,9 @@
 import { defineConfig } from "vitest/config";
 
-/** OpenStackDeployments on simulated clusters. */
+/** OpenStackDeployments on simulated clusters, and programs of theirs with real MariaDB and Open vSwitch. */
 export default defineConfig({
   test: {
-    include: ["test/operator/**/*.test.ts"],
+    include: ["test/operator/**/*.test.ts", "packages/openstack-operator/src/**/*.real.test.ts"],
     pool: "threads",
     isolate: false,
     fileParallelism: false,

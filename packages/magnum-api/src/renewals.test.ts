@@ -1,7 +1,7 @@
 /** Two processes that renew the credentials of one cluster at the same time: what the cluster has is always valid. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { MagnumCluster } from "@causeway/api";
-import { CausewayError, silentLog, systemClock } from "@causeway/foundation";
+import { CausewayError, silentLog } from "@causeway/foundation";
 import { createInformers, Secret, secretText, type KubernetesClient } from "@causeway/kubernetes";
 import { connectCloud, issueToken, loadCloudsYaml } from "@causeway/openstack";
 import type { TrusteeOptions } from "./access/trustees.ts";
@@ -68,7 +68,7 @@ describe.each<[string, ((cloudsYaml: string) => TrusteeOptions) | undefined]>([
     const admin = connectCloud(loadCloudsYaml({ cloud: "simulator-admin", text }));
     await admin.identity.domains.create({ name: "clusters" });
     await admin.close();
-    const using = { clock: systemClock, log: silentLog };
+    const using = { clock: stage.clock, log: silentLog };
     const informers = createInformers(through(gates[1])(stage.client), using);
     const second = await startMagnum({
       informers,

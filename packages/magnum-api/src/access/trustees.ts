@@ -97,7 +97,7 @@ async function ensureKeypair(own: Cloud, keypair: TrusteeFor["keypair"], signal:
 }
 
 /** Milliseconds after a change of a password in which new tokens may count as old ones. */
-const REVOKED = 1_100;
+export const REVOKED = 1_100;
 /** Each replica gives the user a password for its work: of two at the same time one has to do it again. */
 const ATTEMPTS = 5;
 

@@ -1,14 +1,15 @@
 /** The Magnum API over an embedded API server and the Keystone of a simulated cloud. No other controller runs. */
 import { addonKinds, allKinds, magnumKinds, toCustomResourceDefinition } from "@causeway/api";
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
-import { silentLog, systemClock } from "@causeway/foundation";
+import { silentLog, type Clock } from "@causeway/foundation";
 import { createClient, createInformers, Lease, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
 import { issueToken, loadCloudsYaml } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import type { AuditTarget } from "../audit/trail.ts";
 import type { RateLimit } from "../access/rate.ts";
-import type { TrusteeOptions } from "../access/trustees.ts";
+import { REVOKED, type TrusteeOptions } from "../access/trustees.ts";
 import { startMagnum } from "../magnum-api.ts";
+import { clockWith } from "./clock.ts";
 
 export { probeCluster } from "../probe/probe.ts";
 
@@ -33,6 +34,8 @@ export interface Stage {
   readonly url: string;
   /** Tokens by user: demo, admin, alt, reader. */
   readonly tokens: Map<string, string>;
+  /** Of the API. */
+  readonly clock: Clock;
   call(who: string, method: string, path: string, request?: Request): Promise<Reply>;
   close(): Promise<void>;
 }
@@ -64,6 +67,7 @@ export async function openStage({
   isFollower,
   account,
   through = (client) => client,
+  clock: given,
   trustees,
   kubeconfigs,
   ...options
@@ -81,6 +85,8 @@ export async function openStage({
    * Who the API is in the management cluster, other than its administrator, and the file of that cluster's audit log.
    */
   readonly account?: Account;
+  /** Of the API and its controllers. Default: the wall clock, but for what Keystone does in the second of a change. */
+  readonly clock?: Clock;
   /**
    * Of the administrator of another management cluster, which has the CRDs, and of the API there. Undefined: there is
    * an embedded one.
@@ -98,7 +104,9 @@ export async function openStage({
   const client = createClient(loadKubeconfig({ text: await textOf() }));
   await account?.grant(client);
   const own = createClient(loadKubeconfig({ text: await textOf(account?.identity) }));
-  const using = { clock: systemClock, log: silentLog };
+  // A new password is used when the cloud's clock, too, has another second.
+  const clock = given ?? clockWith(REVOKED, async () => simulator.advance(REVOKED));
+  const using = { clock, log: silentLog };
   const informers = createInformers(through(own), using);
   const keystone = { name: "simulator", authUrl: simulator.authUrl };
   if (isFollower === true) await holdLease(client);
@@ -126,6 +134,7 @@ export async function openStage({
     client,
     url: `http://127.0.0.1:${magnum.port}`,
     tokens,
+    clock,
     async call(who, method, path, { body, version = "latest" } = {}) {
       const token = tokens.get(who);
       const response = await fetch(`http://127.0.0.1:${magnum.port}${path}`, {
