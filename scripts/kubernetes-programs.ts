@@ -133,12 +133,14 @@ export async function previousPrograms(options: { build: boolean }): Promise<Bui
   return { ...(await buildMissing(programs, folder, dir)), version };
 }
 
-/** The kubelet of the minor before, next to its control plane. */
-export async function previousKubelet(): Promise<Built> {
+/** The kubelet and kube-proxy of the minor before, next to its control plane. */
+export async function previousNodePrograms(): Promise<Built> {
   const folder = join(tools, "previous");
   const version = pinnedVersion(folder, "k8s.io/kubernetes");
-  const kubelet = { name: "kubelet", source: "k8s.io/kubernetes/cmd/kubelet", flags: stampedAs(version) };
-  return buildMissing([kubelet], folder, cached(version));
+  const programs = ["kubelet", "kube-proxy"].map((name) => {
+    return { name, source: `k8s.io/kubernetes/cmd/${name}`, flags: stampedAs(version) };
+  });
+  return buildMissing(programs, folder, cached(version));
 }
 
 /** kube-apiserver, etcd and kubectl of the release in tools/kubernetes/go.mod. */

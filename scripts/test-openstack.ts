@@ -11,12 +11,12 @@ import { realCloud } from "./devcloud.ts";
 import {
   controlPlanePrograms,
   pinnedVersion,
-  previousKubelet,
+  previousNodePrograms,
   previousPrograms,
   root,
   run,
 } from "./kubernetes-programs.ts";
-import { nodeEnvironment } from "./node/environment.ts";
+import { nodeEnvironment, releaseEnvironment } from "./node/environment.ts";
 
 const PROCESS = "process";
 const MIGRATION = "magnum-migration";
@@ -32,19 +32,20 @@ async function processRuntime(): Promise<Record<string, string>> {
 
 /** For magnum-migration.test.ts: programs of the source's minor, its kubelet, and images for its pods. */
 async function migrationRig(): Promise<Record<string, string>> {
+  if (process.env["CAUSEWAY_MIGRATION_SOURCE"] === "previous") {
+    const [previous, node] = [await previousPrograms({ build: true }), await previousNodePrograms()];
+    if ("reason" in previous) throw new Error(previous.reason);
+    if ("reason" in node) throw new Error(node.reason);
+    const { dir, version } = previous;
+    const machines = await releaseEnvironment(join(node.dir, "kube-proxy"), version);
+    if ("reason" in machines) throw new Error(machines.reason);
+    return rigOf({ programs: dirname(dir), version, kubelet: join(node.dir, "kubelet"), images: machines.images });
+  }
   const nodes = await nodeEnvironment();
   if ("reason" in nodes) throw new Error(nodes.reason);
-  const { images } = nodes;
-  if (process.env["CAUSEWAY_MIGRATION_SOURCE"] === "previous") {
-    const [previous, kubelet] = [await previousPrograms({ build: true }), await previousKubelet()];
-    if ("reason" in previous) throw new Error(previous.reason);
-    if ("reason" in kubelet) throw new Error(kubelet.reason);
-    const { dir, version } = previous;
-    return rigOf({ programs: dirname(dir), version, kubelet: join(kubelet.dir, "kubelet"), images });
-  }
   const current = await controlPlanePrograms();
   if ("reason" in current) throw new Error(current.reason);
-  return rigOf({ programs: current.dir, version: nodes.version, kubelet: nodes.kubelet, images });
+  return rigOf({ programs: current.dir, version: nodes.version, kubelet: nodes.kubelet, images: nodes.images });
 }
 
 const rigOf = (rig: Readonly<Record<"programs" | "version" | "kubelet" | "images", string>>) => ({

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { konnectivityBinaries, kubernetesBinaries, nodePrograms, root } from "../kubernetes-programs.ts";
 import { conformanceRecipes } from "./conformance-images.ts";
-import { makeImages, pauseRecipe, recipes } from "./images.ts";
+import { kubeProxyRecipe, makeImages, pauseRecipe, recipes } from "./images.ts";
 import { storageRecipes } from "./storage-images.ts";
 
 /** What a machine with a real kubelet needs on its host. */
@@ -40,6 +40,21 @@ export async function storageEnvironment(upstream?: string): Promise<NodeEnviron
     ...storageRecipes(root, join(programs, "agnhost"), upstream),
   ];
   makeImages(all, images);
+  return { ...made, images };
+}
+
+/** What the host needs for machines of another release, which has its own kube-proxy: a program of this host. */
+export async function releaseEnvironment(
+  kubeProxy: string,
+  version: string,
+): Promise<NodeEnvironment | { readonly reason: string }> {
+  const made = await nodeEnvironment();
+  if ("reason" in made) return made;
+  const tunnel = await konnectivityBinaries();
+  if ("reason" in tunnel) return tunnel;
+  const programs = dirname(made.kubelet);
+  const images = join(programs, `images-${version}`);
+  makeImages([...recipes(programs, made.version, tunnel.dir), kubeProxyRecipe(kubeProxy, version)], images);
   return { ...made, images };
 }
 

@@ -27,6 +27,8 @@ export interface ImageRecipe {
   readonly packages: readonly string[];
   /** Files of this host by their path in the image. */
   readonly files?: Readonly<Record<string, string>>;
+  /** Links by their path in the image, which Debian's packages make where they are installed. */
+  readonly links?: Readonly<Record<string, string>>;
   readonly entrypoint: readonly string[];
   /** Arguments of the entrypoint where a pod names none. */
   readonly cmd?: readonly string[];
@@ -75,6 +77,7 @@ function makeImage(recipe: ImageRecipe, file: string): void {
       copyFileSync(source, join(rootfs, path));
       chmodSync(join(rootfs, path), 0o755);
     }
+    for (const [path, target] of Object.entries(recipe.links ?? {})) symlinkSync(target, join(rootfs, path));
     if (recipe.busybox) linkApplets(rootfs);
     mkdirSync(join(rootfs, "tmp"), { recursive: true, mode: 0o1777 });
     const env = ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", ...(recipe.env ?? [])];
@@ -103,12 +106,27 @@ export const PROGRAMS = ["kube-proxy", "agnhost", "coredns", "flanneld"] as cons
 
 const NFT = ["nftables", "libnftables1", "libedit2", "libc6", "libgmp10", "libjansson4", "libmnl0", "libnftnl11"];
 const NFT_TOO = ["libxtables12", "libtinfo6", "libbsd0", "libmd0"];
+const IPTABLES = ["iptables", "libip4tc2", "libip6tc2", "libnetfilter-conntrack3", "libnfnetlink0"];
+const IPTABLES_LINKS = Object.fromEntries(
+  ["iptables", "ip6tables"].flatMap((name) =>
+    ["", "-save", "-restore"].map((end) => [`usr/sbin/${name}${end}`, "xtables-nft-multi"] as const),
+  ),
+);
 /** The process that keeps a pod's namespaces. */
 export const pauseRecipe: ImageRecipe = {
   name: "registry.k8s.io/pause:3.10",
   packages: ["tini", "busybox-static"],
   entrypoint: ["/usr/bin/tini-static", "--", "/bin/busybox", "sleep", "infinity"],
 };
+
+/** kube-proxy of one release, with the programs of both its modes. */
+export const kubeProxyRecipe = (program: string, kubernetes: string): ImageRecipe => ({
+  name: `registry.k8s.io/kube-proxy:${kubernetes}`,
+  packages: [...NFT, ...NFT_TOO, ...IPTABLES],
+  links: IPTABLES_LINKS,
+  files: { "usr/local/bin/kube-proxy": program },
+  entrypoint: ["/usr/local/bin/kube-proxy"],
+});
 
 /**
  * What each machine needs, what a cluster's add-ons need (`tunnel` is the folder of konnectivity's agent), and for
@@ -118,12 +136,7 @@ export function recipes(programs: string, kubernetes: string, tunnel: string): r
   const of = (name: (typeof PROGRAMS)[number]) => join(programs, name);
   return [
     pauseRecipe,
-    {
-      name: `registry.k8s.io/kube-proxy:${kubernetes}`,
-      packages: [...NFT, ...NFT_TOO],
-      files: { "usr/local/bin/kube-proxy": of("kube-proxy") },
-      entrypoint: ["/usr/local/bin/kube-proxy"],
-    },
+    kubeProxyRecipe(of("kube-proxy"), kubernetes),
     {
       name: "registry.k8s.io/coredns/coredns:v1.12.1",
       packages: [],

@@ -1,6 +1,8 @@
 /** The phases adopt and roll on the real controllers, with an embedded control plane and played machines. */
 import { readFileSync } from "node:fs";
 import { MagnumCluster } from "@causeway/api";
+import { DaemonSet, Node, Pod } from "@causeway/kubernetes";
+import { kubeProxyLabel } from "@causeway/magnum-api";
 import { readRecord } from "@causeway/magnum-migration";
 import type { HeatCluster } from "@causeway/magnum-migration/testing";
 import type { Cloud } from "@causeway/openstack";
@@ -119,6 +121,23 @@ test("each worker becomes a Machine of its own server, and then another server i
   expect(after.size).toBe(before.length);
 });
 
+const selectorOf = async (): Promise<unknown> =>
+  (await played.source.get(DaemonSet, { namespace: "kube-system", name: "kube-proxy" })).spec?.template.spec
+    ?.nodeSelector;
+
+test("kube-proxy runs on every new node, and on nodes that are marked for it only", async () => {
+  expect(await selectorOf()).toEqual({ "kubernetes.io/os": "linux", [kubeProxyLabel]: "true" });
+  const { items: nodes } = await played.source.list(Node, { labelSelector: kubeProxyLabel });
+  const { items: pods } = await played.source.list(Pod, {
+    namespace: "kube-system",
+    labelSelector: "k8s-app=kube-proxy",
+  });
+  expect(nodes).toHaveLength(heat.workers.length);
+  expect(pods.map(({ spec }) => spec?.nodeName).toSorted()).toEqual(
+    nodes.map(({ metadata }) => metadata.name).toSorted(),
+  );
+});
+
 test("the cluster is retired by runs that end after each step, and nothing of the tenant is deleted", async () => {
   const old = await openOldMagnum(played.dir, played.simulator);
   const { namespace, name, inventory } = await readRecord(system.client, UUID, AbortSignal.timeout(10_000));
@@ -148,6 +167,8 @@ test("the cluster is retired by runs that end after each step, and nothing of th
   }
   expect(proof).toContain("Heat has none of the 2 stacks of cluster web");
   expect(proof.at(-1)).toContain("Magnum's database has no row");
+  // No node is left that has another one.
+  await vi.waitFor(async () => expect(await selectorOf()).toEqual({ "kubernetes.io/os": "linux" }), 60_000);
   expect(await old.old()).toEqual({ rows: [1, 1, 1], hasTrustee: false });
   expect(etcd.members()).toEqual(["hosted"]);
   const { vips, ...rest } = await kept();

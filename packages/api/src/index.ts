@@ -36,6 +36,7 @@ export {
   type WebhookClient,
 } from "./schema/crd.ts";
 export {
+  addonSetLabel,
   annotations,
   clusterSecretType,
   contractLabels,

@@ -64,6 +64,9 @@ export const annotations = {
   disableVersionCheck: "unsafe.topology.cluster.x-k8s.io/disable-update-version-check",
 } as const;
 
+/** On each object that an add-on has in a workload cluster: the name of its AddonSet. */
+export const addonSetLabel = "addons.causeway.dev/set";
+
 /** Finalizers of the controllers of Cluster API's kinds. */
 export const finalizers = {
   cluster: "cluster.cluster.x-k8s.io",

@@ -8,6 +8,7 @@ export { heatAnnotation, readHeat, renderHeat, type HeatGroup, type HeatReport }
 export { readMigrating, renderMigrating, type MigrationState } from "./cluster/migrating.ts";
 export {
   appliedAnnotation,
+  kubeProxyLabel,
   magnumLabels,
   migratingAnnotation,
   namespaceOf,
@@ -17,4 +18,5 @@ export {
 export { attributesOf as templateAttributes } from "./resources/template-attributes.ts";
 export { isUuid } from "./wire/fields.ts";
 export { readPolicyFile } from "./settings/policy-file.ts";
+export { addonSetNameOf } from "./cluster/addons.ts";
 export { fieldManager } from "./cluster/perform.ts";

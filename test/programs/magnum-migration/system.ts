@@ -1,7 +1,8 @@
-/** What `causeway up` runs, but for add-ons, on a cloud of the test's. */
+/** What `causeway up` runs on a cloud of the test's. */
 import { join } from "node:path";
+import { createAddons } from "@causeway/addons";
 import { addonKinds, allKinds, magnumKinds, toCustomResourceDefinition } from "@causeway/api";
-import { startApiServer } from "@causeway/apiserver";
+import { startApiServer, type StartClusterControllers } from "@causeway/apiserver";
 import { createClusterApi } from "@causeway/cluster-api";
 import { createOpenStackInfrastructure } from "@causeway/cluster-api-openstack";
 import { createMetrics, silentLog, systemClock } from "@causeway/foundation";
@@ -26,6 +27,7 @@ import { createCloudPool } from "@causeway/openstack";
 import type { Simulator } from "@causeway/simulator";
 
 const FLEET = new URL("../../../packages/causeway/src/fleet/fleet.ts", import.meta.url).href;
+const WORKLOADS = new URL("../../../packages/causeway/src/workloads/start.ts", import.meta.url).href;
 
 interface FleetModule {
   readonly createFleet: (options: object) => { run(signal: AbortSignal): Promise<void> };
@@ -43,7 +45,10 @@ export interface System {
 /** `programs`: a folder of Kubernetes' programs; without them hosted control planes are embedded. */
 export async function startSystem(dir: string, simulator: Simulator, programs: string | undefined): Promise<System> {
   const tools = { clock: systemClock, log: silentLog };
+  const { startWorkloads } = (await import(WORKLOADS)) as { startWorkloads: StartClusterControllers };
   const server = await startApiServer({
+    // Of embedded control planes: those of programs have Kubernetes' own.
+    controllers: startWorkloads,
     dir: join(dir, "apiserver"),
     crds: [...allKinds, ...addonKinds, ...magnumKinds].map(toCustomResourceDefinition),
   });
@@ -72,6 +77,7 @@ export async function startSystem(dir: string, simulator: Simulator, programs: s
   const components = [
     createClusterApi({ ...common, remoteClusters, kinds: allKinds }),
     createOpenStackInfrastructure({ ...common, clouds }),
+    createAddons({ ...common, remoteClusters }),
     createHostedControlPlane({ ...common, runtime, advertise: async () => "127.0.0.1" }),
     // Without a cloud controller no new Node would get its providerID, and none would be found to be a Machine's.
     createFleet({ ...common, remoteClusters, clouds, provider: undefined, withVolumes: false }),

@@ -50,6 +50,23 @@ test("images come from the registry that is chosen, with the names and versions 
   expect(JSON.stringify(builtIn({ name: "CoreDNS", imagePrefix, image: "a:1" }, facts).objects)).toContain('"a:1"');
 });
 
+test("kube-proxy has the mode that is chosen, and runs on the nodes that are selected", () => {
+  const made = (choice: object) => {
+    const { objects } = builtIn({ name: "KubeProxy", ...choice }, facts);
+    const [map, set] = [objects[2], objects[3]] as unknown as [
+      { data: Record<string, string> },
+      { spec: { template: { spec: { nodeSelector: object } } } },
+    ];
+    const mode = /^mode: (.*)$/m.exec(map.data["config.conf"] ?? "")?.[1];
+    return [mode, set.spec.template.spec.nodeSelector];
+  };
+  expect(made({})).toEqual(["nftables", { "kubernetes.io/os": "linux" }]);
+  expect(made({ proxyMode: "iptables", nodeSelector: { "example.org/new": "true" } })).toEqual([
+    "iptables",
+    { "kubernetes.io/os": "linux", "example.org/new": "true" },
+  ]);
+});
+
 test("flannel has the cluster's network of pods, and reaches the API without kube-proxy", () => {
   const { objects } = builtIn({ name: "Flannel" }, facts);
   const made = JSON.stringify(objects);

@@ -4,12 +4,12 @@ import { imageOf, type BuiltIn, type CatalogueChoice, type ClusterFacts } from "
 const metadata = { name: "kube-proxy", namespace: "kube-system" };
 const account = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** kube-proxy as kubeadm installs it, in nftables mode. */
+/** kube-proxy as kubeadm installs it, in nftables mode unless another one is chosen. */
 export function kubeProxy(facts: ClusterFacts, choice: CatalogueChoice): BuiltIn {
   const config = {
     apiVersion: "kubeproxy.config.k8s.io/v1alpha1",
     kind: "KubeProxyConfiguration",
-    mode: "nftables",
+    mode: choice.proxyMode ?? "nftables",
     clusterCIDR: facts.podCidr,
     clientConnection: { kubeconfig: "/var/lib/kube-proxy/kubeconfig.conf" },
     conntrack: { maxPerCore: 0 },
@@ -40,7 +40,7 @@ export function kubeProxy(facts: ClusterFacts, choice: CatalogueChoice): BuiltIn
     hostNetwork: true,
     priorityClassName: "system-node-critical",
     tolerations: [{ operator: "Exists" }],
-    nodeSelector: { "kubernetes.io/os": "linux" },
+    nodeSelector: { "kubernetes.io/os": "linux", ...choice.nodeSelector },
     containers: [container],
     volumes: [{ name: "kube-proxy", configMap: { name: "kube-proxy" } }],
   };

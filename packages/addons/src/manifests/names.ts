@@ -1,3 +1,4 @@
+import { addonSetLabel } from "@causeway/api";
 import type { KubeObject } from "@causeway/kubernetes";
 
 /** Field manager of everything that is applied to workload clusters. */
@@ -6,7 +7,7 @@ export const fieldManager = "causeway-addons";
 /** Labels of add-ons. */
 export const labels = {
   /** On each applied object: the name of its AddonSet. */
-  set: "addons.causeway.dev/set",
+  set: addonSetLabel,
   /** On each applied object: the name of its add-on. */
   addon: "addons.causeway.dev/addon",
   /**

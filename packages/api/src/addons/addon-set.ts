@@ -14,6 +14,7 @@ import {
   labelSelector,
   list,
   listByKey,
+  mapOf,
   object,
   oneOf,
   optional,
@@ -48,6 +49,14 @@ const catalogue = object(
       }),
     ),
     replicas: optional(int32({ minimum: 1, maximum: 20, description: "Pods of CoreDNS. Default 2." })),
+    proxyMode: optional(
+      oneOf(["nftables", "iptables"], {
+        description: "KubeProxy: how it leads Services to pods. Nodes of one cluster may have both. Default nftables.",
+      }),
+    ),
+    nodeSelector: optional(
+      mapOf(text(0, 63), { maxProperties: 8, description: "KubeProxy: it runs on nodes with these labels only." }),
+    ),
     nodeAddress: optional(
       text(1, 45, {
         ...address,

@@ -59,9 +59,9 @@ const magnumClusterSpec = object({
   dockerVolumeSize: optional(int32({ minimum: 1, description: "GiB of an additional disk of each node." })),
   labels: magnumLabels("Settings of the cluster."),
   addons: optional(
-    oneOf(["Managed", "Own"], {
+    oneOf(["Managed", "Own", "KubeProxy"], {
       description:
-        "Managed: Causeway installs kube-proxy, DNS and the network of pods, and keeps them. Own: the cluster has its own, as those that were migrated have. Default: Managed without the network of pods, for clusters that were made without it.",
+        "Managed: Causeway installs kube-proxy, DNS and the network of pods, and keeps them. Own: the cluster has its own, as one that is being migrated has. KubeProxy: it has its own but for kube-proxy, which Causeway installs on the nodes that it makes, as in those that were migrated. Default: Managed without the network of pods, for clusters that were made without it.",
     }),
   ),
   nodeProxies: optional(

@@ -54,7 +54,7 @@ export function intOrString(options: Described & { default?: number | string } =
 }
 
 /** An object from any key to values of one type. */
-export function mapOf<S extends TSchema>(value: S, options: Described = {}) {
+export function mapOf<S extends TSchema>(value: S, options: Described & { maxProperties?: number } = {}) {
   return Type.Unsafe<Record<string, Static<S>>>({ type: "object", additionalProperties: value, ...options });
 }
 

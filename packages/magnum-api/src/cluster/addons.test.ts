@@ -2,10 +2,10 @@ import type { AddonSet, Cluster, MagnumCluster } from "@causeway/api";
 import { describe, expect, it } from "vitest";
 import { addonManifests, addonsFor, driverNotes, type AddonInstallation } from "./addons.ts";
 import { labelSettings, refusedLabel, unusedLabels } from "./labels.ts";
-import { migratingAnnotation } from "./names.ts";
+import { kubeProxyLabel, migratingAnnotation } from "./names.ts";
 
 interface Given {
-  readonly addons?: "Managed" | "Own" | undefined;
+  readonly addons?: "Managed" | "Own" | "KubeProxy" | undefined;
   readonly labels?: Readonly<Record<string, string>>;
   readonly template?: object;
   readonly annotations?: Readonly<Record<string, string>>;
@@ -64,6 +64,24 @@ describe("the add-ons of a cluster", () => {
       [],
     ],
     ["are its own for one that was migrated before", { addons: undefined }, {}, adopted, []],
+    [
+      "are kube-proxy for one whose nodes were replaced",
+      { addons: "KubeProxy" },
+      { csiImage: "c" },
+      adopted,
+      ["kube-proxy"],
+    ],
+    [
+      "are kube-proxy for one whose nodes are being replaced, whatever its labels say",
+      {
+        addons: "KubeProxy",
+        labels: { causeway_addons: "none" },
+        annotations: { [migratingAnnotation]: "roll Running x" },
+      },
+      {},
+      adopted,
+      ["kube-proxy"],
+    ],
     ["are ours for one that was migrated when requested", { addons: "Managed" }, {}, adopted, all],
     [
       "include the Cinder driver where its image is known",
@@ -99,6 +117,22 @@ describe("the add-ons of a cluster", () => {
       flannel: { name: "Flannel", imagePrefix, image: `${imagePrefix}/flannel:v0.28.4` },
       "kube-proxy": { name: "KubeProxy", imagePrefix },
       coredns: { name: "CoreDNS", imagePrefix, image: `${imagePrefix}/coredns:1.6.6` },
+    });
+  });
+
+  it("have kube-proxy in the mode of the Heat driver, on new nodes only while there are others", () => {
+    const catalogue = (given: Given) =>
+      addonsFor(clusterOf({ addons: "KubeProxy", ...given }), {}, adopted)[0]?.catalogue;
+    const proxyMode = "iptables";
+    expect(catalogue({ annotations: { [migratingAnnotation]: "roll Done x" } })).toEqual({
+      name: "KubeProxy",
+      proxyMode,
+      nodeSelector: { [kubeProxyLabel]: "true" },
+    });
+    expect(catalogue({ labels: { container_infra_prefix: "r.example.org/m/" } })).toEqual({
+      name: "KubeProxy",
+      proxyMode,
+      imagePrefix: "r.example.org/m",
     });
   });
 

@@ -11,7 +11,7 @@ import {
 import { ownerReference } from "@causeway/kubernetes";
 import type { AddonChoice } from "./addon-labels.ts";
 import { labelSettings } from "./labels.ts";
-import { magnumLabels, migratingAnnotation } from "./names.ts";
+import { kubeProxyLabel, magnumLabels, migratingAnnotation } from "./names.ts";
 
 type Addon = AddonSetSpec["addons"][number];
 
@@ -29,6 +29,7 @@ export const addonSetNameOf = (cluster: string): string => `${cluster}-addons`;
 /** Why the add-ons of a cluster are not all those of a new one; undefined: they are. */
 function limitOf({ metadata, spec }: MagnumCluster, cluster: Cluster | undefined): "Own" | "NoNetwork" | undefined {
   if (spec.addons === "Managed") return undefined;
+  if (spec.addons === "KubeProxy") return "Own";
   const isMigrated =
     metadata.annotations?.[migratingAnnotation] !== undefined ||
     cluster?.metadata.annotations?.[annotations.cloudClusterName] !== undefined;
@@ -60,6 +61,7 @@ export function addonsFor(
   installation: AddonInstallation,
   cluster: Cluster | undefined,
 ): readonly Addon[] {
+  if (object.spec.addons === "KubeProxy") return [kubeProxyOf(object)];
   const chosen = chosenFor(object, installation, cluster);
   if (chosen.length === 0) return [];
   const { imagePrefix, corednsImage, flannelImage, cinderCsi } = labelSettings(object.spec.labels ?? {}).addons;
@@ -74,6 +76,24 @@ export function addonsFor(
   const wanted = all.filter(([choice]) => chosen.includes(choice)).map(([, addon]) => addon);
   if (csiImage === undefined || !cinderCsi) return wanted;
   return [...wanted, { name: "cinder-csi-node", catalogue: { name: "CinderCSINode", image: csiImage } }];
+}
+
+/**
+ * kube-proxy of a cluster whose nodes had it as a unit of Magnum's Heat driver, which uses iptables. Until the last of
+ * those nodes is gone it runs on the new ones only: two on one node conflict.
+ */
+function kubeProxyOf({ metadata, spec }: MagnumCluster): Addon {
+  const { imagePrefix } = labelSettings(spec.labels ?? {}).addons;
+  const isMigrating = metadata.annotations?.[migratingAnnotation] !== undefined;
+  return {
+    name: "kube-proxy",
+    catalogue: {
+      name: "KubeProxy",
+      proxyMode: "iptables",
+      ...(imagePrefix === undefined ? {} : { imagePrefix }),
+      ...(isMigrating ? { nodeSelector: { [kubeProxyLabel]: "true" } } : {}),
+    },
+  };
 }
 
 /** The AddonSet of a cluster; none: it gets no add-ons. */

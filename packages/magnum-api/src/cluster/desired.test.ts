@@ -2,6 +2,7 @@ import { annotations, type HostedControlPlane, type MachineDeployment, type Magn
 import { expect, test } from "vitest";
 import { desiredManifests, nothingStands } from "./desired.ts";
 import { refusedLabel } from "./labels.ts";
+import { kubeProxyLabel, migratingAnnotation } from "./names.ts";
 
 const clusterOf = (spec: object): MagnumCluster =>
   ({
@@ -32,6 +33,33 @@ test.each([
   const manifests = desiredManifests(object, { authUrl: "http://keystone" }, { ...nothingStands, controlPlane });
   const found = manifests.map(({ object: one }) => one).find(({ kind }) => kind === "HostedControlPlane");
   expect((found as HostedControlPlane).spec.endpoint?.port).toBe(expected);
+});
+
+test("new nodes are marked for kube-proxy where those of the Heat driver have one of their own, also after them", () => {
+  const nodeGroups = [
+    {
+      uuid: "6e8ae3a5-0b4c-4f0e-9d26-0000000000b2",
+      name: "default-worker",
+      role: "worker",
+      isDefault: true,
+      imageID: "cirros",
+      nodeCount: 1,
+      minNodeCount: 0,
+      version: "v1.34.0",
+      createdAt: "2026-11-01T12:00:00Z",
+    },
+  ];
+  const poolsOf = (addons: string, annotations: Record<string, string> = {}) => {
+    const row = clusterOf({ nodeGroups, addons });
+    const object = { ...row, metadata: { ...row.metadata, annotations } };
+    return JSON.stringify(
+      desiredManifests(object, { authUrl: "http://k" }, nothingStands).filter((one) => one.object.kind !== "AddonSet"),
+    );
+  };
+  expect(poolsOf("KubeProxy")).toContain(`${kubeProxyLabel}=true`);
+  expect(poolsOf("Own")).not.toContain(kubeProxyLabel);
+  // What changed here would replace all nodes once more.
+  expect(poolsOf("KubeProxy", { [migratingAnnotation]: "roll Done x" })).toBe(poolsOf("KubeProxy"));
 });
 
 test("a role that is no value of a label is not passed on to kubelets", () => {

@@ -21,7 +21,7 @@ import { isLabelValue } from "../wire/kubernetes-names.ts";
 import { addonManifests, type AddonInstallation } from "./addons.ts";
 import { healingManifests } from "./healing.ts";
 import { labelSettings, type LabelSettings } from "./labels.ts";
-import { appliedAnnotation, CLOUD, magnumLabels, poolNameOf } from "./names.ts";
+import { appliedAnnotation, CLOUD, kubeProxyLabel, magnumLabels, poolNameOf } from "./names.ts";
 import { proxyBootstrap } from "./proxies.ts";
 import { authoritiesOf, rolloutAfterOf } from "./plan-rotation.ts";
 
@@ -240,7 +240,8 @@ function poolOf(cluster: MagnumCluster, group: MagnumNodeGroup, standing: Standi
         }),
     serverMetadata: [{ key: "magnum_cluster", value: spec.uuid }],
   };
-  const nodeLabels = { [GROUP_ROLE]: group.role, [GROUP_NAME]: group.name, ...group.nodeLabels };
+  const proxied = spec.addons === "KubeProxy" ? { [kubeProxyLabel]: "true" } : {};
+  const nodeLabels = { [GROUP_ROLE]: group.role, [GROUP_NAME]: group.name, ...group.nodeLabels, ...proxied };
   const kubelet = [
     {
       name: "node-labels",

@@ -7,6 +7,12 @@ export const magnumLabels = {
   nodeGroup: "magnum.causeway.dev/nodegroup",
 } as const;
 
+/**
+ * On nodes that Causeway makes of a cluster whose other nodes have kube-proxy by Magnum's Heat driver, with "true": on
+ * them kube-proxy is Causeway's.
+ */
+export const kubeProxyLabel = "magnum.causeway.dev/kube-proxy";
+
 /** On each object that the controller applies: a digest of what it applied. */
 export const appliedAnnotation = "magnum.causeway.dev/applied";
 

@@ -6,7 +6,7 @@ import { planAdopt, type AdoptFacts } from "./adopt/plan.ts";
 import { planFreeze, type FreezeFacts } from "./freeze/plan.ts";
 import { planImport, type ImportFacts } from "./import/plan.ts";
 import { leftoversOf, planRetire, type RetireFacts } from "./retire/plan.ts";
-import { planRoll, type RollPool, type RollStart } from "./roll/plan.ts";
+import { planRoll, type KubeProxyFacts, type RollFacts, type RollPool, type RollStart } from "./roll/plan.ts";
 import { planSwitch, splitAddress, type SwitchFacts } from "./switch/plan.ts";
 
 const imageOf = (os_distro: string | undefined, more: object = {}): GroupImage => ({
@@ -177,12 +177,15 @@ describe("the phase roll", () => {
   });
   const fresh = { isPaused: true, fresh: 0, adopted: 2 };
   const start: RollStart = { images: [imageOf("ubuntu")], hasImage: true, outdated: [] };
+  const kubeProxy: KubeProxyFacts = { isChosen: true, unapplied: undefined, unhealthy: undefined };
   test.for<[string, readonly RollPool[], string]>([
     ["begins with the first pool", [pool(fresh), pool(fresh)], "roll"],
     ["waits for it before the second", [pool({ fresh: 1, adopted: 1 }), pool(fresh)], "wait"],
     ["goes on with the second", [pool(), pool(fresh)], "roll"],
     ["is done when none of Heat's machines is left", [pool(), pool()], "done"],
-  ])("%s", ([, pools, expected]) => expect(outcome(planRoll({ pools, start: undefined }, record))).toBe(expected));
+  ])("%s", ([, pools, expected]) =>
+    expect(outcome(planRoll({ pools, kubeProxy, start: undefined }, record))).toBe(expected),
+  );
 
   const write = { index: 3, kind: "MachineDeployment", name: "p" };
   test.for<[string, Partial<RollStart>, string]>([
@@ -209,30 +212,59 @@ describe("the phase roll", () => {
       "roll",
     ],
   ])("%s before the first machine is made", ([, changes, expected]) =>
-    expect(outcome(planRoll({ pools: [pool(fresh)], start: { ...start, ...changes } }, record))).toBe(expected),
+    expect(outcome(planRoll({ pools: [pool(fresh)], kubeProxy, start: { ...start, ...changes } }, record))).toBe(
+      expected,
+    ),
   );
 
   test("shows all that it does before the first machine, and that machine's node group last", () => {
-    const facts = { pools: [pool(fresh)], start: { ...start, hasImage: false, outdated: [write] } };
+    const facts = {
+      pools: [pool(fresh)],
+      kubeProxy: { ...kubeProxy, isChosen: false, unapplied: "there is none" },
+      start: { ...start, hasImage: false, outdated: [write, { index: 9, kind: "AddonSet", name: "web-1-addons" }] },
+    };
     const plan = planRoll(facts, { ...record, nodeImage: { id: "i2", name: "node" } });
     expect(plan.steps.map(({ what }) => what)).toEqual([
       "have new nodes made of image node (i2)",
+      "have kube-proxy on new nodes as an add-on of the cluster",
       "write MachineDeployment p",
+      "write AddonSet web-1-addons",
       "replace the 2 machines of node group g, one at a time",
     ]);
-    expect(plan.batch).toBe(2);
+    expect(plan.batch).toBe(4);
+  });
+
+  const unready = { unapplied: "no connection", unhealthy: "no connection" };
+  test.for<[string, Partial<RollFacts>, string]>([
+    ["is chosen before a machine is made", { kubeProxy: { ...unready, isChosen: false }, start }, "set-kube-proxy"],
+    ["is applied to the cluster before a machine is made", { kubeProxy: { ...kubeProxy, ...unready }, start }, "wait"],
+    ["does not need to work before a node has it", { kubeProxy: { ...kubeProxy, unhealthy: "0 of 0" }, start }, "roll"],
+    [
+      "works before the next pool is begun",
+      { pools: [pool(), pool(fresh)], kubeProxy: { ...kubeProxy, ...unready } },
+      "wait",
+    ],
+    ["works before the phase is done", { pools: [pool(), pool()], kubeProxy: { ...kubeProxy, ...unready } }, "wait"],
+    [
+      "is chosen for a cluster without workers",
+      { pools: [pool({ replicas: 0, fresh: 0 })], kubeProxy: { ...kubeProxy, isChosen: false }, start },
+      "set-kube-proxy",
+    ],
+  ])("has a kube-proxy of new nodes that %s", ([, changes, expected]) => {
+    const facts = { pools: [pool(fresh)], kubeProxy, start: undefined, ...changes };
+    expect(outcome(planRoll(facts, record))).toBe(expected);
   });
 
   test("warns of an image that does not say what it is, and not of one that does", () => {
     const notes = (images: readonly GroupImage[]) =>
-      planRoll({ pools: [pool(fresh)], start: { ...start, images } }, record).notes;
+      planRoll({ pools: [pool(fresh)], kubeProxy, start: { ...start, images } }, record).notes;
     expect(notes([imageOf(undefined)])?.join()).toMatch(/node group g: .*no os_distro.*kubeadm/);
     expect(notes([imageOf("ubuntu")])).toEqual([]);
   });
 
   test("names the machine at which a pool has stopped", () => {
     const pools = [pool({ fresh: 0, adopted: 2, failure: "Machine a: quota" })];
-    expect(planRoll({ pools, start: undefined }, record).wait).toContain("Machine a: quota");
+    expect(planRoll({ pools, kubeProxy, start: undefined }, record).wait).toContain("Machine a: quota");
   });
 });
 

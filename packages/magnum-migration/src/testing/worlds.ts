@@ -95,6 +95,7 @@ export class SwitchWorld {
           isPaused: false,
           machineObjects: [],
           otherObjects: [...this.objects],
+          kubeProxy: undefined,
           groups: [...this.groups],
           newServers: [],
           agents: [],

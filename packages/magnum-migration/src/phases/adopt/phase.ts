@@ -1,4 +1,4 @@
-import { Machine, MagnumCluster, OpenStackMachine, type Manifest } from "@causeway/api";
+import { AddonSet, Machine, MagnumCluster, OpenStackMachine, type Manifest } from "@causeway/api";
 import { getCondition, isAlreadyExists, type Condition } from "@causeway/kubernetes";
 import type { MigrationRecord } from "../../record/record.ts";
 import { definePhase, type Tools } from "../../run/phase.ts";
@@ -60,7 +60,9 @@ const readRow = ({ management }: Tools, { namespace, name }: MigrationRecord, si
 
 function wantedObjects({ authUrl }: Tools, record: MigrationRecord, row: MagnumCluster): readonly Wanted[] {
   const { inventory } = record;
-  const pools = poolManifests(withNodeImage(row, record), { authUrl });
+  // Add-ons are of the nodes that roll makes.
+  const all = poolManifests(withNodeImage(row, record), { authUrl });
+  const pools = all.filter(({ object }) => object.kind !== AddonSet.kind);
   const groups = inventory.groups.flatMap((group) => adoptedManifests(record, group));
   // The Cluster comes last of the Magnum API's, and Machines only when there is a cluster to belong to.
   return [

@@ -34,9 +34,9 @@ export async function writeRow(
   signal: AbortSignal,
 ): Promise<void> {
   const { namespace = "", name } = metadata;
-  const { nodeGroups, template } = spec;
+  const { nodeGroups, template, addons } = spec;
   // No user and no controller changes its spec until it is handed over.
-  const body = { spec: { nodeGroups, template: { imageID: template.imageID } } };
+  const body = { spec: { nodeGroups, template: { imageID: template.imageID }, ...(addons && { addons }) } };
   await management.patch(MagnumCluster, { namespace, name }, { type: "merge", body }, { signal });
 }
 

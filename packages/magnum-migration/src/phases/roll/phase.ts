@@ -6,6 +6,7 @@ import { definePhase, type Tools } from "../../run/phase.ts";
 import { adoptedLabel, poolManifests } from "../adopt/objects.ts";
 import { apply, isApplied, readGroupImages, withGivenImage, writeRow } from "../adopt/pools.ts";
 import { withNodeImage } from "../adopt/row.ts";
+import { readKubeProxy, withKubeProxy } from "./kube-proxy.ts";
 import { planRoll, type RollFacts, type RollPool, type RollStart, type RollStep } from "./plan.ts";
 
 /** Phase 6: Cluster API replaces the adopted machines by its own. */
@@ -15,13 +16,21 @@ export const roll = definePhase<RollFacts, RollStep>({
   async gather(tools, record, signal) {
     const pools = await readPools(tools, record, signal);
     const hasBegun = pools.some(({ isPaused }) => !isPaused);
-    return { pools, start: hasBegun ? undefined : await readStart(tools, record, signal) };
+    const row = await readRow(tools, record, signal);
+    return {
+      pools,
+      kubeProxy: { isChosen: withKubeProxy(row) === row, ...(await readKubeProxy(tools, record, signal)) },
+      start: hasBegun ? undefined : await readStart(tools, record, row, signal),
+    };
   },
   plan: planRoll,
   async perform(tools, record, step, signal) {
     switch (step.type) {
       case "set-image":
         await writeRow(tools, withNodeImage(await readRow(tools, record, signal), record), signal);
+        return;
+      case "set-kube-proxy":
+        await writeRow(tools, withKubeProxy(await readRow(tools, record, signal)), signal);
         return;
       case "write": {
         const one = manifestsOf(tools, record, await readRow(tools, record, signal))[step.index];
@@ -44,10 +53,14 @@ const readRow = ({ management }: Tools, { namespace, name }: MigrationRecord, si
   management.get(MagnumCluster, { namespace, name }, { signal });
 
 const manifestsOf = ({ authUrl }: Tools, record: MigrationRecord, row: MagnumCluster): readonly Manifest[] =>
-  poolManifests(withNodeImage(row, record), { authUrl });
+  poolManifests(withKubeProxy(withNodeImage(row, record)), { authUrl });
 
-async function readStart(tools: Tools, record: MigrationRecord, signal: AbortSignal): Promise<RollStart> {
-  const row = await readRow(tools, record, signal);
+async function readStart(
+  tools: Tools,
+  record: MigrationRecord,
+  row: MagnumCluster,
+  signal: AbortSignal,
+): Promise<RollStart> {
   const manifests = manifestsOf(tools, record, row);
   const applied = await Promise.all(manifests.map((one) => isApplied(tools, one, signal)));
   return {

@@ -16,6 +16,16 @@ export interface RollPool {
   readonly failure: string | undefined;
 }
 
+/** kube-proxy of the nodes that `roll` makes: those of Heat's have it as a unit, which new ones have not. */
+export interface KubeProxyFacts {
+  /** Whether the MagnumCluster has it as an add-on. */
+  readonly isChosen: boolean;
+  /** Why its AddonSet is not applied to the cluster; undefined: it is. */
+  readonly unapplied: string | undefined;
+  /** Why it does not work on new nodes that there are; undefined: it does, or there are none. */
+  readonly unhealthy: string | undefined;
+}
+
 /** What is decided before the first machine is made, and not read again after it. */
 export interface RollStart {
   readonly images: readonly GroupImage[];
@@ -28,6 +38,7 @@ export interface RollStart {
 /** What is read for `planRoll`. */
 export interface RollFacts {
   readonly pools: readonly RollPool[];
+  readonly kubeProxy: KubeProxyFacts;
   /** Undefined: the first machine may have been made. */
   readonly start: RollStart | undefined;
 }
@@ -36,14 +47,16 @@ export interface RollFacts {
 export type RollStep = Step &
   (
     | { readonly type: "set-image" }
+    | { readonly type: "set-kube-proxy" }
     | { readonly type: "write"; readonly index: number }
     | { readonly type: "roll"; readonly pool: string }
   );
 
 /** One pool after the other; each replaces its machines one by one, and stops at the first that fails. */
-export function planRoll({ pools, start }: RollFacts, record: MigrationRecord): PhasePlan<RollStep> {
+export function planRoll(facts: RollFacts, record: MigrationRecord): PhasePlan<RollStep> {
+  const { pools, kubeProxy } = facts;
   for (const pool of pools) {
-    if (pool.isPaused && pool.adopted > 0) return planPool(pool, { pools, start }, record);
+    if (pool.isPaused && pool.adopted > 0) return planPool(pool, facts, record);
     if (pool.adopted > 0 || pool.fresh < pool.replicas) {
       const why = pool.failure === undefined ? "" : `; it has stopped: ${pool.failure}`;
       return {
@@ -53,41 +66,63 @@ export function planRoll({ pools, start }: RollFacts, record: MigrationRecord): 
       };
     }
   }
+  // Also where no node group has a machine: those that are made later need it, too.
+  const before = stepsBefore(facts, record);
+  if (before.length > 0) return { steps: before, batch: before.length, proof: [] };
+  if (kubeProxy.isChosen && kubeProxy.unhealthy !== undefined) return waitForKubeProxy(kubeProxy.unhealthy);
   return {
     steps: [],
     proof: [
       ...pools.map((pool) => `node group ${pool.group}: ${pool.fresh} nodes of Cluster API, none of Heat's`),
+      ...(kubeProxy.isChosen ? ["kube-proxy runs on every new node, as an add-on of the cluster"] : []),
       `every server of the workers of cluster ${record.inventory.name} was replaced after its Node was drained`,
     ],
   };
 }
 
+const waitForKubeProxy = (why: string): PhasePlan<RollStep> => ({
+  steps: [],
+  wait: `kube-proxy of new nodes, without which addresses of Services lead nowhere: ${why}`,
+  proof: [],
+});
+
 /** The next pool; before the first one, what its machines are made of has to be fit, and written. */
-function planPool(
-  { name, adopted, group }: RollPool,
-  { pools, start }: RollFacts,
-  { nodeImage }: MigrationRecord,
-): PhasePlan<RollStep> {
+function planPool({ name, adopted, group }: RollPool, facts: RollFacts, record: MigrationRecord): PhasePlan<RollStep> {
+  const { pools, kubeProxy, start } = facts;
   const roll: RollStep = {
     type: "roll",
     pool: name,
     what: `replace the ${adopted} machines of node group ${group}, one at a time`,
   };
-  if (start === undefined) return { steps: [roll], proof: [] };
+  if (start === undefined) {
+    const isWaiting = kubeProxy.isChosen && kubeProxy.unhealthy !== undefined;
+    return isWaiting ? waitForKubeProxy(kubeProxy.unhealthy) : { steps: [roll], proof: [] };
+  }
   const pending = new Set(pools.filter((pool) => pool.adopted > 0).map((pool) => pool.group));
   const needed = start.images.filter(({ groups }) => groups.some((each) => pending.has(each)));
   const refused = needed.map((image) => imageProblem(image)).find((problem) => problem !== undefined);
   if (refused) return { steps: [], refused, proof: [] };
-  const before: RollStep[] = [
+  const before = stepsBefore(facts, record);
+  const notes = imageNotes(start.images);
+  if (before.length === 0 && kubeProxy.unapplied !== undefined)
+    return { ...waitForKubeProxy(kubeProxy.unapplied), notes };
+  return { steps: [...before, roll], batch: Math.max(before.length, 1), notes, proof: [] };
+}
+
+/** What is written before the first machine is made. */
+function stepsBefore({ kubeProxy, start }: RollFacts, { nodeImage }: MigrationRecord): readonly RollStep[] {
+  if (start === undefined) return [];
+  return [
     ...(start.hasImage
       ? []
       : [{ type: "set-image", what: `have new nodes made of ${nodeImageText(nodeImage)}` } as const]),
+    ...(kubeProxy.isChosen
+      ? []
+      : [{ type: "set-kube-proxy", what: "have kube-proxy on new nodes as an add-on of the cluster" } as const]),
     ...start.outdated.map((one): RollStep => ({
       type: "write",
       index: one.index,
       what: `write ${one.kind} ${one.name}`,
     })),
   ];
-  const notes = imageNotes(start.images);
-  return { steps: [...before, roll], batch: Math.max(before.length, 1), notes, proof: [] };
 }

@@ -1,4 +1,5 @@
 import {
+  AddonSet,
   Cluster,
   HostedControlPlane,
   KubeadmConfigTemplate,
@@ -13,6 +14,7 @@ import {
   OpenStackMachineTemplate,
   KubeadmConfig,
 } from "@causeway/api";
+import { addonSetNameOf } from "@causeway/magnum-api";
 import { Secret, type KubeObject, type KubernetesClient, type ResourceType } from "@causeway/kubernetes";
 import type { MigrationRecord } from "../../record/record.ts";
 
@@ -20,6 +22,8 @@ type AnyType = ResourceType<KubeObject>;
 
 /** What stands for machines, from those that have servers upwards. */
 const machineTypes: readonly AnyType[] = [
+  // What it has in the cluster stays until the masters serve.
+  AddonSet,
   MachineHealthCheck,
   OpenStackMachine,
   Machine,
@@ -64,6 +68,8 @@ async function listOf(
   signal: AbortSignal,
 ): Promise<readonly KubeObject[]> {
   const { items } = await client.list(type, { namespace, signal });
+  // Other AddonSets of the cluster are the operator's.
+  if (type.kind === AddonSet.kind) return items.filter(({ metadata }) => metadata.name === addonSetNameOf(name));
   return items.filter(
     ({ metadata }) =>
       (metadata.name === name && type.kind !== "Secret") || metadata.labels?.[labels.clusterName] === name,

@@ -9,6 +9,7 @@ import { drivers, replicasAnnotation } from "../freeze/plan.ts";
 import { setStage } from "../import/phase.ts";
 import { readPool } from "../switch/phase.ts";
 import { memberNameOf } from "../switch/plan.ts";
+import { deleteBroughtProxy, readBroughtProxy } from "./kube-proxy.ts";
 import { forgetObject, objectsOf, securityGroupNames } from "./objects.ts";
 import { planRollback, type RollbackFacts, type RollbackStep } from "./plan.ts";
 
@@ -59,6 +60,9 @@ export const rollback = definePhase<RollbackFacts, RollbackStep>({
         return;
       case "remove-member":
         await (await openEtcd(tools, record, signal)).remove(step.id, signal);
+        return;
+      case "delete-kube-proxy":
+        await deleteBroughtProxy(tools, step.kind, signal);
         return;
       case "delete-group":
         await tools.cloud.network.securityGroups.delete(step.id, { signal });
@@ -113,6 +117,8 @@ async function gatherRollback(tools: Tools, record: MigrationRecord, signal: Abo
     isPaused: cluster?.spec.paused === true,
     machineObjects: objects.machines,
     otherObjects: objects.others,
+    kubeProxy:
+      record.begun === "roll" ? await readBroughtProxy(tools, record, signal).catch(() => undefined) : undefined,
     groups: await freeGroups(tools, record, signal),
     newServers: made.filter((id) => !old.has(id)),
     agents: await inactive(present, [AGENT]),

@@ -14,6 +14,7 @@ describe("the rollback of a migration", () => {
     isPaused: false,
     machineObjects: [],
     otherObjects: [],
+    kubeProxy: undefined,
     groups: [],
     newServers: [],
     agents: [],
@@ -57,7 +58,30 @@ describe("the rollback of a migration", () => {
       { groups: [{ id: "g", name: "k8s-cluster" }], otherObjects: ["Cluster web"] },
       "forget-object",
     ],
+    [
+      "deletes the kube-proxy of roll when what would restore it is gone",
+      { kubeProxy: { objects: ["DaemonSet"], nodes: [] }, groups: [{ id: "g", name: "k8s-cluster" }] },
+      "delete-kube-proxy",
+    ],
+    [
+      "keeps the kube-proxy of roll while its AddonSet would restore it",
+      { kubeProxy: { objects: ["DaemonSet"], nodes: [] }, machineObjects: ["AddonSet web-1-addons"], isPaused: true },
+      "forget-object",
+    ],
+    ["keeps the kube-proxy that new nodes have", { kubeProxy: { objects: ["DaemonSet"], nodes: ["n1"] } }, "done"],
     ["starts what freeze stopped", { agents: [{ name: "m0", address: "a" }] }, "start-agent"],
     ["is done then", {}, "done"],
   ])("%s", ([, changes, expected]) => expect(outcome(planRollback({ ...back, ...changes }, record))).toBe(expected));
+
+  test("of a roll waits until the cluster's API says what of kube-proxy there is", () => {
+    const rolled = { ...record, begun: "roll" } as const;
+    expect(outcome(planRollback(back, rolled))).toBe("wait");
+    expect(outcome(planRollback({ ...back, kubeProxy: { objects: [], nodes: [] } }, rolled))).toBe("done");
+  });
+
+  test("lists kube-proxy where new nodes need it", () => {
+    const kubeProxy = { objects: ["DaemonSet", "ConfigMap"], nodes: ["n1", "n2"] };
+    const { proof } = planRollback({ ...back, kubeProxy }, { ...record, begun: "roll" });
+    expect(proof).toContain("kept: DaemonSet kube-system/kube-proxy, which n1, n2 need");
+  });
 });

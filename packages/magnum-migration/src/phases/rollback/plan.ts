@@ -1,6 +1,7 @@
 import type { MigrationRecord } from "../../record/record.ts";
 import type { PhasePlan, Step } from "../../run/phase.ts";
 import type { PoolMember } from "../switch/plan.ts";
+import type { BroughtProxy } from "./kube-proxy.ts";
 
 /** What is read for `planRollback`. */
 export interface RollbackFacts {
@@ -17,6 +18,8 @@ export interface RollbackFacts {
   /** Objects that stand for machines; they go without their servers. */
   readonly machineObjects: readonly string[];
   readonly otherObjects: readonly string[];
+  /** kube-proxy of `roll`. Undefined: the cluster's API does not respond, or `roll` was not begun. */
+  readonly kubeProxy: BroughtProxy | undefined;
   /** Security groups that the cluster's objects had made, and that no port uses. */
   readonly groups: readonly { readonly id: string; readonly name: string }[];
   /** Servers that `roll` made: no part of Heat's stacks. */
@@ -35,6 +38,7 @@ export type RollbackStep = Step &
     | { readonly type: "forget-object"; readonly object: string }
     | { readonly type: "follow" }
     | { readonly type: "remove-member"; readonly id: string }
+    | { readonly type: "delete-kube-proxy"; readonly kind: string }
     | { readonly type: "delete-group"; readonly id: string }
     | { readonly type: "start-agent"; readonly address: string }
     | { readonly type: "scale-up"; readonly name: string; readonly replicas: number }
@@ -44,7 +48,7 @@ export type RollbackStep = Step &
  * The masters serve again before the hosted control plane stops; nothing that was written since is lost, for etcd is
  * the same.
  */
-export function planRollback(facts: RollbackFacts, { inventory }: MigrationRecord): PhasePlan<RollbackStep> {
+export function planRollback(facts: RollbackFacts, { inventory, begun }: MigrationRecord): PhasePlan<RollbackStep> {
   const only = (step: RollbackStep): PhasePlan<RollbackStep> => ({ steps: [step], proof: [] });
   const wait = (what: string): PhasePlan<RollbackStep> => ({ steps: [], wait: what, proof: [] });
   if (facts.etcdLost > 0) return lost(facts.etcdLost);
@@ -63,6 +67,8 @@ export function planRollback(facts: RollbackFacts, { inventory }: MigrationRecor
   if (facts.hostedMember !== undefined)
     return only({ type: "remove-member", id: facts.hostedMember, what: "remove the hosted member from etcd" });
   if (facts.otherObjects.length > 0) return forget(facts.otherObjects, "");
+  const proxy = planKubeProxy(facts, begun);
+  if (proxy) return proxy;
   const groups = facts.groups.map(({ id, name }): RollbackStep => ({
     type: "delete-group",
     id,
@@ -91,6 +97,9 @@ export function planRollback(facts: RollbackFacts, { inventory }: MigrationRecor
       ...facts.newServers.map(
         (server) => `server ${server} was made by roll: it is a node of the cluster, and no stack has it`,
       ),
+      ...(facts.kubeProxy === undefined || facts.kubeProxy.objects.length === 0
+        ? []
+        : [`kept: DaemonSet kube-system/kube-proxy, which ${facts.kubeProxy.nodes.join(", ")} need`]),
       `allow changes of cluster ${inventory.uuid} in Magnum's policy file again`,
     ],
   };
@@ -113,6 +122,22 @@ export function planRollback(facts: RollbackFacts, { inventory }: MigrationRecor
       what: `remove ${own.address}:${own.port} from the API's load balancer`,
     });
   }
+}
+
+/** kube-proxy goes when no node has it: without it, nodes that `roll` made would reach no Service. */
+function planKubeProxy(
+  { kubeProxy }: RollbackFacts,
+  begun: MigrationRecord["begun"],
+): PhasePlan<RollbackStep> | undefined {
+  if (kubeProxy === undefined)
+    return begun === "roll" ? { steps: [], wait: "the cluster's API to respond", proof: [] } : undefined;
+  if (kubeProxy.objects.length === 0 || kubeProxy.nodes.length > 0) return undefined;
+  const steps = kubeProxy.objects.map((kind): RollbackStep => ({
+    type: "delete-kube-proxy",
+    kind,
+    what: `delete ${kind} kube-proxy, which phase roll brought and no node has`,
+  }));
+  return { steps, batch: steps.length, proof: [] };
 }
 
 /** All in their order: the objects of machines come before those that they belong to. */
