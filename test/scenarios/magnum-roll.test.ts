@@ -133,7 +133,7 @@ test("kube-proxy runs on every new node, and on nodes that are marked for it onl
     labelSelector: "k8s-app=kube-proxy",
   });
   expect(nodes).toHaveLength(heat.workers.length);
-  expect(pods.map(({ spec }) => spec?.nodeName).toSorted()).toEqual(
+  expect(pods.map(({ spec }) => spec?.nodeName ?? "").toSorted()).toEqual(
     nodes.map(({ metadata }) => metadata.name).toSorted(),
   );
 });
