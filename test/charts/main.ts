@@ -141,7 +141,7 @@ const everyChart: readonly Chart[] = [
       "text: trustees.cloudsYaml=clouds: {}",
       "csiImage=registry.example.com/causeway:1",
       "podNetwork=routes",
-      "probeKubelets=true",
+      "probeKubelets=always",
       "service.type=LoadBalancer",
       "serviceMonitor.enabled=true",
     ],
@@ -156,7 +156,7 @@ const everyChart: readonly Chart[] = [
       '"--trustee-cloud=magnum","--trustee-domain=clusters","--trustee-roles=member,load-balancer_member"',
       '"name":"OS_CLIENT_CONFIG_FILE","value":"/etc/magnum-api/cloud/clouds.yaml"',
       '"secretName":"magnum-api-trustees"',
-      '"--pod-network=routes","--csi-image=registry.example.com/causeway:1","--probe-kubelets"',
+      '"--pod-network=routes","--csi-image=registry.example.com/causeway:1","--probe-kubelets=always"',
     ],
     upgrade: ["rate=20", "replicas=3", "tls.certificate=certificate", "tls.key=key"],
     rights: [

@@ -20,7 +20,7 @@ import { createInstallation } from "./access/installation.ts";
 import { sweepRegularly } from "./access/trustee-sweep.ts";
 import { createTrustees, type TrusteeOptions } from "./access/trustees.ts";
 import { createMagnumController } from "./cluster/controller.ts";
-import { createHealthProber, type ProbePace } from "./probe/prober.ts";
+import { createHealthProber, type KubeletProbes, type ProbePace } from "./probe/prober.ts";
 import { ClusterTexts } from "./resources/cluster-texts.ts";
 import type { Api } from "./call/call.ts";
 import type { CertificateFiles } from "./server/certificate.ts";
@@ -78,8 +78,8 @@ export interface MagnumOptions {
   readonly rate?: RateLimit;
   /** How often the control planes of clusters are probed. */
   readonly probePace?: ProbePace;
-  /** Whether a kubelet of each cluster is probed, too, through its control plane. Default: false. */
-  readonly probeKubelets?: boolean;
+  /** Whether a kubelet of each cluster is probed, too, through its control plane. Default: "auto". */
+  readonly probeKubelets?: KubeletProbes;
   /** Milliseconds after which Keystone is asked again whether a token was revoked. Default 60,000. */
   readonly tokenRecheck?: number;
   /** Where the Lease of the controller is. Undefined: this is the only process, and it needs none. */
@@ -151,7 +151,7 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
   const events = createEventRecorder(informers.client, { component: "magnum-api", clock });
   const probes = createHealthProber({
     sources: api.store.sources,
-    kubelets: options.probeKubelets === true,
+    kubelets: options.probeKubelets ?? "auto",
     ...(options.probePace === undefined ? {} : { pace: options.probePace }),
     metrics,
     clock,

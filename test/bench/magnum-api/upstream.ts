@@ -11,6 +11,8 @@ const DEVCLOUD = process.env["DEVCLOUD_DIR"] ?? "/var/lib/devcloud";
 const CONFIG = join(DEVCLOUD, "etc/magnum/magnum.conf");
 const SOCKET = join(DEVCLOUD, "run/mysql.sock");
 const DATABASE = "causeway_bench_magnum";
+/** Of oslo.messaging, without a server. */
+const BUS = "fake:///";
 const API = "/usr/bin/magnum-api-wsgi";
 /** One for each request under way. Of one thread each: with eventlet's locks in it, it hangs with more. */
 const PROCESSES = 4;
@@ -25,7 +27,8 @@ export function obstacle(): string | undefined {
 
 /**
  * Debian's Magnum API under uwsgi, as its package runs it, configured as devcloud's, on a database of its own in
- * devcloud's MariaDB: no other program has the rows, and no conductor looks at them.
+ * devcloud's MariaDB: no other program has the rows, and no conductor looks at them. Its message bus is in its own
+ * memory: what it accepts is handed to no conductor, not to devcloud's either, whose clusters they are not.
  */
 export async function startUpstream(files: string, rows: Rows): Promise<Subject & { close(): Promise<void> }> {
   sql(`DROP DATABASE IF EXISTS ${DATABASE}; CREATE DATABASE ${DATABASE} CHARACTER SET utf8`);
@@ -33,8 +36,12 @@ export async function startUpstream(files: string, rows: Rows): Promise<Subject 
   const config = join(files, "magnum.conf");
   const text = readFileSync(CONFIG, "utf8")
     .replace(/^port = \d+$/m, `port = ${port}`)
-    .replace(/\/magnum\?charset/, `/${DATABASE}?charset`);
-  if (!text.includes(`port = ${port}\n`) || !text.includes(DATABASE)) throw new Error(`${CONFIG} is not as expected`);
+    .replace(/\/magnum\?charset/, `/${DATABASE}?charset`)
+    .replace(/^transport_url = .*$/m, `transport_url = ${BUS}`)
+    // As ours: the number of clusters decides nothing.
+    .concat("\n[quotas]\nmax_clusters_per_project = 1000000\n");
+  const changed = [`port = ${port}\n`, DATABASE, `transport_url = ${BUS}\n`];
+  if (!changed.every((each) => text.includes(each))) throw new Error(`${CONFIG} is not as expected`);
   writeFileSync(config, text, { mode: 0o600 });
   let child: ChildProcess | undefined;
   const close = async (): Promise<void> => {

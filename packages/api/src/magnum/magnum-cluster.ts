@@ -70,6 +70,12 @@ const magnumClusterSpec = object({
         "True: nodes pull images through the template's proxies. Clusters from before it do not; set to true, it replaces their nodes.",
     }),
   ),
+  nodeRegistry: optional(
+    flag({
+      description:
+        "True: nodes pull from the template's insecure registry. Clusters from before it do not; set to true, it replaces their nodes.",
+    }),
+  ),
   createTimeout: int32({
     minimum: 0,
     default: 60,
@@ -116,6 +122,12 @@ const magnumClusterStatus = object({
     flag({
       description:
         "True: add-ons did not work when the change in progress, or the next one, began. It does not wait for them: a user may need it to cure the cause.",
+    }),
+  ),
+  kubeletReached: optional(
+    flag({
+      description:
+        "True: a health probe has reached a kubelet through the control plane. From then on, one that it does not reach makes the cluster UNHEALTHY.",
     }),
   ),
   changingSince: optional(instant({ description: "When the change that is in progress was first seen." })),

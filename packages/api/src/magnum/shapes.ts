@@ -49,7 +49,7 @@ export const templateAttributes = {
   tlsDisabled: no("True: no cluster can be made from the template, since each API is served with TLS."),
   public: no("True: every project sees it."),
   serverType: oneOf(["vm", "bm"], { default: "vm", description: "Virtual machines or bare metal." }),
-  insecureRegistry: name("A registry without TLS. It is only returned."),
+  insecureRegistry: name("A registry without TLS, or with any certificate, from which nodes pull."),
   dockerStorageDriver: name("It is only returned."),
   masterLBEnabled: no("A load balancer before the masters. It is only returned."),
   floatingIPEnabled: flag({ default: true, description: "Floating IPs. It is only returned." }),

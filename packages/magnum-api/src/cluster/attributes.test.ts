@@ -52,6 +52,8 @@ describe("attributes of templates", () => {
     expect(unused({ httpProxy: "http://p", httpsProxy: 'p:3128"', noProxy: "a b" }, { nodeProxies: true })).toEqual([
       "https_proxy",
     ]);
+    expect(unused({ insecureRegistry: "r:5000" }, { nodeRegistry: true })).toEqual([]);
+    expect(unused({ insecureRegistry: "http://r" }, { nodeRegistry: true })).toEqual(["insecure_registry"]);
     expect(unused({ serverType: "vm", registryEnabled: false, imageID: "i" }, { floatingIPEnabled: true })).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import type { MagnumCluster, MagnumTemplateAttributes } from "@causeway/api";
 import { isProxy, isProxyBypass } from "./proxies.ts";
+import { isRegistry } from "./registry.ts";
 
 type Attributes = MagnumTemplateAttributes;
 
@@ -52,7 +53,11 @@ export const attributeRules: { readonly [K in keyof Required<Attributes>]: Attri
   tlsDisabled: used("tls_disabled"),
   public: used("public"),
   serverType: noted("server_type", (value) => value === "bm"),
-  insecureRegistry: noted("insecure_registry"),
+  // Used by clusters whose nodes have it, where a node can use the value.
+  insecureRegistry: noted(
+    "insecure_registry",
+    (value, { nodeRegistry }) => nodeRegistry !== true || !isRegistry(String(value)),
+  ),
   dockerStorageDriver: noted("docker_storage_driver"),
   masterLBEnabled: used("master_lb_enabled"),
   floatingIPEnabled: noted("floating_ip_enabled", (value) => value === false),

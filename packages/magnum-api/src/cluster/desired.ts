@@ -23,6 +23,7 @@ import { healingManifests } from "./healing.ts";
 import { labelSettings, type LabelSettings } from "./labels.ts";
 import { appliedAnnotation, CLOUD, kubeProxyLabel, magnumLabels, poolNameOf } from "./names.ts";
 import { proxyBootstrap } from "./proxies.ts";
+import { registryBootstrap, together } from "./registry.ts";
 import { authoritiesOf, rolloutAfterOf } from "./plan-rotation.ts";
 
 /** Where Keystone is, for clusters whose users come in by it. */
@@ -254,7 +255,7 @@ function poolOf(cluster: MagnumCluster, group: MagnumNodeGroup, standing: Standi
     ...settings.kubelet,
   ];
   const name = poolNameOf(metadata.name, group);
-  const bootstrap = proxyBootstrap(cluster, settings);
+  const bootstrap = together(proxyBootstrap(cluster, settings), registryBootstrap(cluster));
   // Of what was there from the beginning, so that nodes of before stay as they are.
   const content = bootstrap === undefined ? { machine, kubelet } : { machine, kubelet, bootstrap };
   const digest = createHash("sha256").update(canonicalJson(content)).digest("hex").slice(0, 8);

@@ -3,7 +3,7 @@ import { getCondition, isTrue } from "@causeway/kubernetes";
 import { addonFinding } from "./addon-status.ts";
 import type { Decided } from "./plan-desired.ts";
 
-type Health = Pick<MagnumClusterStatus, "health" | "healthReason">;
+type Health = Pick<MagnumClusterStatus, "health" | "healthReason" | "kubeletReached">;
 
 const MOST_NODES = 500;
 
@@ -14,8 +14,9 @@ const MOST_NODES = 500;
  */
 export function healthOf(observed: Decided): Health {
   const { controlPlane, machines, probe } = observed;
+  const reached = reachedOf(observed);
   if (controlPlane?.status?.initialization?.controlPlaneInitialized !== true)
-    return { health: "UNKNOWN", healthReason: {} };
+    return { health: "UNKNOWN", healthReason: {}, ...reached };
   const available = getCondition(controlPlane.status.conditions, "Available");
   const isAvailable = available?.status === "True";
   const condition = isAvailable ? "ok" : (available?.message ?? "not available").slice(0, 500);
@@ -33,7 +34,14 @@ export function healthOf(observed: Decided): Health {
   return {
     health: isHealthy ? "HEALTHY" : "UNHEALTHY",
     healthReason: { api, ...found, ...Object.fromEntries(nodes), ...kubelet },
+    ...reached,
   };
+}
+
+/** Whether a kubelet was reached once: it is kept, also when the control plane is away. */
+function reachedOf({ object, probe }: Decided): Pick<Health, "kubeletReached"> {
+  const isReached = object.status?.kubeletReached === true || probe?.kubelet?.state === "ok";
+  return isReached ? { kubeletReached: true } : {};
 }
 
 function readiness({ status }: Machine): string {

@@ -1,20 +1,11 @@
-import { KubeadmConfigTemplate, MachineDeployment, type MagnumCluster } from "@causeway/api";
 import { describe, expect, it } from "vitest";
-import { settled } from "../testing/observed.ts";
-import { desiredManifests, nothingStands } from "./desired.ts";
+import { made as nodesMade } from "../testing/nodes.ts";
 import { isProxy, isProxyBypass } from "./proxies.ts";
 
-type Spec = Partial<MagnumCluster["spec"]>;
-type Template = Partial<MagnumCluster["spec"]["template"]>;
-
-function made(template: Template, spec: Spec = { nodeProxies: true }) {
-  const { object } = settled();
-  const cluster = { ...object, spec: { ...object.spec, ...spec, template: { ...object.spec.template, ...template } } };
-  const all = desiredManifests(cluster, { authUrl: "http://keystone" }, nothingStands).map((one) => one.object);
-  const own = all.find(({ kind }) => kind === KubeadmConfigTemplate.kind) as unknown as KubeadmConfigTemplate;
-  const pool = all.find(({ kind }) => kind === MachineDeployment.kind) as unknown as MachineDeployment;
-  return { ...own.spec.template.spec, name: pool.spec.template.spec.bootstrap.configRef?.name };
-}
+const made = (
+  template: Parameters<typeof nodesMade>[0],
+  spec: Parameters<typeof nodesMade>[1] = { nodeProxies: true },
+) => nodesMade(template, spec);
 
 describe("proxies of a template", () => {
   it("are what containerd of the nodes is started with, before they join, and the cluster is reached without them", () => {

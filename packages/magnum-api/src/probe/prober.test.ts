@@ -9,7 +9,7 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { openSources, type ClusterProbe, type Sources } from "../cluster/gather.ts";
 import { migratingAnnotation } from "../cluster/names.ts";
 import type { ProbeOptions } from "./probe.ts";
-import { createHealthProber, type ProbePace } from "./prober.ts";
+import { createHealthProber, type KubeletProbes, type ProbePace } from "./prober.ts";
 
 vi.setConfig({ hookTimeout: 120_000, testTimeout: 60_000 });
 
@@ -109,6 +109,7 @@ async function createMachine(cluster: string, name: string): Promise<void> {
   await client.patch(Machine, { namespace, name }, { type: "merge", body: { status } }, { subresource: "status" });
 }
 
+const START = new VirtualClock().now();
 let clock: VirtualClock;
 /** By cluster: what a probe finds. */
 let states: Map<string, string>;
@@ -126,7 +127,7 @@ async function probe({ kubeconfig: cluster, node }: ProbeOptions): Promise<Clust
 }
 
 /** A prober that runs, and the clusters of which it said that something has changed. */
-function start(kubelets = false, pace: ProbePace = {}) {
+function start(kubelets: KubeletProbes = "never", pace: ProbePace = {}) {
   const using = { sources, kubelets, pace, probe, metrics: createMetrics(), clock, log: silentLog };
   const prober = createHealthProber(using);
   const changed: string[] = [];
@@ -163,7 +164,7 @@ it("each cluster that has served is probed once a minute, a new one and one of H
 });
 
 it("with more clusters than the rate allows each is probed less often", async () => {
-  const { stop } = start(false, { perSecond: 2, interval: 5_000 });
+  const { stop } = start("never", { perSecond: 2, interval: 5_000 });
   await pass(60_000);
   expect(probed.length).toBeLessThanOrEqual(2 * 60 + 1);
   expect(probed.length).toBeGreaterThanOrEqual(2 * 60 - 10);
@@ -187,7 +188,7 @@ it("a failure is reported at the second probe in a row, and its end at once", as
 });
 
 it("kubelets are probed one after the other, and reported by name", async () => {
-  const { of, stop } = start(true);
+  const { of, stop } = start("always");
   await pass(119_000);
   const nodes = probed.filter(({ cluster }) => cluster === "c0").map(({ node }) => node);
   expect(nodes).toEqual(["n0", "n1"]);
@@ -203,5 +204,44 @@ it("kubelets are probed one after the other, and reported by name", async () => 
   // One without nodes, and one whose control plane does not forward requests to them.
   expect(probed.filter(({ cluster, node }) => /^c[12]$/.test(cluster) && node !== undefined)).toEqual([]);
   expect(probed.filter(({ cluster }) => cluster === "c2").length).toBeGreaterThan(2);
+  await stop();
+});
+
+/** In which minutes a kubelet of a cluster was asked for, with its name. */
+const asked = (cluster: string, from = 0): string[] =>
+  probed
+    .filter((one) => one.cluster === cluster && one.node !== undefined && one.at - START >= from)
+    .map(({ node, at }) => `${Math.floor((at - START) / 60_000)} ${node}`);
+
+it("a kubelet that was never reached is not reported, and asked for seldom", async () => {
+  for (const node of ["n0", "n1"]) states.set(node, "no response in 5 s");
+  const { of, stop, changed } = start("auto");
+  await pass(21 * 60_000);
+  expect(of("c0")).toEqual({ api: "ok" });
+  expect(changed.filter((name) => name === "c0")).toHaveLength(1);
+  expect(asked("c0").map((line) => line.split(" ")[0])).toEqual(["0", "1", "2", "10", "20"]);
+  expect(asked("c2")).toEqual([]);
+  await stop();
+});
+
+it("a kubelet is reported once one of its cluster was reached", async () => {
+  states.set("n0", "no route to host");
+  const { of, stop } = start("auto");
+  await pass(119_000);
+  // The second minute's was well: what is not reached is reported from now on.
+  expect(of("c0")?.kubelet).toEqual({ node: "n1", state: "ok" });
+  await pass(180_000);
+  expect(of("c0")?.kubelet).toEqual({ node: "n0", state: "no route to host" });
+  await stop();
+});
+
+it("a kubelet is reported by a new process when an earlier one had reached it", async () => {
+  const status = { type: "merge", body: { status: { status: "CREATE_COMPLETE", kubeletReached: true } } } as const;
+  await client.patch(MagnumCluster, { namespace, name: "c0" }, status, { subresource: "status" });
+  await vi.waitFor(() => expect(sources.magnum.get({ namespace, name: "c0" })?.status?.kubeletReached).toBe(true));
+  for (const node of ["n0", "n1"]) states.set(node, "no route to host");
+  const { of, stop } = start("auto");
+  await pass(119_000);
+  expect(of("c0")?.kubelet?.state).toBe("no route to host");
   await stop();
 });

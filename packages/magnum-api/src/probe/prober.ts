@@ -16,11 +16,17 @@ export interface ProbePace {
   readonly together?: number;
 }
 
+/**
+ * Whether each probe asks the control plane for a kubelet as well. "auto": one that is not reached counts in clusters
+ * where one was reached before; a control plane that has no way to its nodes is not shown as failing. "always": it
+ * counts in all clusters. "never": only the control planes themselves are probed.
+ */
+export type KubeletProbes = "always" | "auto" | "never";
+
 /** Which clusters are probed and how. A test replaces `probe`, so that no connection is made. */
 export interface ProberOptions {
   readonly sources: Sources;
-  /** Whether kubelets are probed, through the control planes: where these reach their nodes. */
-  readonly kubelets: boolean;
+  readonly kubelets: KubeletProbes;
   readonly pace?: ProbePace;
   /** Default: `probeCluster`. */
   readonly probe?: (options: ProbeOptions, signal: AbortSignal) => Promise<Probe>;
@@ -45,9 +51,16 @@ const TIMEOUT = 5_000;
 /** Probes in a row that fail before it is reported. */
 const FAILURES = 2;
 
+/** Where no kubelet was ever reached, one is tried in these many probes, and then in each tenth. */
+const TRIES = 3;
+const SELDOM = 10;
+
 interface Known {
   readonly probe: Probe | undefined;
   readonly failures: number;
+  /** Whether a kubelet was reached, and how many probes there were before. */
+  readonly isReached: boolean;
+  readonly tries: number;
   /** The node whose kubelet was not reached. */
   readonly failing: string | undefined;
 }
@@ -73,13 +86,17 @@ export function createHealthProber(options: ProberOptions): HealthProber {
     const key = keyOf(cluster);
     const kubeconfig = secretText(sources.secrets.get({ ...key, name: `${key.name}-kubeconfig` }), "value");
     if (kubeconfig === undefined) return void known.delete(idOf(key));
-    const isReached = kubelets && forwards(sources, key);
-    const node = isReached ? nodeOf(readyNodes(sources, key), known.get(idOf(key))?.failing, round) : undefined;
-    const found = await probe({ kubeconfig, node, timeout: TIMEOUT }, signal);
+    const { failing, tries = 0, isReached = cluster.status?.kubeletReached === true } = known.get(idOf(key)) ?? {};
+    const isAsked = mayAsk(kubelets, isReached, tries) && forwards(sources, key);
+    const node = isAsked ? nodeOf(readyNodes(sources, key), failing, round) : undefined;
+    const all = await probe({ kubeconfig, node, timeout: TIMEOUT }, signal);
+    const isKnown = isReached || all.kubelet?.state === "ok";
+    const found = kubelets === "always" || isKnown ? all : { api: all.api };
     // What fails since this process ends says nothing about the cluster.
     if (signal.aborted) return;
     counter.increment({ outcome: isWell(found) ? "ok" : "failed" });
-    if (note(known, idOf(key), found)) for (const handler of handlers) handler(key);
+    if (note(known, idOf(key), found, { isReached: isKnown, tries: tries + 1 }))
+      for (const handler of handlers) handler(key);
   };
 
   const all = async (signal: AbortSignal): Promise<void> => {
@@ -127,13 +144,24 @@ const isWell = ({ api, kubelet }: Probe): boolean => api === "ok" && (kubelet ==
 const shown = (probe: Probe | undefined): string =>
   JSON.stringify([probe?.api, probe?.kubelet?.state === "ok" ? undefined : probe?.kubelet]);
 
+/** Whether a probe asks for a kubelet. Where none was reached so far it seldom does: each takes its time. */
+function mayAsk(kubelets: KubeletProbes, isReached: boolean, tries: number): boolean {
+  if (kubelets !== "auto") return kubelets === "always";
+  return isReached || tries < TRIES || tries % SELDOM === 0;
+}
+
 /** Whether what is reported has changed. */
-function note(known: Map<string, Known>, id: string, found: Probe): boolean {
+function note(
+  known: Map<string, Known>,
+  id: string,
+  found: Probe,
+  learned: Pick<Known, "isReached" | "tries">,
+): boolean {
   const before = known.get(id);
   const failures = isWell(found) ? 0 : (before?.failures ?? 0) + 1;
   const probe = failures > 0 && failures < FAILURES ? before?.probe : found;
   const failing = failures > 0 && found.api === "ok" ? found.kubelet?.node : undefined;
-  known.set(id, { probe, failures, failing });
+  known.set(id, { ...learned, probe, failures, failing });
   return shown(before?.probe) !== shown(probe);
 }
 

@@ -111,6 +111,7 @@ export function newCluster(api: Api, call: Call, values: Values, template: Magnu
     labels,
     addons: "Managed",
     nodeProxies: true,
+    nodeRegistry: true,
     createTimeout: (values["create_timeout"] as number | undefined) ?? 60,
     floatingIPEnabled: (values["floating_ip_enabled"] as boolean | undefined) ?? base.floatingIPEnabled,
     ...defined({

@@ -54,6 +54,7 @@ export function magnumClusterOf(
     // They were installed by its own Magnum, and belong to its users.
     addons: "Own",
     nodeProxies: true,
+    nodeRegistry: true,
     nodeGroups: inventory.groups.map((group) => nodeGroupOf(inventory, group, now)),
   };
   return {

@@ -75,10 +75,14 @@ function options() {
     .option("--kubernetes-version <version>", "version of clusters whose template has no label kube_tag", "v1.34.0")
     .option("--rate <count>", "requests a second of one project", whole(1, 100_000), 50)
     .option("--token-recheck <seconds>", "a cached token is checked again after this", whole(1, 86_400), 60)
-    .option(
-      "--probe-kubelets",
-      "clusters are healthy only if their control planes reach a kubelet, by a tunnel or directly; another one each minute",
-      false,
+    .addOption(
+      new Option(
+        "--probe-kubelets [when]",
+        "clusters are healthy only if their control planes reach a kubelet, by a tunnel or directly, another one each minute. auto: once one was reached; without a value: always",
+      )
+        .choices(["auto", "always", "never"])
+        .default("auto" as const)
+        .preset("always" as const),
     )
     .option("--leader-election-namespace <name>", "where the Lease of the controller is", "kube-system")
     .option("--metrics-address <address>", "serve /metrics, /livez and /healthz over HTTP there (default: nowhere)")

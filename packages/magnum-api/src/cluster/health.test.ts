@@ -1,0 +1,38 @@
+/** The health that clients see, by what a probe found. */
+import { expect, it } from "vitest";
+import { NOW, settled } from "../testing/observed.ts";
+import type { ClusterProbe } from "./gather.ts";
+import { plan } from "./plan.ts";
+
+const created = { created: true, status: "CREATE_COMPLETE", observedGeneration: 2 };
+const healthOf = (probe: ClusterProbe | undefined, before: object = {}) => {
+  const { status } = plan({ ...settled({ status: { ...created, ...before } }), probe }, NOW);
+  return [status.health, status.healthReason, status.kubeletReached];
+};
+const node = { "n0.Ready": "True" };
+
+it.each<[string, ClusterProbe | undefined, object, readonly unknown[]]>([
+  ["without a probe is that of the objects", undefined, {}, ["HEALTHY", { api: "ok", ...node }, undefined]],
+  ["is well when the API is", { api: "ok" }, {}, ["HEALTHY", { api: "ok", ...node }, undefined]],
+  ["is not well when the API is not", { api: "refused" }, {}, ["UNHEALTHY", { api: "refused", ...node }, undefined]],
+  [
+    "records that a kubelet was reached",
+    { api: "ok", kubelet: { node: "n0", state: "ok" } },
+    {},
+    ["HEALTHY", { api: "ok", ...node }, true],
+  ],
+  [
+    "names a kubelet that is not reached any more, and keeps that one was",
+    { api: "ok", kubelet: { node: "n0", state: "no route to host" } },
+    { kubeletReached: true },
+    ["UNHEALTHY", { api: "ok", ...node, "n0.kubelet": "no route to host" }, true],
+  ],
+  [
+    "keeps that a kubelet was reached while only the API is probed",
+    { api: "ok" },
+    { kubeletReached: true },
+    ["HEALTHY", { api: "ok", ...node }, true],
+  ],
+])("health of a cluster %s", (_, probe, before, expected) => {
+  expect(healthOf(probe, before)).toEqual(expected);
+});
