@@ -1,9 +1,9 @@
 /**
  * The Magnum API with many clusters, next to Debian's real one of tools/devcloud, on the same Keystone and machine: the
  * list, the list with details, one cluster, and a burst of creates until they are accepted: upstream's API checks their
- * names in the cloud, as ours does, and hands them to its conductor, which does not run; ours has a row and a credential
- * of each when it responds. `--count 1500`, `--burst 200`, `--seconds 10` of each row, `--ours`
- * alone, `--json FILE`. It creates application credentials in the project "alt" of devcloud, and deletes them. With
+ * names in the cloud, as ours does, and hands them to its conductor, which does not run; ours has a row and a
+ * credential of each when it responds. `--count 1500`, `--burst 200`, `--seconds 10` of each row, `--ours` alone,
+ * `--json FILE`. It creates application credentials in the project "alt" of devcloud, and deletes them. With
  * `--simulated` ours alone runs on the Keystone of a simulated cloud, which needs nothing else.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -57,7 +57,7 @@ export async function openPlayed({ workers, image = "cirros", discovered }: Play
   const heat = await makeHeatCluster(cloud, { uuid: UUID, name: "web", masters: 3, workers, version: VERSION, image });
   await fillMagnum(origin, heat, workers[0] + workers[1]);
   await discovered?.(simulator, heat);
-  const system = await startSystem(join(dir, "state"), simulator, undefined);
+  const system = await startSystem(join(dir, "state"), simulator);
   const { namespace, name } = await makeSwitched({ cloud, management: system.client, cloudsYaml }, UUID);
   let text: string | undefined;
   while (text === undefined) {

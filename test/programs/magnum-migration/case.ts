@@ -6,7 +6,7 @@ import { discoverCluster, type Inventory, type RunnablePhase } from "@causeway/m
 import { expect } from "vitest";
 import { programs } from "../programs.ts";
 import { isPrevious } from "./names.ts";
-import { startStage, type Stage } from "./stage.ts";
+import { startStage, type Stage, type StageOptions } from "./stage.ts";
 import { playWorkers } from "./workers.ts";
 
 const needed = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
@@ -25,8 +25,8 @@ export interface Case extends Stage {
   stop(): Promise<void>;
 }
 
-export async function startCase(dir: string): Promise<Case> {
-  const stage = await startStage(dir);
+export async function startCase(dir: string, options: StageOptions = {}): Promise<Case> {
+  const stage = await startStage(dir, options);
   const workers = await playWorkers(stage.source, stage.simulator, stage.heat.workers);
   const { cloud, management, source } = stage;
   return {

@@ -42,13 +42,20 @@ export interface Stage {
   /** Rows that the old Magnum's database has of the cluster: of cluster, nodegroup and x509keypair; and its trustee. */
   readonly old: () => Promise<{ rows: readonly number[]; hasTrustee: boolean }>;
   deny(uuids: readonly string[]): Promise<void>;
+  /** Where members of load balancers are on this machine, in addition to the masters. */
+  readonly setMembers: (more: Readonly<Record<string, string>>) => void;
   /** Runs a phase to its end; with `steps`, a run that ends after so many steps, as kill -9 ends one. */
   run(name: RunnablePhase, steps?: number): Promise<readonly string[]>;
   plan(name: RunnablePhase): Promise<PhasePlan<Step>>;
   close(): Promise<void>;
 }
 
-export async function startStage(programs: string): Promise<Stage> {
+export interface StageOptions {
+  /** Whether Causeway serves the cluster's volumes. Default: no. */
+  readonly withVolumes?: boolean;
+}
+
+export async function startStage(programs: string, { withVolumes = false }: StageOptions = {}): Promise<Stage> {
   const dir = mkdtempSync(join(tmpdir(), "magnum-migration-"));
   const folder = join(dir, "programs");
   mkdirSync(folder);
@@ -68,10 +75,13 @@ export async function startStage(programs: string): Promise<Stage> {
     authorities,
   });
   const hosts = masters.apis.map(({ address, port }) => [`${address}:6443`, `127.0.0.1:${port}`]);
-  simulator.dataPath?.setMembers({
-    ...(Object.fromEntries(hosts) as Record<string, string>),
-    "127.0.0.1": "127.0.0.1",
-  });
+  const setMembers = (more: Readonly<Record<string, string>>): void =>
+    simulator.dataPath?.setMembers({
+      ...(Object.fromEntries(hosts) as Record<string, string>),
+      "127.0.0.1": "127.0.0.1",
+      ...more,
+    });
+  setMembers({});
   const server = `https://localhost:${door.port}`;
   const post = (path: string, body: unknown) =>
     fetch(`${origin}/_control/magnum${path}`, {
@@ -81,7 +91,7 @@ export async function startStage(programs: string): Promise<Stage> {
     });
   const master = { api_address: server };
   await post("/clusters", { ...heat.rows, cluster: { ...heat.rows.cluster, ...master }, authorities });
-  const system = await startSystem(join(dir, "state"), simulator, folder);
+  const system = await startSystem(join(dir, "state"), simulator, { programs: folder, withVolumes });
   const sourceText = await masters.kubeconfig(server);
   const source = createClient(loadKubeconfig({ text: sourceText }));
   const own = await openCommand(dir, { simulator, masters, kubeconfig: system.kubeconfig, source: sourceText });
@@ -117,6 +127,7 @@ export async function startStage(programs: string): Promise<Stage> {
     lines,
     command: own.command,
     old: own.old,
+    setMembers,
     deny: async (denied) => void (await post("/policy", { denied })),
     async run(name, steps = Number.POSITIVE_INFINITY) {
       const record = await readRecord(system.client, UUID, signal);

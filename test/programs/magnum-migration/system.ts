@@ -42,8 +42,18 @@ export interface System {
   stop(): Promise<void>;
 }
 
-/** `programs`: a folder of Kubernetes' programs; without them hosted control planes are embedded. */
-export async function startSystem(dir: string, simulator: Simulator, programs: string | undefined): Promise<System> {
+export interface SystemOptions {
+  /** A folder of Kubernetes' programs; without them hosted control planes are embedded. */
+  readonly programs?: string;
+  /** Whether clusters' volumes are served. Default: no. */
+  readonly withVolumes?: boolean;
+}
+
+export async function startSystem(
+  dir: string,
+  simulator: Simulator,
+  { programs, withVolumes = false }: SystemOptions = {},
+): Promise<System> {
   const tools = { clock: systemClock, log: silentLog };
   const { startWorkloads } = (await import(WORKLOADS)) as { startWorkloads: StartClusterControllers };
   const server = await startApiServer({
@@ -80,7 +90,7 @@ export async function startSystem(dir: string, simulator: Simulator, programs: s
     createAddons({ ...common, remoteClusters }),
     createHostedControlPlane({ ...common, runtime, advertise: async () => "127.0.0.1" }),
     // Without a cloud controller no new Node would get its providerID, and none would be found to be a Machine's.
-    createFleet({ ...common, remoteClusters, clouds, provider: undefined, withVolumes: false }),
+    createFleet({ ...common, remoteClusters, clouds, provider: undefined, withVolumes }),
     magnum,
     remoteClusters,
     informers,

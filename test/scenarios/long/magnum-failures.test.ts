@@ -98,7 +98,7 @@ async function userOf(name: string): Promise<string> {
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), "magnum-failures-"));
   simulator = await startSimulator();
-  system = await startSystem(join(dir, "state"), simulator, undefined);
+  system = await startSystem(join(dir, "state"), simulator);
   const text = simulator.cloudsYaml;
   const issued = await issueToken(loadCloudsYaml({ cloud: "simulator", text }));
   tokens.set("demo", issued.token);
