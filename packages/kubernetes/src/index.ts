@@ -185,13 +185,17 @@ export { compareVersions, readVersion, type KubernetesVersion } from "./types/ve
 export { compareStatus } from "./status/same-status.ts";
 export { publishStatus, type PublishOptions } from "./status/publish.ts";
 export { addFinalizer, removeFinalizer, type FinalizerOptions } from "./status/finalizers.ts";
-export { reviewAdmission } from "./admission/review.ts";
+export { reviewAdmission, reviewDefaults } from "./admission/review.ts";
 export {
   admissionWebhooks,
+  defaultingWebhooks,
+  defaultsConcern,
   rulesConcern,
   type AdmissionClient,
+  type AdmissionDefaults,
   type AdmissionRequest,
   type AdmissionRules,
+  type Replacement,
   type WrittenResource,
 } from "./admission/rules.ts";
 export { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "./events/recorder.ts";

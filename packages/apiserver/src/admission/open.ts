@@ -29,7 +29,9 @@ function chainOf(cluster: Cluster): Admission {
   return admissionChain([
     measured(metrics, { validate: "NodeRestriction" }, nodeRestriction),
     measured(metrics, { validate: "CertificateApproval" }, certificateAdmission),
-    ...(cluster.rules.length === 0 ? [] : [measured(metrics, { validate: "OwnRules" }, ownRulesPlugin(cluster.rules))]),
+    ...(cluster.rules.length === 0
+      ? []
+      : [measured(metrics, { mutate: "OwnRules", validate: "OwnRules" }, ownRulesPlugin(cluster.rules))]),
     measured(metrics, policies, policyPlugin(cluster, expressions)),
     measured(metrics, webhooks, webhookPlugin(cluster, expressions)),
     measured(metrics, { validate: "ResourceQuota" }, quotaPlugin(cluster)),

@@ -30,6 +30,10 @@ let asked: AdmissionRequest[];
 /** No more than three, in the words of v2, and none is deleted that is kept. */
 const rules: AdmissionRules = {
   version: "v2",
+  defaults: {
+    writes: { [GROUP]: ["sizes"] },
+    of: (_, object) => (at(object, "spec", "unit") === "metre" ? [{ path: ["spec", "unit"], value: "m" }] : []),
+  },
   writes: { [GROUP]: ["sizes", "sizes/scale"] },
   deletions: { [GROUP]: ["sizes"] },
   refusals(request) {
@@ -91,4 +95,20 @@ it("the admission of our own resources refuses a deletion with 403", async () =>
   const refused = await api.call("DELETE", path("/a"));
   expect([refused.code, refused.body["reason"]]).toEqual([403, "Forbidden"]);
   expect(refused.body["message"]).toContain("it is kept");
+});
+
+it("the admission of our own resources stores defaults of each version before rules judge, for create, apply and patch", async () => {
+  expect((await api.call("POST", path("", "v1"), size({ unit: "metre" }, "v1"))).body["spec"]).toEqual({ unit: "m" });
+  expect(at(asked[0]?.object, "spec", "unit")).toBe("m");
+  const patch = { spec: { unit: "metre", replicas: 2 } };
+  const patched = await api.call("PATCH", path("/a"), patch, { "content-type": "application/merge-patch+json" });
+  expect(patched.body["spec"]).toEqual({ unit: "m", replicas: 2 });
+  const apply = { "content-type": "application/apply-patch+yaml" };
+  const applied = await api.call(
+    "PATCH",
+    path("/b?fieldManager=x"),
+    { ...size({ unit: "metre" }), metadata: { name: "b" } },
+    apply,
+  );
+  expect([applied.code, applied.body["spec"]]).toEqual([201, { unit: "m" }]);
 });

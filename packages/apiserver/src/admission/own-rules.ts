@@ -1,24 +1,59 @@
 import { isDeepStrictEqual } from "node:util";
-import { rulesConcern, type AdmissionRequest, type AdmissionRules, type KubeObject } from "@causeway/kubernetes";
+import { isRecord } from "@causeway/foundation";
+import {
+  defaultsConcern,
+  rulesConcern,
+  type AdmissionRequest,
+  type AdmissionRules,
+  type KubeObject,
+  type Replacement,
+  type WrittenResource,
+} from "@causeway/kubernetes";
 import type { AdmissionPlugin, Attempt } from "../contract/admission.ts";
 import { apiVersionOf } from "../contract/resource.ts";
 import { apiError, forbidden, qualified } from "../errors/status.ts";
+import { at, type Json } from "../json/json.ts";
 import { inForm } from "./attributes.ts";
 import type { Form } from "./rules.ts";
 
-/** Asks rules of the same process about writes of custom kinds, as a validating webhook would be asked. */
+/** Has rules of the same process change and judge writes of custom kinds, as their webhooks would. */
 export function ownRulesPlugin(rules: readonly AdmissionRules[]): AdmissionPlugin {
-  const concerned = ({ call, operation }: Pick<Attempt, "call" | "operation">): readonly AdmissionRules[] => {
+  const written = ({ call, operation }: Pick<Attempt, "call" | "operation">): WrittenResource => {
     const { group, plural } = call.resource;
-    const written = { group, plural, subresource: call.subresource, operation };
-    return rules.filter((each) => rulesConcern(each, written));
+    return { group, plural, subresource: call.subresource, operation };
   };
+  const judging = (attempt: Pick<Attempt, "call" | "operation">): readonly AdmissionRules[] =>
+    rules.filter((each) => rulesConcern(each, written(attempt)));
+  const changing = (attempt: Pick<Attempt, "call" | "operation">): readonly AdmissionRules[] =>
+    rules.filter((each) => defaultsConcern(each, written(attempt)));
   return {
-    concerns: (call, operation, phase) => phase === "validate" && concerned({ call, operation }).length > 0,
+    concerns: (call, operation, phase) => (phase === "validate" ? judging : changing)({ call, operation }).length > 0,
+    mutate(attempt) {
+      const { kind, old } = attempt;
+      return Promise.resolve(
+        changing(attempt).reduce<KubeObject | undefined>(
+          (object, { defaults }) =>
+            object && defaults ? replaced(object, defaults.of(kind.kind, object, old)) : object,
+          attempt.object,
+        ),
+      );
+    },
     async validate(attempt) {
-      for (const each of concerned(attempt)) await judge(each, attempt);
+      for (const each of judging(attempt)) await judge(each, attempt);
     },
   };
+}
+
+/** A copy with the replacements; the same object if there is none. */
+function replaced(object: KubeObject, replacements: readonly Replacement[]): KubeObject {
+  if (replacements.length === 0) return object;
+  const copy = structuredClone(object) as unknown as Json;
+  for (const { path, value } of replacements) {
+    const parent = at(copy, ...path.slice(0, -1));
+    const name = path.at(-1);
+    if (isRecord(parent) && name !== undefined) parent[name] = value;
+  }
+  return copy as unknown as KubeObject;
 }
 
 async function judge(rules: AdmissionRules, attempt: Attempt): Promise<void> {

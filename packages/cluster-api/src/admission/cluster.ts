@@ -3,7 +3,7 @@ import { annotations, type Cluster, type ClusterClass } from "@causeway/api";
 import { messageOf } from "@causeway/foundation";
 import { compareVersions } from "@causeway/kubernetes";
 import { upgradePath } from "../topology/upgrade-plan.ts";
-import { isSameVersion, parseVersion } from "../topology/versions.ts";
+import { isSameVersion, parseVersion } from "../objects/versions.ts";
 import { classVariables } from "../variables/class-variables.ts";
 import { clusterVariables, overrides } from "../variables/cluster-variables.ts";
 import { ruleBudget } from "../variables/rules.ts";

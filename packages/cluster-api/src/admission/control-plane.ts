@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { KubeadmControlPlane, KubeadmControlPlaneTemplate } from "@causeway/api";
-import { compareBuilds, parseVersion } from "../topology/versions.ts";
+import { compareBuilds, parseVersion } from "../objects/versions.ts";
 import { attempt } from "./cluster.ts";
 
 /** Fields of spec.kubeadmConfigSpec.clusterConfiguration that machines which exist have been made with. */

@@ -19,6 +19,7 @@ import {
   hasExternalEtcd,
   replicaRefusals,
 } from "./control-plane.ts";
+import { clusterApiDefaults } from "./defaults.ts";
 import { classKeyOf, type Related } from "./request.ts";
 import { deploymentRefusals, healthCheckRefusals, machineRefusals, poolRefusals, setRefusals } from "./workers.ts";
 
@@ -44,6 +45,7 @@ export function clusterApiRules(related: Related): AdmissionRules {
     },
     deletions: { "cluster.x-k8s.io": ["clusterclasses"] },
     refusals: (request) => refusalsOf(request, related),
+    defaults: clusterApiDefaults,
   };
 }
 

@@ -6,7 +6,7 @@ import {
   type MachinePool,
   type MachineSet,
 } from "@causeway/api";
-import { parseVersion } from "../topology/versions.ts";
+import { parseVersion } from "../objects/versions.ts";
 import { attempt } from "./cluster.ts";
 
 const LABEL_VALUE = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;

@@ -3,7 +3,7 @@ import { messageOf } from "@causeway/foundation";
 import { parseTemplate } from "../gotemplate/parse.ts";
 import { renderTemplate } from "../gotemplate/render.ts";
 import { referencesOf } from "../topology/blueprint.ts";
-import { parseVersion } from "../topology/versions.ts";
+import { parseVersion } from "../objects/versions.ts";
 import { definitionProblems } from "../variables/definition.ts";
 
 type Patch = NonNullable<ClusterClass["spec"]["patches"]>[number];

@@ -1,4 +1,5 @@
 import { annotations, type KubeadmControlPlane } from "@causeway/api";
+import { withPrefix } from "../objects/versions.ts";
 import type { OwnedMachine } from "./observed.ts";
 import { isCurrentConfig } from "./machine.ts";
 
@@ -9,7 +10,10 @@ export function outdatedBecause(control: KubeadmControlPlane, owned: OwnedMachin
   const { machine, config, host } = owned;
   const { version } = control.spec;
   const reasons: [boolean, string][] = [
-    [machine.spec.version !== version, `Version ${machine.spec.version ?? "unknown"}, ${version} required`],
+    [
+      withPrefix(machine.spec.version ?? "") !== withPrefix(version),
+      `Version ${machine.spec.version ?? "unknown"}, ${version} required`,
+    ],
     [config?.object !== undefined && !isCurrentConfig(control, config.object.spec), "KubeadmConfig is not up-to-date"],
     [isOfAnotherTemplate(control, owned), `${host.reference.kind} is not up-to-date`],
     [isBeforeRollout(control, owned, now), "rollout.after expired"],

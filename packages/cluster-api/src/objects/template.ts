@@ -1,4 +1,5 @@
 import type { MachineDeploymentSpec } from "@causeway/api";
+import { withPrefix } from "./versions.ts";
 import { fingerprint } from "./names.ts";
 
 /** The template of a MachineDeployment or MachineSet. */
@@ -9,7 +10,8 @@ export type MachineTemplate = MachineDeploymentSpec["template"];
  */
 function rollingPart({ spec }: MachineTemplate): unknown {
   const { version, bootstrap, infrastructureRef, failureDomain } = spec;
-  return { version, bootstrap, infrastructureRef, failureDomain };
+  // What was stored before admission added the "v" is the same version.
+  return { version: version && withPrefix(version), bootstrap, infrastructureRef, failureDomain };
 }
 
 /** True if machines of one template need not be replaced by machines of the other. */

@@ -3,7 +3,7 @@ import { CLUSTER_UPGRADING, WORKERS_DEFERRED } from "../objects/topology-reports
 import { blockingHooks } from "../runtime/hooks.ts";
 import type { Observed } from "./observed.ts";
 import type { Upgrades, WorkersProgress } from "./upgrades.ts";
-import { isSameVersion } from "./versions.ts";
+import { isSameVersion } from "../objects/versions.ts";
 
 const type = "TopologyReconciled";
 

@@ -4,7 +4,7 @@ import type { LifecycleHook } from "../runtime/hooks.ts";
 import type { CurrentState } from "./model.ts";
 import { isUpgrading } from "./condition.ts";
 import type { Upgrades } from "./upgrades.ts";
-import { isSameVersion } from "./versions.ts";
+import { isSameVersion } from "../objects/versions.ts";
 
 /** Annotation of a Cluster: hooks that are still to be called for what has begun, as upstream's. */
 export const pendingHooksAnnotation = "runtime.cluster.x-k8s.io/pending-hooks";

@@ -1,5 +1,5 @@
 import { compareVersions } from "@causeway/kubernetes";
-import { isSameVersion, parseVersion } from "./versions.ts";
+import { isSameVersion, parseVersion } from "../objects/versions.ts";
 
 /** The versions that a control plane and its workers pass through on their way to a version, each list in order. */
 export interface UpgradePath {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { upgradePath } from "./upgrade-plan.ts";
 import { planUpgrades, type ObservedVersions, type WorkersVersion } from "./upgrades.ts";
-import { compareBuilds, isSameVersion, parseVersion } from "./versions.ts";
+import { compareBuilds, isSameVersion, parseVersion } from "../objects/versions.ts";
 
 const workers = (
   name: string,

@@ -1,7 +1,7 @@
 import { annotations } from "@causeway/api";
 import type { UpgradePath } from "./upgrade-plan.ts";
 import { upgradePath } from "./upgrade-plan.ts";
-import { compareBuilds, isSameVersion } from "./versions.ts";
+import { compareBuilds, isSameVersion } from "../objects/versions.ts";
 
 /** Workers of a topology, as far as their version goes. */
 export interface WorkersVersion {

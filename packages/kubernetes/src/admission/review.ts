@@ -1,6 +1,6 @@
 import { isRecord } from "@causeway/foundation";
 import type { KubeObject } from "../types/meta.ts";
-import type { AdmissionRequest, AdmissionRules } from "./rules.ts";
+import type { AdmissionRequest, AdmissionRules, Replacement } from "./rules.ts";
 
 type Json = Record<string, unknown>;
 
@@ -9,9 +9,7 @@ type Json = Record<string, unknown>;
  * @throws Error if the body is no AdmissionReview
  */
 export async function reviewAdmission(body: unknown, rules: Pick<AdmissionRules, "refusals">): Promise<Json> {
-  const request = isRecord(body) && body["kind"] === "AdmissionReview" ? body["request"] : undefined;
-  if (!isRecord(request)) throw new Error("the body is no AdmissionReview of admission.k8s.io/v1");
-  const { uid, operation, kind, object, oldObject, dryRun } = request;
+  const { uid, operation, kind, object, oldObject, dryRun } = requestOf(body);
   const problems = await rules.refusals({
     operation: operation as AdmissionRequest["operation"],
     kind: isRecord(kind) ? String(kind["kind"]) : "",
@@ -29,9 +27,34 @@ export async function reviewAdmission(body: unknown, rules: Pick<AdmissionRules,
       message: problems.join("; "),
     },
   };
-  return {
-    apiVersion: "admission.k8s.io/v1",
-    kind: "AdmissionReview",
-    response: { uid, ...(problems.length === 0 ? { allowed: true } : refusal) },
-  };
+  return respond({ uid, ...(problems.length === 0 ? { allowed: true } : refusal) });
+}
+
+/**
+ * The response of defaults to an AdmissionReview: always allowed, with a JSON Patch where something changes.
+ * @throws Error if the body is no AdmissionReview
+ */
+export function reviewDefaults(body: unknown, { defaults }: Pick<AdmissionRules, "defaults">): Json {
+  const { uid, kind, object, oldObject } = requestOf(body);
+  const name = isRecord(kind) ? String(kind["kind"]) : "";
+  const [now, before] = [object, oldObject].map((one) => (isRecord(one) ? (one as unknown as KubeObject) : undefined));
+  const patch = now ? (defaults?.of(name, now, before) ?? []).map(operationOf) : [];
+  if (patch.length === 0) return respond({ uid, allowed: true });
+  const encoded = Buffer.from(JSON.stringify(patch)).toString("base64");
+  return respond({ uid, allowed: true, patchType: "JSONPatch", patch: encoded });
+}
+
+function operationOf({ path, value }: Replacement): object {
+  const escaped = path.map((name) => name.replaceAll("~", "~0").replaceAll("/", "~1"));
+  return { op: "replace", path: `/${escaped.join("/")}`, value };
+}
+
+function requestOf(body: unknown): Json {
+  const request = isRecord(body) && body["kind"] === "AdmissionReview" ? body["request"] : undefined;
+  if (!isRecord(request)) throw new Error("the body is no AdmissionReview of admission.k8s.io/v1");
+  return request;
+}
+
+function respond(response: Json): Json {
+  return { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response };
 }

@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { reviewAdmission } from "./review.ts";
-import { admissionWebhooks, rulesConcern, type AdmissionRules } from "./rules.ts";
+import { reviewAdmission, reviewDefaults } from "./review.ts";
+import {
+  admissionWebhooks,
+  defaultingWebhooks,
+  defaultsConcern,
+  rulesConcern,
+  type AdmissionDefaults,
+  type AdmissionRules,
+} from "./rules.ts";
 
 const rules: AdmissionRules = {
   version: "v2",
@@ -53,6 +60,59 @@ test.each<[string, object, object]>([
   expect(await reviewAdmission(body, rules)).toMatchObject({ response: { uid: "u", ...response } });
 });
 
+describe("admission defaults", () => {
+  const defaults: AdmissionDefaults = {
+    writes: { "a.io": ["things"] },
+    of: (kind, object, previous) =>
+      kind === "Thing" && previous === undefined && object.metadata.name === "a"
+        ? [{ path: ["spec", "a/b~c"], value: "v1" }]
+        : [],
+  };
+
+  test.each<[string, string, string, string, boolean]>([
+    ["a.io", "things", "", "CREATE", true],
+    ["a.io", "things", "", "UPDATE", true],
+    ["a.io", "things", "status", "UPDATE", false],
+    ["a.io", "things", "", "DELETE", false],
+    ["a.io", "others", "", "CREATE", false],
+    ["constructor", "things", "", "CREATE", false],
+  ])("of %s concern %s/%s on %s: %s", (group, plural, subresource, operation, expected) => {
+    expect(defaultsConcern({ defaults }, { group, plural, subresource, operation })).toBe(expected);
+    expect(defaultsConcern({}, { group, plural, subresource, operation })).toBe(false);
+  });
+
+  test("are webhooks for the groups of the kinds at hand", () => {
+    const client = { url: "https://here/mutate" };
+    expect(defaultingWebhooks({ version: "v2", defaults }, ["a.io", "c.io"], client)).toMatchObject([
+      {
+        name: "default.a.io",
+        clientConfig: client,
+        rules: [{ operations: ["CREATE", "UPDATE"], apiVersions: ["v2"], resources: ["things"] }],
+      },
+    ]);
+    expect(defaultingWebhooks({ version: "v2" }, ["a.io"], client)).toEqual([]);
+  });
+
+  const review = (name: string, oldObject: object | null = null): Record<string, unknown> => {
+    const request = { uid: "u", kind: { kind: "Thing" }, object: { metadata: { name } }, oldObject };
+    return reviewDefaults({ kind: "AdmissionReview", request }, { defaults });
+  };
+
+  test("respond with a JSON Patch whose paths are escaped", () => {
+    const { patch, ...response } = review("a")["response"] as { patch: string };
+    expect(response).toEqual({ uid: "u", allowed: true, patchType: "JSONPatch" });
+    expect(JSON.parse(Buffer.from(patch, "base64").toString("utf8"))).toEqual([
+      { op: "replace", path: "/spec/a~1b~0c", value: "v1" },
+    ]);
+  });
+
+  test("respond without a patch where nothing changes", () => {
+    expect(review("b")["response"]).toEqual({ uid: "u", allowed: true });
+    expect(review("a", { metadata: { name: "a" } })["response"]).toEqual({ uid: "u", allowed: true });
+  });
+});
+
 test("a body that is no AdmissionReview is an error", async () => {
   await expect(reviewAdmission({}, rules)).rejects.toThrow("no AdmissionReview");
+  expect(() => reviewDefaults({}, {})).toThrow("no AdmissionReview");
 });

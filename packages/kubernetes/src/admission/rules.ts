@@ -12,6 +12,20 @@ export interface AdmissionRequest {
   readonly dryRun: boolean;
 }
 
+/** A value that admission writes in place of another: at `path`, which exists, member by member. */
+export interface Replacement {
+  readonly path: readonly string[];
+  readonly value: unknown;
+}
+
+/** What admission writes in the form that controllers and users expect, before rules judge it. */
+export interface AdmissionDefaults {
+  /** Plurals of which creations and updates are changed, by API group. */
+  readonly writes: Readonly<Record<string, readonly string[]>>;
+  /** What changes in an object, of any version of its kind; `previous` is undefined on CREATE. */
+  of(kind: string, object: KubeObject, previous: KubeObject | undefined): readonly Replacement[];
+}
+
 /** Rules for the kinds of some API groups, which a webhook or an API server of the same process asks. */
 export interface AdmissionRules {
   /** The version in which the rules read objects. */
@@ -22,6 +36,8 @@ export interface AdmissionRules {
   readonly deletions: Readonly<Record<string, readonly string[]>>;
   /** Why a write is refused, a line for each problem; none: it is allowed. */
   refusals(request: AdmissionRequest): Promise<readonly string[]>;
+  /** Without it nothing is changed. */
+  readonly defaults?: AdmissionDefaults;
 }
 
 /** What is written: the resource and what is done with it. */
@@ -40,6 +56,15 @@ export function rulesConcern(
   const name = subresource === "" ? plural : `${plural}/${subresource}`;
   if (operation === "DELETE") return listed(rules.deletions, group).includes(name);
   return (operation === "CREATE" || operation === "UPDATE") && listed(rules.writes, group).includes(name);
+}
+
+/** True if a write may be changed by defaults. */
+export function defaultsConcern(
+  { defaults }: Pick<AdmissionRules, "defaults">,
+  { group, plural, subresource, operation }: WrittenResource,
+): boolean {
+  if (!defaults || subresource !== "" || (operation !== "CREATE" && operation !== "UPDATE")) return false;
+  return listed(defaults.writes, group).includes(plural);
 }
 
 function listed(lists: Readonly<Record<string, readonly string[]>>, group: string): readonly string[] {
@@ -64,21 +89,46 @@ export function admissionWebhooks(
 ): object[] {
   const known = [...new Set([...Object.keys(writes), ...Object.keys(deletions)])].filter((one) => groups.includes(one));
   return known.map((group) => {
-    const rule = (operations: readonly string[], resources: readonly string[]): object[] =>
-      resources.length === 0
-        ? []
-        : [{ apiGroups: [group], apiVersions: [version], operations, resources, scope: "Namespaced" }];
+    const rule = ruleOf(group, version);
     return {
-      name: `validation.${group}`,
-      admissionReviewVersions: ["v1"],
-      sideEffects: "None",
-      failurePolicy: "Fail",
-      matchPolicy: "Equivalent",
-      timeoutSeconds: 10,
-      clientConfig: client,
-      // A finalizer or a label changes nothing that the rules read.
-      matchConditions: [{ name: "spec", expression: "request.operation != 'UPDATE' || object.spec != oldObject.spec" }],
+      ...webhook(`validation.${group}`, client),
       rules: [...rule(["CREATE", "UPDATE"], listed(writes, group)), ...rule(["DELETE"], listed(deletions, group))],
     };
   });
+}
+
+/** The webhooks of a MutatingWebhookConfiguration for the defaults of these API groups. */
+export function defaultingWebhooks(
+  { version, defaults }: Pick<AdmissionRules, "version" | "defaults">,
+  groups: readonly string[],
+  client: AdmissionClient,
+): object[] {
+  const writes = defaults?.writes ?? {};
+  return Object.keys(writes)
+    .filter((group) => groups.includes(group))
+    .map((group) => ({
+      ...webhook(`default.${group}`, client),
+      rules: ruleOf(group, version)(["CREATE", "UPDATE"], listed(writes, group)),
+    }));
+}
+
+function webhook(name: string, client: AdmissionClient): object {
+  return {
+    name,
+    admissionReviewVersions: ["v1"],
+    sideEffects: "None",
+    failurePolicy: "Fail",
+    matchPolicy: "Equivalent",
+    timeoutSeconds: 10,
+    clientConfig: client,
+    // A finalizer or a label changes nothing that the rules read.
+    matchConditions: [{ name: "spec", expression: "request.operation != 'UPDATE' || object.spec != oldObject.spec" }],
+  };
+}
+
+function ruleOf(group: string, version: string) {
+  return (operations: readonly string[], resources: readonly string[]): object[] =>
+    resources.length === 0
+      ? []
+      : [{ apiGroups: [group], apiVersions: [version], operations, resources, scope: "Namespaced" }];
 }

@@ -35,9 +35,12 @@ describe.each(releases.map((release) => [release.label, release] as const))("the
       });
     }
   });
-  test("have a validating webhook for the kinds that have rules, at the same service", () => {
-    const expected = release.label === "bootstrap-kubeadm" ? 0 : 1;
-    const found = all("ValidatingWebhookConfiguration");
+  test.each([
+    ["ValidatingWebhookConfiguration", "/validate", ["bootstrap-kubeadm"]],
+    ["MutatingWebhookConfiguration", "/mutate", ["bootstrap-kubeadm", "infrastructure-openstack"]],
+  ])("have a %s for the kinds that need one, at the same service", (kind, path, without) => {
+    const expected = without.includes(release.label) ? 0 : 1;
+    const found = all(kind);
     expect(found).toHaveLength(expected);
     const served = new Set(
       all("CustomResourceDefinition").map(({ spec }) => ((spec as Json)["names"] as Json)["plural"]),
@@ -47,7 +50,7 @@ describe.each(releases.map((release) => [release.label, release] as const))("the
         annotations: { "cert-manager.io/inject-ca-from": expect.stringContaining("serving-cert") },
       });
       for (const { clientConfig, rules } of webhooks as { clientConfig: Json; rules: { resources: string[] }[] }[]) {
-        expect(clientConfig).toMatchObject({ service: { path: "/validate" } });
+        expect(clientConfig).toMatchObject({ service: { path } });
         const judged = rules.flatMap(({ resources }) => resources.map((one) => one.split("/")[0]));
         expect(judged.filter((one) => !served.has(one))).toEqual([]);
       }

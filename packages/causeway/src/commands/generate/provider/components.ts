@@ -2,9 +2,9 @@ import { infrastructureKinds, toCustomResourceDefinition, withConversionWebhook,
 import { clusterApiRules, type Related } from "@causeway/cluster-api";
 import { openStackRules } from "@causeway/cluster-api-openstack";
 import type { AdmissionRules, KubeObject } from "@causeway/kubernetes";
-import { admissionConfiguration } from "../../run/cluster-api/admission.ts";
+import { admissionConfigurations, type AdmissionKind } from "../../run/cluster-api/admission.ts";
 import { kindsOf } from "../../run/cluster-api/providers.ts";
-import { CONVERT_PATH, VALIDATE_PATH } from "../../run/serving/conversion.ts";
+import { CONVERT_PATH } from "../../run/serving/conversion.ts";
 import { clusterTemplates } from "./cluster-templates.ts";
 import { bootstrapRules, controlPlaneRules, coreRules, infrastructureRules } from "./rules.ts";
 
@@ -158,17 +158,23 @@ function definitionsOf(
   });
 }
 
-/** The webhook with the provider's rules, for those of its kinds that have some. */
+const WEBHOOK_NAMES: Readonly<Record<AdmissionKind, string>> = {
+  MutatingWebhookConfiguration: "mutating-webhook-configuration",
+  ValidatingWebhookConfiguration: "validating-webhook-configuration",
+};
+
+/** The webhooks with the provider's defaults and rules, for those of its kinds that have some. */
 function admissionOf(
   { kinds, prefix, admission }: Release,
   at: { readonly namespace: string; readonly service: string; readonly labels: Readonly<Record<string, string>> },
 ): object[] {
-  const service = { namespace: at.namespace, name: at.service, path: VALIDATE_PATH };
-  const name = `${prefix}-validating-webhook-configuration`;
-  const configuration = admissionConfiguration({ kinds, rules: admission, webhook: { service }, name });
-  if (!configuration) return [];
+  const reached = (path: string) => ({ service: { namespace: at.namespace, name: at.service, path } });
+  const made = admissionConfigurations(
+    { kinds, rules: admission, at: reached },
+    (kind) => `${prefix}-${WEBHOOK_NAMES[kind]}`,
+  );
   const annotations = { "cert-manager.io/inject-ca-from": `${at.namespace}/${prefix}-serving-cert` };
-  return [{ ...configuration, metadata: { name, labels: at.labels, annotations } }];
+  return made.map((one) => ({ ...one, metadata: { name: one.metadata.name, labels: at.labels, annotations } }));
 }
 
 function workload(

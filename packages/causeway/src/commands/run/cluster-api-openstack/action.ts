@@ -20,7 +20,7 @@ import { levelOf } from "../../../options/logging.ts";
 import { commandLog } from "../../../terminal/text-log.ts";
 import { installAdmission } from "../cluster-api/admission.ts";
 import { installDefinitions } from "../cluster-api/definitions.ts";
-import { CONVERT_PATH, serveConversion, VALIDATE_PATH } from "../serving/conversion.ts";
+import { CONVERT_PATH, serveConversion } from "../serving/conversion.ts";
 import { serveEndpoint } from "../serving/endpoint.ts";
 import { clusterGuard } from "../serving/guard.ts";
 import { shareWork } from "../serving/shared-work.ts";
@@ -75,9 +75,9 @@ export async function runClusterApiOpenStack(flags: ProviderFlags, signal: Abort
       const host = `https://${flags.webhookHost}:${webhook.port}`;
       const caBundle = Buffer.from(authority).toString("base64");
       await installDefinitions(client, kinds, { webhook: { url: `${host}${CONVERT_PATH}`, caBundle }, signal });
-      const validation = { url: `${host}${VALIDATE_PATH}`, caBundle };
+      const reached = (path: string) => ({ url: `${host}${path}`, caBundle });
       const name = "causeway-cluster-api-openstack";
-      await installAdmission(client, { kinds, rules, webhook: validation, name }, signal);
+      await installAdmission(client, { kinds, rules, at: reached, name }, signal);
     }
     if (settings.shards !== undefined) await share(run, settings.shards, signal);
     else await (settings.election ? elect(run, settings.election, signal) : work(run, signal));

@@ -94,6 +94,13 @@ test(
       return found.metadata.finalizers?.length && found.status?.conditions ? found : undefined;
     });
     expect(worked.spec).toMatchObject({ rollout: { after: "2026-01-01T00:00:00Z" } });
+    const unprefixed = {
+      ...body,
+      metadata: { name: "plain" },
+      spec: { ...spec, template: versioned(template, "1.34.0") },
+    };
+    const stored = await client.request("POST", path, { body: unprefixed });
+    expect(stored).toMatchObject({ spec: { template: { spec: { version: "v1.34.0" } } } });
     const refused = { ...body, metadata: { name: "bad" }, spec: { ...spec, template: versioned(template, "newest") } };
     await expect(client.request("POST", path, { body: refused })).rejects.toThrow(
       /"newest" is no version of Kubernetes/,

@@ -12,13 +12,14 @@ import {
   inClusterConfig,
   loadKubeconfig,
   reviewAdmission,
+  reviewDefaults,
   type KubernetesClient,
   type Shards,
 } from "@causeway/kubernetes";
 import { relatedBy } from "../../../composition/related.ts";
 import { ownVersion } from "../../../release.ts";
 import { commandLog } from "../../../terminal/text-log.ts";
-import { CONVERT_PATH, VALIDATE_PATH, serveConversion } from "../serving/conversion.ts";
+import { CONVERT_PATH, serveConversion } from "../serving/conversion.ts";
 import { serveEndpoint } from "../serving/endpoint.ts";
 import { clusterGuard } from "../serving/guard.ts";
 import { readShards, shareWork } from "../serving/shared-work.ts";
@@ -62,6 +63,7 @@ export async function runClusterApi(flags: ClusterApiFlags, signal: AbortSignal)
     port: ports.webhook,
     certificate: pair,
     admit: (review) => reviewAdmission(review, rules),
+    mutate: (review) => reviewDefaults(review, rules),
     log,
   });
   const endpoint =
@@ -84,8 +86,9 @@ export async function runClusterApi(flags: ClusterApiFlags, signal: AbortSignal)
       const url = `https://${flags.webhookHost}:${served.port}`;
       const caBundle = Buffer.from(authority).toString("base64");
       await installDefinitions(client, kinds, { webhook: { url: `${url}${CONVERT_PATH}`, caBundle }, signal });
-      const webhook = { url: `${url}${VALIDATE_PATH}`, caBundle };
-      await installAdmission(client, { kinds, rules, webhook, name: "causeway-cluster-api" }, signal);
+      const at = (path: string) => ({ url: `${url}${path}`, caBundle });
+      const installation = { kinds, rules, at, name: "causeway-cluster-api" };
+      await installAdmission(client, installation, signal);
     }
     const run: Run = { client, names, metrics, log };
     if (shards !== undefined) await share(run, { flags, shards }, signal);

@@ -9,6 +9,8 @@ import type { KubeObject } from "@causeway/kubernetes";
 export const CONVERT_PATH = "/convert";
 /** The path at which API servers send AdmissionReviews. */
 export const VALIDATE_PATH = "/validate";
+/** The path at which API servers send AdmissionReviews of objects that may be changed. */
+export const MUTATE_PATH = "/mutate";
 /** Bytes of a review at most: a list of objects as large as etcd takes a request to be, many times over. */
 const LARGEST = 64 * 1024 * 1024;
 
@@ -20,6 +22,8 @@ export interface ConversionOptions {
   readonly certificate: KeyPair;
   /** Responds to AdmissionReviews; without it only conversion is served. */
   readonly admit?: (review: unknown) => Promise<object>;
+  /** Responds to AdmissionReviews before objects are judged. */
+  readonly mutate?: (review: unknown) => object;
   readonly log: Log;
 }
 
@@ -54,8 +58,8 @@ export async function serveConversion(options: ConversionOptions): Promise<{ por
 
 async function answer(options: ConversionOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const path = new URL(request.url ?? "/", "https://here").pathname;
-  const { admit } = options;
-  if (path !== CONVERT_PATH && !(path === VALIDATE_PATH && admit)) return send(response, 404, "not found");
+  const review = reviewOf(options, path);
+  if (!review) return send(response, 404, "not found");
   if (request.method !== "POST") return send(response, 405, "method not allowed");
   const chunks: Buffer[] = [];
   let size = 0;
@@ -65,9 +69,15 @@ async function answer(options: ConversionOptions, request: IncomingMessage, resp
     chunks.push(chunk);
   }
   const body: unknown = JSON.parse(Buffer.concat(chunks).toString("utf8"));
-  const review = path === VALIDATE_PATH && admit ? await admit(body) : reviewConversion(options.kinds, body);
+  const reviewed = await review(body);
   response.setHeader("Content-Type", "application/json");
-  return send(response, 200, JSON.stringify(review));
+  return send(response, 200, JSON.stringify(reviewed));
+}
+
+function reviewOf({ kinds, admit, mutate }: ConversionOptions, path: string) {
+  if (path === CONVERT_PATH) return (body: unknown): object => reviewConversion(kinds, body);
+  if (path === VALIDATE_PATH) return admit;
+  return path === MUTATE_PATH ? mutate : undefined;
 }
 
 function send(response: ServerResponse, status: number, text: string): void {

@@ -7,6 +7,11 @@ export function parseVersion(text: string): KubernetesVersion {
   return version;
 }
 
+/** "1.34.0" as "v1.34.0"; a text that is no version stays as it is, for rules to refuse. */
+export function withPrefix(text: string): string {
+  return !text.startsWith("v") && readVersion(text) ? `v${text}` : text;
+}
+
 /** -1: `a` is older; 1: it is newer; 2: the two differ in their build only, which has no order. @throws Error */
 export function compareBuilds(a: string, b: string): -1 | 0 | 1 | 2 {
   const [one, other] = [parseVersion(a), parseVersion(b)];
