@@ -172,10 +172,14 @@ describe.skipIf(!existsSync(program))("a backup of keys of a real etcd", () => {
         }
       }
     })();
-    const first = await backups.take({ folder, keyspace, secrets: {} }, signal);
-    const second = await backups.take({ folder, keyspace, secrets: {}, parent: first }, signal);
-    running = false;
-    await rewriting;
+    const take = async () => {
+      const first = await backups.take({ folder, keyspace, secrets: {} }, signal);
+      return { first, second: await backups.take({ folder, keyspace, secrets: {}, parent: first }, signal) };
+    };
+    const { first, second } = await take().finally(() => {
+      running = false;
+      return rewriting;
+    });
     const seconds = (Date.now() - began) / 1000;
     console.log({ seconds, rewritten: written / keys / size, mibPerSecond: written / 2 ** 20 / seconds });
     expect(written).toBeGreaterThan(2 * keys * size);
