@@ -1,25 +1,26 @@
-import { CausewayError, type Clock } from "@causeway/foundation";
-import {
-  isAlreadyExists,
-  Namespace,
-  type Condition,
-  type KubeObject,
-  type KubernetesClient,
-  type ObjectKey,
-} from "@causeway/kubernetes";
-import { copyOf, deletionOrder, fingerprint, graphOf, isCluster, marks, withoutMarks, type Member } from "./graph.ts";
+import { CausewayError } from "@causeway/foundation";
+import type { KubernetesClient } from "@causeway/kubernetes";
+import { deletionOrder, graphOf, isCluster, marks, type Member } from "./graph.ts";
 import { clusterId, movedTypes, readMembers, refuseMissingKinds } from "./read.ts";
+import {
+  annotate,
+  compare,
+  copy,
+  createNamespace,
+  fieldManager,
+  keyOf,
+  nameOf,
+  pause,
+  release,
+  settled,
+  type Source,
+} from "./transfer.ts";
 
 /** Which objects go from which API server to which. */
-export interface MoveOptions {
-  readonly from: KubernetesClient;
+export interface MoveOptions extends Source {
   readonly to: KubernetesClient;
-  readonly namespace: string;
   /** Checks, and changes nothing. */
   readonly dryRun?: boolean;
-  /** Ms that controllers may take to observe that their objects are paused. Default a minute. */
-  readonly pauseTimeout?: number;
-  readonly clock: Clock;
   /** What is being done, in words. */
   readonly report: (line: string) => void;
 }
@@ -29,8 +30,6 @@ export interface MoveResult {
   readonly clusters: readonly string[];
   readonly objects: number;
 }
-
-const fieldManager = "causeway-move";
 
 /**
  * Moves every Cluster of a namespace, with all that belongs to it, from one management cluster to another. Clusters are
@@ -52,7 +51,8 @@ export async function moveClusters(options: MoveOptions, signal: AbortSignal): P
   const clusters = graph.filter(isCluster);
   if (clusters.length > 0) {
     const copied = clusters.every(({ object }) => object.metadata.annotations?.[marks.copied] === target);
-    await check({ ...options, graph, target }, signal);
+    refuseUnmovable(graph, target);
+    await refuseMissingKinds(to, graph, signal);
     if (options.dryRun === true) return resultOf(graph);
     if (!copied) await copyAll({ ...options, graph, types, target }, signal);
     const left = graphOf(await readMembers(from, types, namespace, signal));
@@ -73,7 +73,8 @@ export async function moveClusters(options: MoveOptions, signal: AbortSignal): P
   return resultOf(moved);
 }
 
-function resultOf(graph: readonly Member[]): MoveResult {
+/** What is reported of a graph that was moved. */
+export function resultOf(graph: readonly Member[]): MoveResult {
   const clusters = graph.filter(isCluster).map(({ object }) => object.metadata.name);
   return { clusters, objects: graph.length };
 }
@@ -83,11 +84,11 @@ interface MoveContext extends MoveOptions {
   readonly target: string;
 }
 
-const nameOf = ({ kind, metadata }: KubeObject): string => `${kind} ${metadata.namespace}/${metadata.name}`;
-const keyOf = ({ metadata }: KubeObject): ObjectKey => ({ namespace: metadata.namespace ?? "", name: metadata.name });
-
-/** Everything that can be refused is refused before anything is changed. */
-async function check({ graph, target, to }: MoveContext, signal: AbortSignal): Promise<void> {
+/**
+ * Everything that can be refused is refused before anything is changed. `target`: where the clusters move.
+ * @throws MOVE_UNDER_WAY, MOVE_OBJECT_DELETED, MOVE_CONTROL_PLANE_STAYS
+ */
+export function refuseUnmovable(graph: readonly Member[], target: string): void {
   for (const { object } of graph) {
     const other = object.metadata.annotations?.[marks.target];
     if (other !== undefined && other !== target)
@@ -105,7 +106,6 @@ async function check({ graph, target, to }: MoveContext, signal: AbortSignal): P
         { hint: "Clusters with hosted control planes move with causeway backup and restore. Nothing was changed." },
       );
   }
-  await refuseMissingKinds(to, graph, signal);
 }
 
 async function copyAll(
@@ -126,117 +126,6 @@ async function copyAll(
   for (const member of again) if (isCluster(member)) await annotate(from, member, { [marks.copied]: target }, signal);
 }
 
-async function pause(
-  client: KubernetesClient,
-  { type, object }: Member,
-  target: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const { annotations = {} } = object.metadata;
-  if (annotations[marks.target] === target) return;
-  const { paused = false } = (object as { spec?: { paused?: boolean } }).spec ?? {};
-  const body = {
-    metadata: { annotations: { [marks.target]: target, [marks.paused]: String(paused) } },
-    spec: { paused: true },
-  };
-  await client.patch(type, keyOf(object), { type: "merge", body }, { fieldManager, signal });
-}
-
-/** The graph once every controller that reports it has observed the pause. */
-async function settled(
-  { from, namespace, clock, pauseTimeout = 60_000 }: MoveContext,
-  types: Parameters<typeof readMembers>[1],
-  signal: AbortSignal,
-): Promise<Member[]> {
-  const until = clock.now() + pauseTimeout;
-  for (;;) {
-    const graph = graphOf(await readMembers(from, types, namespace, signal));
-    const acting = graph.find(({ object }) => pausedCondition(object)?.status === "False");
-    if (!acting) return graph;
-    if (clock.now() >= until)
-      throw new CausewayError(
-        "MOVE_NOT_PAUSED",
-        `${nameOf(acting.object)} is not paused: its controller has not observed it`,
-        {
-          hint: "Check that its controller runs, and repeat the command. The clusters stay paused until then.",
-        },
-      );
-    await clock.sleep(250, signal);
-  }
-}
-
-function pausedCondition(object: KubeObject): Condition | undefined {
-  const { conditions } = ((object as { status?: unknown }).status ?? {}) as { conditions?: Condition[] };
-  return conditions?.find(({ type }) => type === "Paused");
-}
-
-async function createNamespace(client: KubernetesClient, name: string, signal: AbortSignal): Promise<void> {
-  const object = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
-  await client.create(Namespace, object, { fieldManager, signal }).catch((error: unknown) => {
-    if (!isAlreadyExists(error)) throw error;
-  });
-}
-
-/** Creates one object in the target, or takes the one that an earlier attempt created. Returns its uid there. */
-async function copy(
-  client: KubernetesClient,
-  member: Member,
-  uids: ReadonlyMap<string, string>,
-  signal: AbortSignal,
-): Promise<string> {
-  const { type, object } = member;
-  const wanted = copyOf(member, uids);
-  const there = await client.create(type, wanted, { fieldManager, signal }).catch(async (error: unknown) => {
-    if (!isAlreadyExists(error)) throw error;
-    return client.get(type, keyOf(object), { signal });
-  });
-  if (there.metadata.annotations?.[marks.from] !== object.metadata.uid)
-    throw new CausewayError("MOVE_TARGET_OCCUPIED", `the target has another ${nameOf(object)}`, {
-      hint: "Delete or rename it there, and repeat the command. The clusters of the source stay paused until then.",
-    });
-  const { status } = object as { status?: unknown };
-  if (
-    status !== undefined &&
-    fingerprint(there, () => false) !== fingerprint({ ...there, status } as KubeObject, () => false)
-  )
-    await client.update(type, { ...there, status } as KubeObject, { subresource: "status", fieldManager, signal });
-  return there.metadata.uid ?? "";
-}
-
-/** Proves that the target has exactly what the source has. */
-async function compare(
-  { from, copied, to }: { from: readonly Member[]; copied: readonly Member[]; to: KubernetesClient },
-  uids: ReadonlyMap<string, string>,
-  signal: AbortSignal,
-): Promise<void> {
-  const known = new Set(uids.values());
-  const before = new Set(copied.map(({ object }) => object.metadata.uid));
-  for (const { type, object } of from) {
-    const there = before.has(object.metadata.uid) ? await to.find(type, keyOf(object), { signal }) : undefined;
-    const equal =
-      there !== undefined &&
-      fingerprint(object, (uid) => uids.has(uid)) === fingerprint(there, (uid) => known.has(uid));
-    if (!equal)
-      throw new CausewayError("MOVE_NOT_EQUAL", `${nameOf(object)} differs between source and target`, {
-        hint: "Something writes to one of the two sides: stop it, delete the object in the target if it was changed there, and repeat the command. Nothing was deleted.",
-      });
-  }
-}
-
-async function annotate(
-  client: KubernetesClient,
-  { type, object }: Member,
-  annotations: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Promise<void> {
-  await client.patch(
-    type,
-    keyOf(object),
-    { type: "merge", body: { metadata: { annotations } } },
-    { fieldManager, signal },
-  );
-}
-
 /** Deletes one object of the source without its controllers: no finalizer, no cascade. */
 async function remove(client: KubernetesClient, { type, object }: Member, signal: AbortSignal): Promise<void> {
   const { uid = "", finalizers = [] } = object.metadata;
@@ -249,17 +138,4 @@ async function remove(client: KubernetesClient, { type, object }: Member, signal
       { fieldManager, signal },
     );
   await client.delete(type, keyOf(object), { preconditions, propagationPolicy: "Orphan", signal });
-}
-
-/** Takes the marks off one object of the target, and lets controllers act on a Cluster that was not paused before. */
-async function release(client: KubernetesClient, member: Member, signal: AbortSignal): Promise<void> {
-  const { type, object } = member;
-  const { annotations = {} } = object.metadata;
-  const kept = withoutMarks(annotations);
-  const removed = Object.keys(annotations).filter((key) => !(key in kept));
-  const body = {
-    metadata: { annotations: Object.fromEntries(removed.map((key) => [key, null])) },
-    ...(isCluster(member) && annotations[marks.paused] === "false" ? { spec: { paused: null } } : {}),
-  };
-  await client.patch(type, keyOf(object), { type: "merge", body }, { fieldManager, signal });
 }

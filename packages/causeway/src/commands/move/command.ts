@@ -4,7 +4,7 @@ import { managementOptions } from "../../clusters/options.ts";
 /** What `causeway move` is given. */
 export type MoveOptions = ReturnType<ReturnType<typeof options>["opts"]>;
 
-/** Moves clusters to another management cluster. */
+/** Moves clusters to another management cluster, at once or through a folder. */
 export function moveCommand(signal: AbortSignal) {
   return options()
     .addHelpText(
@@ -15,10 +15,15 @@ source has nothing left. Both sides are compared before anything is deleted. Not
 goes on. The target serves the same kinds: the CRDs of Cluster API and its providers are installed there first. Clusters with hosted control planes are
 refused, since the data of their API servers is not in objects.
 
+With --to-directory the clusters are saved as files, with credentials, and go on where they are; --from-directory creates them from such files. Two
+management clusters must never act on the same machines: pause or delete the clusters in the one before they are created in the other.
+
 Examples:
   causeway move --to-kubeconfig target.kubeconfig --dry-run
   causeway move --to-kubeconfig target.kubeconfig -n tenants
-  causeway move --kubeconfig target.kubeconfig --to-kubeconfig .causeway/management.kubeconfig -n tenants`,
+  causeway move --kubeconfig target.kubeconfig --to-kubeconfig .causeway/management.kubeconfig -n tenants
+  causeway move -n tenants --to-directory saved
+  causeway move --from-directory saved --to-kubeconfig target.kubeconfig`,
     )
     .action(async (given) => (await import("./action.ts")).move(given, signal));
 }
@@ -29,7 +34,15 @@ function options() {
     .addOption(managementOptions.namespace())
     .addOption(managementOptions.kubeconfig())
     .addOption(managementOptions.context())
-    .requiredOption("--to-kubeconfig <file>", "of the management cluster that the clusters move to")
+    .addOption(
+      new Option("--to-kubeconfig <file>", "of the management cluster that the clusters move to").conflicts(
+        "toDirectory",
+      ),
+    )
     .addOption(new Option("--to-context <name>", "context of that kubeconfig (default: its current one)"))
+    .addOption(
+      new Option("--to-directory <dir>", "save the clusters as files in a new folder").conflicts("fromDirectory"),
+    )
+    .option("--from-directory <dir>", "create the clusters that such a folder has")
     .option("--dry-run", "check everything, and change nothing", false);
 }
