@@ -178,8 +178,8 @@ describe.skipIf(!existsSync(program))("a backup of keys of a real etcd", () => {
     };
     const { first, second } = await take().finally(() => {
       running = false;
-      return rewriting;
     });
+    await rewriting;
     const seconds = (Date.now() - began) / 1000;
     console.log({ seconds, rewritten: written / keys / size, mibPerSecond: written / 2 ** 20 / seconds });
     expect(written).toBeGreaterThan(2 * keys * size);

@@ -139,8 +139,8 @@ describe.skipIf(why !== undefined)(`backups in a bucket${why === undefined ? "" 
     };
     await killAll().finally(() => {
       run = false;
-      return writes;
     });
+    await writes;
     const points = await backups.points(folder, signal);
     for (const [index, { time }] of points.entries()) {
       const to = `/restored-${index}/`;

@@ -39,9 +39,7 @@ export async function seed(client: KubernetesClient, namespace: string): Promise
   const make = async (
     type: ResourceType<KubeObject>,
     name: string,
-    rest: object,
-    owner?: KubeObject,
-    more: object = {},
+    { owner, metadata: more = {}, ...rest }: { owner?: KubeObject; metadata?: object; [field: string]: unknown },
   ) => {
     const owners = owner && [
       {
@@ -59,17 +57,10 @@ export async function seed(client: KubernetesClient, namespace: string): Promise
   };
   const secret = Secret as ResourceType<KubeObject>;
   const data = { value: "c2VjcmV0" };
-  const cluster = await make(
-    kind("Cluster"),
-    "web",
-    { spec: { controlPlaneEndpoint: { host: "192.0.2.1", port: 6443 } } },
-    undefined,
-    {
-      labels: { team: "a" },
-      annotations: { note: "kept" },
-      finalizers: ["cluster.cluster.x-k8s.io"],
-    },
-  );
+  const cluster = await make(kind("Cluster"), "web", {
+    spec: { controlPlaneEndpoint: { host: "192.0.2.1", port: 6443 } },
+    metadata: { labels: { team: "a" }, annotations: { note: "kept" }, finalizers: ["cluster.cluster.x-k8s.io"] },
+  });
   const status = { initialization: { infrastructureProvisioned: true, controlPlaneInitialized: true } };
   await client.patch(
     kind("Cluster"),
@@ -78,21 +69,20 @@ export async function seed(client: KubernetesClient, namespace: string): Promise
     { subresource: "status" },
   );
   const identityRef = { type: "Secret", name: "web-cloud", cloudName: "prod" };
-  await make(kind("OpenStackCluster"), "web", { spec: { identityRef } }, cluster, {
-    finalizers: ["openstackcluster.infrastructure.cluster.x-k8s.io"],
+  await make(kind("OpenStackCluster"), "web", {
+    spec: { identityRef },
+    owner: cluster,
+    metadata: { finalizers: ["openstackcluster.infrastructure.cluster.x-k8s.io"] },
   });
   const spec = {
     clusterName: "web",
     bootstrap: { dataSecretName: "web-machine" },
     infrastructureRef: { apiGroup: "infrastructure.cluster.x-k8s.io", kind: "OpenStackMachine", name: "web-machine" },
   };
-  const machine = await make(kind("Machine"), "web-machine", { spec }, cluster, {
-    labels: { "cluster.x-k8s.io/cluster-name": "web" },
-  });
-  await make(secret, "web-machine", { data }, machine);
-  await make(secret, "web-ca", { data, type: "cluster.x-k8s.io/secret" }, undefined, {
-    labels: { "cluster.x-k8s.io/cluster-name": "web" },
-  });
+  const labels = { "cluster.x-k8s.io/cluster-name": "web" };
+  const machine = await make(kind("Machine"), "web-machine", { spec, owner: cluster, metadata: { labels } });
+  await make(secret, "web-machine", { data, owner: machine });
+  await make(secret, "web-ca", { data, type: "cluster.x-k8s.io/secret", metadata: { labels } });
   await make(secret, "web-cloud", { data });
   await make(secret, "others", { data });
 }

@@ -74,8 +74,10 @@ async function answer(options: ConversionOptions, request: IncomingMessage, resp
   return send(response, 200, JSON.stringify(reviewed));
 }
 
-function reviewOf({ kinds, admit, mutate }: ConversionOptions, path: string) {
-  if (path === CONVERT_PATH) return (body: unknown): object => reviewConversion(kinds, body);
+type Review = (body: unknown) => object | Promise<object>;
+
+function reviewOf({ kinds, admit, mutate }: ConversionOptions, path: string): Review | undefined {
+  if (path === CONVERT_PATH) return (body) => reviewConversion(kinds, body);
   if (path === VALIDATE_PATH) return admit;
   return path === MUTATE_PATH ? mutate : undefined;
 }
