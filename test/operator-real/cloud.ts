@@ -56,6 +56,7 @@ interface Status {
   readonly restore?: { readonly step: string; readonly completedAt?: string };
   readonly backups?: readonly { readonly run: string; readonly state: string; readonly bytes?: number }[];
   readonly rotation?: { readonly passwords?: number };
+  readonly northbound?: { readonly database: string; readonly rebuilding?: string; readonly rebuiltAt?: string };
   readonly maintenance?: readonly { readonly node: string; readonly phase: string }[];
   readonly components?: readonly {
     readonly name: string;

@@ -73,6 +73,16 @@ export async function makeImageAndFlavor(rig: Rig, name: string): Promise<{ imag
   return { image: image.id, flavor: flavor.id };
 }
 
+/** A router on the subnet of a network. */
+export async function addRouter(rig: Rig, network: string): Promise<void> {
+  const { send, neutron } = await apis(rig);
+  const { subnets } = await send<{ subnets: { id: string }[] }>("GET", `${neutron}/v2.0/subnets?network_id=${network}`);
+  const { router } = await send<{ router: { id: string } }>("POST", `${neutron}/v2.0/routers`, {
+    router: { name: "router" },
+  });
+  await send("PUT", `${neutron}/v2.0/routers/${router.id}/add_router_interface`, { subnet_id: subnets[0]?.id });
+}
+
 /** Names of servers and networks of all projects. */
 export async function namesNow(rig: Rig): Promise<{ servers: string[]; networks: string[] }> {
   const { send, neutron, nova } = await apis(rig);

@@ -66,6 +66,8 @@ export class OperatorWorld {
   /** Every write of every operator. */
   readonly writes: Write[] = [];
   fateOf: (component: string, pod: Pod) => Fate = () => "runs";
+  /** What a container that prepares a pod says when it ends. */
+  saysOf: (component: string, container: string) => string | undefined = () => undefined;
   readonly #stop = new AbortController();
   readonly #running: Promise<unknown>[] = [];
   readonly #close: () => Promise<void>;
@@ -264,10 +266,12 @@ export class OperatorWorld {
     if (status?.phase !== "Pending" || status.podIP !== undefined || fate === "hangs") return;
     if (!this.started.includes(component)) this.started.push(component);
     const isJob = metadata.ownerReferences?.some(({ kind }) => kind === Job.kind) === true;
+    const played = playedStatus(pod, { fate, isJob, number, at: timestamp(this.clock.now()) });
+    const said = (container: string) => this.saysOf(component, container);
     await this.client.patch(
       Pod,
       key,
-      { type: "merge", body: { status: playedStatus(pod, { fate, isJob, number, at: timestamp(this.clock.now()) }) } },
+      { type: "merge", body: { status: { ...played, initContainerStatuses: prepared(pod, said) } } },
       { subresource: "status" },
     );
   }
@@ -317,6 +321,17 @@ function playedStatus({ spec }: Pod, { fate, isJob, number, at }: Played) {
       state: fate === "crashes" && !isJob ? crashed : state,
     })),
   };
+}
+
+/** Containers that ended before the pod's own, with what they said. */
+function prepared({ spec }: Pod, said: (container: string) => string | undefined) {
+  return (spec.initContainers ?? [])
+    .filter((container) => container["restartPolicy"] === undefined)
+    .map(({ name, image = "" }) => {
+      const message = said(name);
+      const terminated = { exitCode: 0, ...(message === undefined ? {} : { message }) };
+      return { name, image, imageID: image, restartCount: 0, ready: true, state: { terminated } };
+    });
 }
 
 /** The client, with every write of it recorded. */

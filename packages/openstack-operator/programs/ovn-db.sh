@@ -1,23 +1,74 @@
 #!/bin/sh
-# One member of OVN's northbound (nb) or southbound (sb) database. The first member makes the cluster, the others join
-# it; a member that has data starts with it, so that a loss of all of them needs no hand.
+# One member of OVN's northbound (nb) or southbound (sb) database.
+#
+#   ovn-db.sh SIDE prepare   gives a member without data its file, and says in the termination message which database it
+#                            is of. The first member makes one, the others join; where another member has data, the first
+#                            one joins, too: a disk that was lost must not become a second database.
+#   ovn-db.sh SIDE           serves it. A member that has data starts with it, so that a loss of all of them needs no hand.
 set -eu
 trap 'exit 143' TERM INT
 side=$1
-case $side in nb) port=6641 raft=6643 ;; sb) port=6642 raft=6644 ;; esac
+case $side in nb) port=6641 raft=6643 name=OVN_Northbound ;; sb) port=6642 raft=6644 name=OVN_Southbound ;; esac
 set_name=${POD_NAME%-*}
 number=${POD_NAME##*-}
 # Open vSwitch looks up whole names only: it knows no search domains.
 members=$set_name-members.$(sed -n 's/^search \([^ ]*\).*/\1/p' /etc/resolv.conf)
-local=tcp:$POD_NAME.$members:$raft
-file=/var/lib/ovn/ovn${side}_db.db
-schema=/usr/share/ovn/ovn-$side.ovsschema
-if [ ! -e "$file" ]; then
-  if [ "$number" = 0 ]; then ovsdb-tool create-cluster "$file" "$schema" "$local"
-  else
-    case $side in nb) name=OVN_Northbound ;; sb) name=OVN_Southbound ;; esac
-    ovsdb-tool join-cluster "$file" "$name" "$local" "tcp:$set_name-0.$members:$raft"
+address_of() {
+  if [ -n "${ADDRESSES:-}" ]; then echo "$ADDRESSES" | cut -d' ' -f"$(($1 + 1))"; else echo "$set_name-$1.$members"; fi
+}
+local=tcp:$(address_of "$number"):$raft
+file=${DATA:-/var/lib/ovn}/ovn${side}_db.db
+run=${RUN:-/run/ovn}
+says=${SAYS:-/dev/termination-log}
+others() { seq 0 "$((${MEMBERS:-1} - 1))" | grep -vx "$number" || :; }
+
+# The identity of the database of a member, "none" of one that has not joined yet; fails where none responds.
+identity_at() {
+  asked="[\"_Server\",{\"op\":\"select\",\"table\":\"Database\",\"where\":[[\"name\",\"==\",\"$name\"]],\"columns\":[\"cid\"]}]"
+  said=$(ovsdb-client --timeout=3 transact "tcp:$(address_of "$1"):$port" "$asked" 2>/dev/null) || return 1
+  id=$(echo "$said" | sed -n 's/.*\["uuid","\([0-9a-f-]*\)"\].*/\1/p')
+  echo "${id:-none}"
+}
+
+# Where members with data are; the first one waits a while for those that do not respond.
+with_data() {
+  left=${PATIENCE:-20}
+  while :; do
+    found='' silent=''
+    for other in $(others); do
+      if id=$(identity_at "$other"); then
+        [ "$id" = none ] || found="$found tcp:$(address_of "$other"):$raft"
+      else silent=yes; fi
+    done
+    if [ -n "$found" ] || [ -z "$silent" ] || [ "$number" != 0 ] || [ "$left" -le 0 ]; then echo "$found"; return; fi
+    sleep 1
+    left=$((left - 1))
+  done
+}
+
+prepare() {
+  if [ ! -e "$file" ]; then
+    found=$(with_data)
+    # Words of $found are addresses.
+    if [ -n "$found" ]; then ovsdb-tool join-cluster "$file" "$name" "$local" $found
+    elif [ "$number" = 0 ]; then ovsdb-tool create-cluster "$file" "${SCHEMA:-/usr/share/ovn/ovn-$side.ovsschema}" "$local"
+    else ovsdb-tool join-cluster "$file" "$name" "$local" "tcp:$(address_of 0):$raft"; fi
   fi
+  # One that has not joined yet does not know it.
+  printf '%s' "$(ovsdb-tool db-cid "$file" 2>/dev/null || :)" > "$says"
+}
+
+if [ "${2:-}" = prepare ]; then prepare; exit; fi
+if [ ! -e "$file" ]; then
+  echo "the file of the database is gone: delete this pod, and its next one joins the other members" > "$says"
+  exit 1
 fi
-exec ovsdb-server --remote="ptcp:$port:[::]" --remote=punix:/run/ovn/ovn${side}_db.sock \
-  --unixctl=/run/ovn/ovn${side}_db.ctl --pidfile=/run/ovn/ovn${side}_db.pid -vconsole:info -vsyslog:off "$file"
+appctl() { ovs-appctl -t "$run/ovn${side}_db.ctl" "$@" 2>/dev/null; }
+# What this member was before its disk was lost is still counted among the members until it is removed.
+{
+  until status=$(appctl cluster/status "$name") && echo "$status" | grep -q '^Status: cluster member'; do sleep 1; done
+  while former=$(appctl cluster/status "$name" | grep -F " at $local)" | grep -vF '(self)' | sed 's/^ *\([0-9a-f]*\) .*/\1/' | head -n 1)
+    [ -n "$former" ]; do appctl cluster/kick "$name" "$former" >/dev/null || :; sleep 2; done
+} &
+exec ovsdb-server --remote="ptcp:$port:${LISTEN:-[::]}" --remote="punix:$run/ovn${side}_db.sock" \
+  --unixctl="$run/ovn${side}_db.ctl" --pidfile="$run/ovn${side}_db.pid" -vconsole:info -vsyslog:off "$file"

@@ -1,4 +1,16 @@
-import { checked, flag, int32, int64, list, listByKey, object, optional, setOf, text } from "../schema/fields.ts";
+import {
+  checked,
+  flag,
+  instant,
+  int32,
+  int64,
+  list,
+  listByKey,
+  object,
+  optional,
+  setOf,
+  text,
+} from "../schema/fields.ts";
 
 const ADDRESSES = "^[0-9a-fA-F.:]+/[0-9]{1,3}$";
 const INTERFACE = "^[A-Za-z0-9_.@-]{1,15}$";
@@ -91,4 +103,14 @@ export const network = checked(
     { description: "Networks of servers." },
   ),
   [{ rule: "!has(self.evpn) || has(self.bgp)", message: "evpn needs bgp: routes of VPNs are announced by it" }],
+);
+
+/** `status.northbound` of an OpenStackDeployment: which database Neutron's networks were written to. */
+export const northboundStatus = object(
+  {
+    database: text(1, 63, { description: "Its identity, as its members report it." }),
+    rebuilding: optional(text(1, 63, { description: "The one that came in its place, until it has the networks." })),
+    rebuiltAt: optional(instant({ description: "When a lost one was rebuilt last." })),
+  },
+  { description: "OVN's northbound database." },
 );

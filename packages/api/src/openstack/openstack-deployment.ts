@@ -7,7 +7,7 @@ import { anyText, checked, conditions, flag, instant, int32, int64, list, listBy
 import { mapOf, object, oneOf, optional, setOf, text } from "../schema/fields.ts";
 import { backup, backups, backupStatus, monitoring, restore, restoreStatus } from "./backup-fields.ts";
 import { canary } from "./canary-fields.ts";
-import { network } from "./network-fields.ts";
+import { network, northboundStatus } from "./network-fields.ts";
 import { operators } from "./operator-fields.ts";
 import { OPENSTACK_RELEASES, type OpenStackRelease } from "./releases.ts";
 import { OPENSTACK_SERVICES } from "./services.ts";
@@ -349,6 +349,7 @@ const openStackDeploymentStatus = object({
   backup: optional(backupStatus),
   backups: optional(backups),
   restore: optional(restoreStatus),
+  northbound: optional(northboundStatus),
   rotation: optional(
     object(
       {

@@ -33,16 +33,21 @@ const exporterOf = (kind: keyof typeof EXPORTER_PORTS): Pick<Component, "exporte
   },
 });
 
+/** OVN's database of networks, which Neutron writes. */
+export const NORTHBOUND = "ovn-nb";
+
 const ovnDatabase = (side: "nb" | "sb", port: number, peer: number): Component => ({
   name: `ovn-${side}`,
   service: "ovn",
   kind: "StatefulSet",
   image: "ovn",
   command: ["/bin/sh", "/programs/ovn-db.sh", side],
+  prepares: ["/bin/sh", "/programs/ovn-db.sh", side, "prepare"],
   placement: "Control",
   scale: "Quorum",
   ports: [
-    { name: "ovsdb", port },
+    // A member without data asks the others before it makes a database of its own.
+    { name: "ovsdb", port, peers: true },
     { name: "raft", port: peer, peers: true },
   ],
   programs: ["ovn-db.sh"],

@@ -2,6 +2,7 @@ import type { OpenStackDeployment, OpenStackDeploymentStatus } from "@causeway/a
 import { setConditions, type Condition, type WantedCondition } from "@causeway/kubernetes";
 import { SCHEMA_RELEASES } from "../config/schema.ts";
 import { isDone, type ComponentStatus, type Judged } from "./components.ts";
+import { northboundConditions } from "./plan-northbound.ts";
 import { restoreConditions } from "./plan-restore.ts";
 import { UPGRADE_STEPS, type Upgrade } from "./upgrade.ts";
 
@@ -11,11 +12,13 @@ interface From {
   readonly components: readonly ComponentStatus[];
   readonly upgrade: Upgrade | undefined;
   readonly restore: OpenStackDeploymentStatus["restore"];
+  readonly northbound: OpenStackDeploymentStatus["northbound"];
   readonly now: number;
 }
 
 /** The conditions of a deployment; those that did not change keep the time of their last transition. */
-export function conditionsOf({ deployment, judged, components, upgrade, restore, now }: From): Condition[] {
+export function conditionsOf(from: From): Condition[] {
+  const { deployment, judged, components, upgrade, restore, northbound, now } = from;
   const { metadata, spec, status } = deployment;
   const waiting = [...judged.values()].filter((each) => !isDone(each));
   const first = components.find(({ name }) => name === waiting[0]?.component.name);
@@ -55,7 +58,12 @@ export function conditionsOf({ deployment, judged, components, upgrade, restore,
       message: "",
     },
   ];
-  const all = [...wanted, ...upgradeConditions(judged, upgrade), ...restoreConditions(restore)];
+  const all = [
+    ...wanted,
+    ...upgradeConditions(judged, upgrade),
+    ...restoreConditions(restore),
+    ...northboundConditions(northbound),
+  ];
   // Steps of an upgrade that is over stay as its record.
   return setConditions(status?.conditions, all, { generation: metadata.generation, now });
 }

@@ -17,6 +17,7 @@ import { eventsOf } from "./component-events.ts";
 import { idOf, type Observed } from "./gather.ts";
 import { paused, refused, waiting } from "./held.ts";
 import { isSettledFor, planBackup, type BackupPlan } from "./plan-backup.ts";
+import { northboundOf, rebuiltStatus, type Northbound } from "./plan-northbound.ts";
 import { planKeys, restoreConditions, restoreStatusOf, type KeysPlan } from "./plan-restore.ts";
 import { unusedRevisions } from "./revisions.ts";
 import {
@@ -27,6 +28,7 @@ import {
   rotateKeys,
   rotatePasswords,
   rotateTokenKeys,
+  rotationStatus,
   type KeyRotation,
   type PasswordRotation,
 } from "./rotation.ts";
@@ -72,7 +74,8 @@ function planned(observed: Observed, now: number, desire: Desire): Plan<Step, St
   if ("steps" in given) return given;
   const { credentials, operators, tls, next } = given;
   const { material } = tls;
-  const { desired, judged, upgrade } = judge(observed, { credentials, nodes, desire, material, operators });
+  const northbound = northboundOf(observed);
+  const { desired, judged, upgrade } = judge(observed, { credentials, nodes, desire, material, operators, northbound });
   if (desired.problems.length > 0) {
     const message = desired.problems.map((problem) => `${problem.service}: ${problem.message}`).join("; ");
     return refused(observed, now, { reason: "UnknownOption", message: message.slice(0, 8_000) });
@@ -105,8 +108,15 @@ function planned(observed: Observed, now: number, desire: Desire): Plan<Step, St
           ...backup.steps,
           ...cleanup(observed, desired, { judged, kept: tls.objects }),
         ];
-  const status = statusNow(observed, now, { judged, upgrade, rotation, keyRotation, backup });
-  const events = [...eventsOf(deployment.status?.components, status.components), ...backup.events];
+  const rebuilt = rebuiltStatus(northbound, judged, now);
+  const facts = { judged, upgrade, rotation, keyRotation, backup, northbound: rebuilt.status };
+  const status = statusNow(observed, now, facts);
+  const events = [
+    ...eventsOf(deployment.status?.components, status.components),
+    ...backup.events,
+    ...northbound.events,
+    ...rebuilt.events,
+  ];
   const times = [next, tls.next, backup.next].filter((time) => time !== undefined);
   const wait = {
     for: "a change of the deployment's objects",
@@ -222,7 +232,8 @@ export function desiredFor(observed: Observed): Desired {
   const { components } = resolveCatalogue(observed.deployment.spec);
   const { material } = planTls(observed, components, 0);
   const { operators } = chooseBackends(observed, components);
-  return judge(observed, { credentials, nodes, desire: desiredOf, material, operators }).desired;
+  const northbound = northboundOf(observed);
+  return judge(observed, { credentials, nodes, desire: desiredOf, material, operators, northbound }).desired;
 }
 
 interface JudgeWith {
@@ -231,9 +242,10 @@ interface JudgeWith {
   readonly desire: Desire;
   readonly material?: TlsMaterial | undefined;
   readonly operators?: Readonly<Record<string, BackendOperator>>;
+  readonly northbound?: Northbound;
 }
 
-function judge(observed: Observed, { credentials, nodes, desire, material, operators }: JudgeWith) {
+function judge(observed: Observed, { credentials, nodes, desire, material, operators, northbound }: JudgeWith) {
   const { deployment } = observed;
   const upgrade = upgradeOf(deployment);
   const options = {
@@ -246,6 +258,7 @@ function judge(observed: Observed, { credentials, nodes, desire, material, opera
     ...(material ? { tls: material } : {}),
     ...(operators ? { operators } : {}),
     ...(isRestoring(deployment) ? { isRestoring: true } : {}),
+    ...(northbound?.rendered ? { northbound: northbound.rendered } : {}),
   };
   const { release } = deployment.spec;
   const desired = desire({ ...options, messagesOf: upgrade?.from ?? release });
@@ -332,9 +345,11 @@ interface Facts {
   readonly rotation: PasswordRotation;
   readonly keyRotation: KeyRotation;
   readonly backup: BackupPlan;
+  readonly northbound: Status["northbound"];
 }
 
-function statusNow(observed: Observed, now: number, { judged, upgrade, rotation, keyRotation, backup }: Facts): Status {
+function statusNow(observed: Observed, now: number, facts: Facts): Status {
+  const { judged, upgrade, rotation, keyRotation, backup, northbound } = facts;
   const { metadata, spec, status = {} } = observed.deployment;
   const components = statusOf(judged, observed);
   const ready = components.filter(({ state }) => state === "Ready").length;
@@ -343,7 +358,15 @@ function statusNow(observed: Observed, now: number, { judged, upgrade, rotation,
   const id = isRestoring(observed.deployment) ? restoreIdOf(observed.deployment) : undefined;
   const restore = restoreStatusOf(observed.deployment, { id, judged, now });
   return {
-    conditions: conditionsOf({ deployment: observed.deployment, judged, components, upgrade, restore, now }),
+    conditions: conditionsOf({
+      deployment: observed.deployment,
+      judged,
+      components,
+      upgrade,
+      restore,
+      northbound,
+      now,
+    }),
     ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
     ...(release === undefined ? {} : { release }),
     phase: all
@@ -360,24 +383,7 @@ function statusNow(observed: Observed, now: number, { judged, upgrade, rotation,
     ...(upgrade && !all ? { upgrade: upgrade.status(judged, now) } : {}),
     ...backup.status,
     ...(restore ? { restore } : {}),
+    ...(northbound ? { northbound } : {}),
     rotation: rotationStatus(observed, { all, rotation, keyRotation }),
-  };
-}
-
-/** What was rotated last, and what is being done. */
-function rotationStatus(
-  { deployment, credentials }: Observed,
-  { all, rotation, keyRotation }: Pick<Facts, "rotation" | "keyRotation"> & { readonly all: boolean },
-): NonNullable<Status["rotation"]> {
-  const before = deployment.status?.rotation;
-  const doing = rotation.doing ?? keyRotation.doing;
-  const found = readCredentials(credentials?.data);
-  const passwords = found?.accounts.length === 1 ? found.generation : before?.passwords;
-  // A key that was replaced is in use once everything is up to date with it.
-  const keys = all && keyRotation.finished > 0 ? keyRotation.finished : before?.keys;
-  return {
-    ...(passwords === undefined ? {} : { passwords }),
-    ...(keys === undefined ? {} : { keys }),
-    ...(doing === undefined ? {} : { step: doing }),
   };
 }

@@ -1,11 +1,18 @@
-import type { OpenStackDeploymentSpec } from "@causeway/api";
+import type { OpenStackDeploymentSpec, OpenStackDeploymentStatus } from "@causeway/api";
 import { readCertificate } from "@causeway/foundation";
 import { secretText, type Secret } from "@causeway/kubernetes";
-import { accountKeys, keyGenerationOf, wantedKeys, type Credentials } from "../credentials/credentials.ts";
+import {
+  accountKeys,
+  keyGenerationOf,
+  readCredentials,
+  wantedKeys,
+  type Credentials,
+} from "../credentials/credentials.ts";
 import { keysKept } from "../credentials/keys-kept.ts";
 import { TOKEN_HOURS } from "../config/services/keystone-glance-placement.ts";
 import type { Component } from "../model/component.ts";
 import { digestOf } from "../render/context.ts";
+import type { Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
 const HOUR = 3_600_000;
@@ -148,6 +155,28 @@ export function rotateKeys(
     });
   if (shared < next) steps.push({ type: "replace-keys", name: names.credentials, generation: next });
   return { steps, finished: done, doing: "replaces keys" };
+}
+
+/** What was rotated last, and what is being done. */
+export function rotationStatus(
+  { deployment, credentials }: Observed,
+  {
+    all,
+    rotation,
+    keyRotation,
+  }: { readonly all: boolean; readonly rotation: PasswordRotation; readonly keyRotation: KeyRotation },
+): NonNullable<OpenStackDeploymentStatus["rotation"]> {
+  const before = deployment.status?.rotation;
+  const doing = rotation.doing ?? keyRotation.doing;
+  const found = readCredentials(credentials?.data);
+  const passwords = found?.accounts.length === 1 ? found.generation : before?.passwords;
+  // A key that was replaced is in use once everything is up to date with it.
+  const keys = all && keyRotation.finished > 0 ? keyRotation.finished : before?.keys;
+  return {
+    ...(passwords === undefined ? {} : { passwords }),
+    ...(keys === undefined ? {} : { keys }),
+    ...(doing === undefined ? {} : { step: doing }),
+  };
 }
 
 /** When the certificate in this Secret was renewed for its age. */

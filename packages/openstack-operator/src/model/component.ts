@@ -154,6 +154,11 @@ export interface Component {
   readonly host?: HostNeeds;
   /** It pings floating IPs of the deployment's canary network. */
   readonly pings?: true;
+  /**
+   * A command that prepares the volume of a new pod before its process starts, and says in its termination message
+   * which data there is.
+   */
+  readonly prepares?: readonly string[];
   /** A volume of each pod. */
   readonly volume?: { readonly mountPath: string; readonly size: "database" | "broker" | "ovn" };
   /** Where the process writes and no volume is. */

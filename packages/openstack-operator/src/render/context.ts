@@ -32,6 +32,8 @@ export interface Context {
   /** What changes when credential keys do, and, by service, when its certificate was renewed last. */
   readonly credentialKeys: string;
   readonly certificates: Readonly<Record<string, string | undefined>>;
+  /** The northbound database of OVN, where another one was lost; "" where none was. */
+  readonly northbound: string;
   /** Digest of the names of compute nodes. */
   readonly computeNodes: string;
   /** The release that processes may speak with each other: the older one while an upgrade is under way. */

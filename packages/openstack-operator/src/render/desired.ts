@@ -4,6 +4,7 @@ import { resolveCatalogue, withOperators, type Catalogue } from "../catalogue/in
 import type { Facts, OptionProblem, TlsMaterial } from "../config/index.ts";
 import type { Credentials } from "../credentials/credentials.ts";
 import { withRestoreJobs } from "../restore/jobs.ts";
+import { withNorthboundRebuild } from "../restore/northbound.ts";
 import type { BackendOperator, Component } from "../model/component.ts";
 import { withUpgradeJobs } from "../upgrade/jobs.ts";
 import { digestOf, type Context, type Rendered } from "./context.ts";
@@ -40,6 +41,8 @@ export interface DesireOptions {
   readonly operators?: Readonly<Record<string, BackendOperator>>;
   /** A restore from a backup is under way. */
   readonly isRestoring?: boolean;
+  /** The northbound database that came in place of a lost one, and whether it is still being rebuilt. */
+  readonly northbound?: { readonly database: string; readonly isRebuilding: boolean };
   /** The release whose messages processes may use: that of the oldest that runs. */
   readonly messagesOf: string;
 }
@@ -48,7 +51,12 @@ export interface DesireOptions {
 export function desiredOf(options: DesireOptions): Desired {
   const { deployment, credentials, computeNodes, upgradeFrom, isRestoring = false, messagesOf } = options;
   const plain = withOperators(resolveCatalogue(deployment.spec), options.operators ?? {});
-  const restoring = isRestoring ? withRestoreJobs(plain) : plain;
+  const { northbound } = options;
+  const restoring = isRestoring
+    ? withRestoreJobs(plain)
+    : northbound?.isRebuilding
+      ? withNorthboundRebuild(plain)
+      : plain;
   const catalogue = upgradeFrom === undefined ? restoring : withUpgradeJobs(restoring);
   const byName = new Map(catalogue.components.map((component) => [component.name, component]));
   const facts: Facts = {
@@ -76,6 +84,7 @@ export function desiredOf(options: DesireOptions): Desired {
     computeNodes: digestOf(computeNodes),
     credentialKeys: options.credentialKeys ?? "",
     certificates: options.certificates ?? {},
+    northbound: northbound?.database ?? "",
     messagesOf,
   };
   const { order } = catalogue.graph;

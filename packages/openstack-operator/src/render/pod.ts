@@ -14,11 +14,13 @@ import {
   type NodeGroup,
 } from "./context.ts";
 import { environmentOf } from "./environment.ts";
+import { firstContainers } from "./first-containers.ts";
 import { graceSeconds, overridesOf, preStopOf } from "./grace.ts";
 import { externalAdministrator } from "./external.ts";
 import { exporterContainers, METRICS, metricsMarks } from "./metrics.ts";
 import { preflightParts } from "./preflight.ts";
 import { hasProber, PROBER_PORT, probesOf } from "./probes.ts";
+import { NORTHBOUND } from "../catalogue/index.ts";
 import { containerSecurity, podSecurity } from "./security.ts";
 import { tlsParts } from "./tls.ts";
 import type { Mount, Parts } from "./types.ts";
@@ -47,6 +49,7 @@ export function podOf(context: Context, component: Component, group?: NodeGroup)
       annotations: {
         ...marks.annotations,
         ...certificateMark(context, component),
+        ...northboundMark(context, component),
         "kubectl.kubernetes.io/default-container": component.name,
         ...(component.service === "nova" && (component.kind === "Deployment" || component.kind === "StatefulSet")
           ? { "openstack.causeway.dev/messages": context.messagesOf }
@@ -64,8 +67,7 @@ export function podOf(context: Context, component: Component, group?: NodeGroup)
       ...placementOf(context, component, group),
       ...(component.kind === "Job" ? { restartPolicy: restartPolicyOf(component) } : {}),
       initContainers: [
-        ...gates(component, image),
-        ...unfinished(context, component, parts.mounts),
+        ...firstContainers(context, component, { image, mounts: parts.mounts }),
         ...prober(context, component, image),
         ...sidecars,
         ...companions(context, component, { image, mounts: parts.mounts, group }),
@@ -87,6 +89,12 @@ function certificateMark({ certificates }: Context, { service, secrets = [] }: C
   const renewed = certificates[service];
   const mounts = secrets.some((key) => key.endsWith(".certificates") || key.endsWith(".tls"));
   return mounts && renewed !== undefined ? { "openstack.causeway.dev/certificates-of": renewed } : {};
+}
+
+/** Clients of a database of OVN refuse another one in its place until they start again. */
+function northboundMark({ northbound }: Context, { kind, connections = [] }: Component): Record<string, string> {
+  const reads = kind !== "Job" && connections.some(({ to }) => to === NORTHBOUND);
+  return reads && northbound !== "" ? { "openstack.causeway.dev/northbound-of": northbound } : {};
 }
 
 function mainContainer(
@@ -139,39 +147,6 @@ function companions(
       securityContext: containerSecurity(component),
       ...probesOf({ ...component, probe: { ask: "command", command: ready } }),
       volumeMounts: mounts,
-    },
-  ];
-}
-
-/** Waits for what is on the same node at each start of the pod: after a reboot of a node the operator is not asked. */
-function gates(component: Component, image: string): Container[] {
-  return (component.sameNode ?? []).map(({ component: name, socket }) => ({
-    name: `wait-for-${name}`,
-    image,
-    command: ["/bin/sh", "/programs/wait-for.sh", socket],
-    resources: { requests: { cpu: "10m", memory: "16Mi" }, limits: { memory: "32Mi" } },
-    securityContext: containerSecurity(component),
-    volumeMounts: [
-      { name: "programs", mountPath: "/programs", readOnly: true },
-      { name: "host-run", mountPath: "/run" },
-    ],
-  }));
-}
-
-/** Before a Job makes schemas, with the client of the database. */
-function unfinished(context: Context, component: Component, mounts: Mount[]): Container[] {
-  const { schemas, service } = component;
-  if (!schemas) return [];
-  const name = "unfinished-schema";
-  return [
-    {
-      name,
-      image: imageOf(context.deployment.spec, { ...component, image: "mariadb" }),
-      command: underLines({ ...component, name }, ["/bin/sh", "/programs/db-unfinished.sh", service, ...schemas]),
-      env: environmentOf(context, component),
-      resources: { requests: { cpu: "10m", memory: "32Mi" }, limits: { memory: "128Mi" } },
-      securityContext: containerSecurity(component),
-      volumeMounts: mounts.filter((each) => ["programs", "credentials", "tmp"].includes(each.name)),
     },
   ];
 }

@@ -1,4 +1,5 @@
 import type { DaemonSet, Deployment, Job, StatefulSet } from "@causeway/kubernetes";
+import { NORTHBOUND } from "../catalogue/index.ts";
 import type { Component } from "../model/component.ts";
 import { annotations } from "../model/names.ts";
 import {
@@ -128,7 +129,14 @@ function jobOf(context: Context, component: Component, jobs: ReadonlyMap<string,
     apiVersion: "batch/v1",
     kind: "Job",
     metadata: { ...metadataOf(context, name, { component }), annotations: { [annotations.inputs]: inputs } },
-    spec: { backoffLimit: 12, parallelism: 1, completions: 1, template: podOf(context, component) },
+    spec: {
+      backoffLimit: 12,
+      parallelism: 1,
+      completions: 1,
+      // Two processes must not change one schema: the next attempt begins when nothing of the one before is left.
+      ...(component.schemas ? { podReplacementPolicy: "Failed" } : {}),
+      template: podOf(context, component),
+    },
   };
 }
 
@@ -142,7 +150,9 @@ export function jobInputs(context: Context, order: readonly Component[]): Readon
         ? context.computeNodes
         : name === "credential-keys"
           ? context.credentialKeys
-          : (inputs.get(name) ?? ""),
+          : name === NORTHBOUND
+            ? context.northbound
+            : (inputs.get(name) ?? ""),
     );
     inputs.set(component.name, digestOf([jobPod(context, component), others]));
   }

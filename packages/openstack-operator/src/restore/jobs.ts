@@ -67,11 +67,14 @@ function connectionsOf({ databases }: Catalogue, service: Component["service"]) 
   return typeof to === "string" ? [needs(to, "mysql")] : to === undefined ? [needs(databaseOf(service), "mysql")] : [];
 }
 
+/** The Job that repairs OVN's northbound database from Neutron's. */
+export const SYNC = "neutron-ovn-sync";
+
 /** What is in Neutron's database and not in OVN's, or the other way round, is repaired from Neutron's. */
-function syncJob({ components }: Catalogue): Component {
+export function syncJob({ components }: Catalogue): Component {
   const server = components.find(({ name }) => name === "neutron-server");
   return job("neutron", {
-    name: "neutron-ovn-sync",
+    name: SYNC,
     does: "Repairs OVN's northbound database from Neutron's.",
     command: ["neutron-ovn-db-sync-util", "--config-dir", CONFIG, "--ovn-neutron_sync_mode", "repair"],
     connections: server?.connections ?? [],
