@@ -1,11 +1,16 @@
-/** Nova's first migration, cut off in its middle. */
+/** First migrations that are cut off in their middle. */
 import { eventually } from "../support/processes.ts";
 import { podsOf } from "./cloud.ts";
 import type { Machine, RunningContainer } from "./machines.ts";
 import { TIMEOUT, type Rig } from "./rig.ts";
 
-const JOB = "nova-cell-sync";
 const CELLS = ["nova_cell0", "nova"];
+/** Jobs whose first migrations are cut off, with the databases that these make. */
+export const MIGRATIONS = {
+  "nova-cell-sync": CELLS,
+  "neutron-db-sync": ["neutron"],
+} as const;
+type Migration = keyof typeof MIGRATIONS;
 /** So many tables are no whole schema, and no empty one. */
 const SOME = 5;
 
@@ -17,12 +22,12 @@ export async function sql(rig: Rig, text: string): Promise<string[]> {
   return printed.split("\n").filter((line) => line !== "");
 }
 
-const tablesOf = async (rig: Rig, database: string): Promise<string[]> =>
+export const tablesOf = async (rig: Rig, database: string): Promise<string[]> =>
   sql(rig, `SELECT table_name FROM information_schema.tables WHERE table_schema = '${database}'`);
 
 /** A database whose first migration is under way; undefined: none is. */
-async function halfMade(rig: Rig): Promise<{ database: string; tables: number } | undefined> {
-  for (const database of CELLS) {
+async function halfMade(rig: Rig, job: Migration): Promise<{ database: string; tables: number } | undefined> {
+  for (const database of MIGRATIONS[job]) {
     const tables = await tablesOf(rig, database);
     if (tables.length <= SOME || !tables.includes("alembic_version")) continue;
     const [steps] = await sql(rig, `SELECT COUNT(*) FROM ${database}.alembic_version`);
@@ -31,27 +36,37 @@ async function halfMade(rig: Rig): Promise<{ database: string; tables: number } 
   return undefined;
 }
 
+export interface CutOff {
+  readonly pod: string;
+  readonly database: string;
+  readonly tables: number;
+}
+
 /**
- * Waits for Nova's first migration, stops it in its middle, and deletes its Job and its pod at once; what was there
- * then.
+ * Waits for a first migration, stops it in its middle, and deletes its Job and its pod at once, or ends the processes
+ * of its container alone; what was there then.
  */
-export async function cutOffMigration(rig: Rig): Promise<{ pod: string; database: string; tables: number }> {
-  const { pod, machine, container } = await eventually(TIMEOUT, () => running(rig));
+export async function cutOffMigration(rig: Rig, job: Migration, what: "Job" | "container"): Promise<CutOff> {
+  const { pod, machine, container } = await eventually(TIMEOUT, () => running(rig, job));
   for (;;) {
-    if ((await halfMade(rig)) === undefined) {
-      if ((await machine.container(pod, JOB)) === undefined) throw new Error(`${JOB} ended before it was seen at work`);
+    if ((await halfMade(rig, job)) === undefined) {
+      if ((await machine.container(pod, job)) === undefined) throw new Error(`${job} ended before it was seen at work`);
       continue;
     }
     // It may have come to its end meanwhile: only what is left when it stands still counts.
     const pids = await machine.processes(container.id);
     await machine.signal("STOP", pids);
-    const half = await halfMade(rig);
+    const half = await halfMade(rig, job);
+    if (half && what === "container") {
+      await machine.signal("KILL", pids);
+      return { pod, ...half };
+    }
     if (half) {
       rig.kubectl(
         "delete",
         "job",
         "-l",
-        `openstack.causeway.dev/component=${JOB}`,
+        `openstack.causeway.dev/component=${job}`,
         "--cascade=background",
         "--wait=false",
       );
@@ -68,10 +83,10 @@ interface Found {
   readonly container: RunningContainer;
 }
 
-async function running(rig: Rig): Promise<Found | undefined> {
-  for (const pod of podsOf(rig, JOB))
+async function running(rig: Rig, job: Migration): Promise<Found | undefined> {
+  for (const pod of podsOf(rig, job))
     for (const machine of rig.machines) {
-      const container = await machine.container(pod, JOB);
+      const container = await machine.container(pod, job);
       if (container) return { pod, machine, container };
     }
   return undefined;

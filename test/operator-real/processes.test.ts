@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/processes.ts";
 import { restarts, statusOf } from "./cloud.ts";
-import { cutOffMigration, sql, tablesOfCells } from "./cut-off.ts";
+import { cutOffMigration, sql, tablesOf, tablesOfCells, type CutOff } from "./cut-off.ts";
 import { record } from "./figures.ts";
 import { freezeOnce } from "./outage.ts";
 import { TIMEOUT, type Rig } from "./rig.ts";
@@ -25,11 +25,15 @@ const SETTLED = 10;
 
 describe("a cloud of real processes with Nova and Neutron", () => {
   let rig: Rig;
-  let cut: Awaited<ReturnType<typeof cutOffMigration>> | Error;
+  let cut: CutOff | Error;
+  let killed: CutOff | Error;
 
   beforeAll(async () => {
     ({ rig } = await startWholeCloud({ nova: [SLOW] }, async (starting) => {
-      cut = await cutOffMigration(starting).catch((error: Error) => error);
+      [cut, killed] = await Promise.all([
+        cutOffMigration(starting, "nova-cell-sync", "Job").catch((error: Error) => error),
+        cutOffMigration(starting, "neutron-db-sync", "container").catch((error: Error) => error),
+      ]);
     }));
   });
 
@@ -50,6 +54,16 @@ describe("a cloud of real processes with Nova and Neutron", () => {
     const restarted = Object.entries(restarts(rig)).filter(([name]) => name.includes("nova-cell-sync"));
     expect(restarted.map(([, count]) => count)).toEqual([0]);
     expect(restarted[0]?.[0]).not.toBe(cut.pod);
+  });
+
+  test("a first migration whose container alone is killed begins again in another pod", async () => {
+    if (killed instanceof Error) throw killed;
+    record("the container of Neutron's first migration is killed", { tables: killed.tables });
+    expect((await tablesOf(rig, killed.database)).length).toBeGreaterThan(killed.tables);
+    expect((await sql(rig, "SELECT version_num FROM neutron.alembic_version")).length).toBeGreaterThan(0);
+    const pods = Object.entries(restarts(rig)).filter(([name]) => name.includes("neutron-db-sync"));
+    expect(pods.map(([, count]) => count)).toEqual([0, 0]);
+    expect(pods.map(([name]) => name)).toContain(killed.pod);
   });
 
   test("a compute process is replaced only after a server that moves has arrived", async () => {

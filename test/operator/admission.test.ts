@@ -31,6 +31,16 @@ describe("the API server refuses", () => {
     ["a rotation that is removed", { rotation: null }, /raised by one at a time and never lowered or removed/],
     ["two rotations at once", { rotation: { passwords: 3 } }, /raised by one at a time/],
     [
+      "keys of tokens that rotate by two times",
+      { rotation: { passwords: 1, tokenKeys: { everyMinutes: 5, everyHours: 1 } } },
+      /everyMinutes and everyHours exclude each other/,
+    ],
+    [
+      "tokens that outlive too many keys",
+      { rotation: { passwords: 1, tokenKeys: { everyMinutes: 1 } } },
+      /a token may not outlive more than 240 rotations/,
+    ],
+    [
       "a service that does not exist",
       { services: [{ name: "novva" }] },
       /spec.services\[0\].name: Unsupported value: "novva"/,

@@ -110,6 +110,39 @@ describe("a rotation of keys", () => {
   });
 });
 
+describe("keys of tokens", () => {
+  test("rotate by the minute, each after every Keystone has had it, by operators that are killed at each write", async () => {
+    const w = await start();
+    let kill = w.runOperator();
+    await w.createDeployment({ rotation: { tokenKeys: { everyMinutes: 1, lifetimeHours: 1 } } });
+    await w.whenReady();
+    const keys = () => w.client.get(Secret, { namespace: "default", name: "cloud-token-keys" });
+    const signing = (secret: Secret) => text(secret, String(Math.max(...Object.keys(secret.data ?? {}).map(Number))));
+    const versions = [await keys()];
+    while (versions.length <= 12) {
+      await w.glance(10_000);
+      const found = await keys();
+      if (found.metadata.resourceVersion === versions.at(-1)?.metadata.resourceVersion) continue;
+      versions.push(found);
+      await kill();
+      kill = w.runOperator();
+    }
+    for (const [index, version] of versions.entries()) {
+      const [before, last] = [versions[index - 3], versions.at(-1)];
+      // What signs now was there three minutes ago, and verifies as long as tokens live.
+      expect(Object.values(last?.data ?? {})).toContain(Buffer.from(signing(version)).toString("base64"));
+      if (before) expect(Object.values(before.data ?? {})).toContain(Buffer.from(signing(version)).toString("base64"));
+    }
+    expect(new Set(versions.map(signing)).size).toBe(versions.length);
+    const rotated = versions.map((each) =>
+      Date.parse(each.metadata.annotations?.["openstack.causeway.dev/rotated-at"] ?? ""),
+    );
+    const gaps = rotated.slice(1).map((at, index) => at - (rotated[index] ?? 0));
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(60_000);
+    expect(Math.max(...gaps.slice(1))).toBeLessThanOrEqual(80_000);
+  });
+});
+
 describe("an upgrade", () => {
   test("stops before any change when a check fails, and goes through all steps when the operator is killed at each of its writes", async () => {
     const w = await start();

@@ -10,6 +10,7 @@ import { canary } from "./canary-fields.ts";
 import { network, northboundStatus } from "./network-fields.ts";
 import { operators } from "./operator-fields.ts";
 import { OPENSTACK_RELEASES, type OpenStackRelease } from "./releases.ts";
+import { rotation } from "./rotation-fields.ts";
 import { OPENSTACK_SERVICES } from "./services.ts";
 import { tls } from "./tls-fields.ts";
 
@@ -148,39 +149,6 @@ const external = (what: string) =>
     },
     { description: `A ${what} that the operator does not run.` },
   );
-
-const rotation = object(
-  {
-    passwords: optional(
-      int64({
-        minimum: 0,
-        description: "Raise it by one to replace every password of services. It cannot be lowered.",
-      }),
-    ),
-    keys: optional(
-      int64({
-        minimum: 0,
-        description:
-          "Raise it by one to replace Keystone's credential keys, memcached's key and the secret of Neutron's metadata. It cannot be lowered.",
-      }),
-    ),
-    tokenKeys: optional(
-      object(
-        {
-          everyHours: optional(
-            int32({ minimum: 1, maximum: 8760, description: "Hours between rotations. Default 12." }),
-          ),
-          lifetimeHours: optional(int32({ minimum: 1, maximum: 168, description: "Life of a token. Default 12." })),
-        },
-        { description: "Fernet keys of Keystone. As many are kept as tokens live." },
-      ),
-    ),
-    certificateDays: optional(
-      int32({ minimum: 2, maximum: 3650, description: "Life of certificates; renewed after two thirds. Default 90." }),
-    ),
-  },
-  { description: "Replacement of passwords, keys and certificates." },
-);
 
 const maintenance = object(
   {

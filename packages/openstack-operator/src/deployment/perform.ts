@@ -13,12 +13,12 @@ import {
 import { resolveCatalogue } from "../catalogue/index.ts";
 import { keyGenerationOf, readCredentials, writeCredentials } from "../credentials/credentials.ts";
 import { completed, withReplacedKeys } from "../credentials/new-values.ts";
-import { firstKeys, newFernetKey, rotatedKeys, type FernetKeys } from "../credentials/keys.ts";
 import { annotations as names, fieldManager } from "../model/names.ts";
 import { digestOf, metadataOf } from "../render/context.ts";
 import { mutableSecrets } from "../render/desired.ts";
 import { writtenKinds, type Observed } from "./gather.ts";
 import { optionalTypeOf } from "./optional-kinds.ts";
+import { encoded, keysAfter, newKeys } from "./keys-secret.ts";
 import { hostsAnnotation, keysGenerationAnnotation, renewedAtAnnotation, rotatedAtAnnotation } from "./rotation.ts";
 import type { Step } from "./steps.ts";
 
@@ -62,15 +62,12 @@ export async function perform(
       return adoptKeys(using, step, observed, signal);
     case "create-keys":
       return writeSecret(using, { observed, name: step.name, signal }, (found) =>
-        found ? undefined : keysSecret(firstKeys(newFernetKey), using.clock.now()),
+        found ? undefined : { ...newKeys(step.staged, using.clock.now()), keep: true },
       );
     case "rotate-keys":
       return writeSecret(using, { observed, name: step.name, signal }, (found) => {
-        // Another leader may have rotated meanwhile: twice in a row would end tokens early.
-        if (!found || (found.metadata.annotations?.[rotatedAtAnnotation] ?? "") !== step.since) return undefined;
-        const { data, annotations = {} } = keysSecret(rotatedKeys(keysOf(found), step.kept), using.clock.now());
-        const counted = step.generation === undefined ? {} : { [keysGenerationAnnotation]: String(step.generation) };
-        return { data, annotations: { ...annotations, ...counted }, keep: true };
+        const rotated = keysAfter(found, step, using.clock.now());
+        return rotated && { ...rotated, keep: true };
       });
     case "replace-keys":
       return writeSecret(using, { observed, name: step.name, signal }, (found) => {
@@ -143,23 +140,6 @@ const kept = (found: Secret | undefined): Record<string, string> => {
   const restored = found?.metadata.annotations?.[names.restored];
   return restored === undefined ? {} : { [names.restored]: restored };
 };
-
-const encoded = (values: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(values).map(([key, value]) => [key, Buffer.from(value, "utf8").toString("base64")]),
-  );
-
-const keysSecret = (keys: FernetKeys, now: number): NewSecret => ({
-  data: encoded(keys),
-  annotations: { [rotatedAtAnnotation]: timestamp(now) },
-  keep: true,
-});
-
-function keysOf({ data = {} }: Secret): FernetKeys {
-  return Object.fromEntries(
-    Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString("utf8")]),
-  );
-}
 
 /**
  * Writes the passwords last: a process that dies before that begins again, and nothing reads the keys without them.

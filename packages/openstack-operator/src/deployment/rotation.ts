@@ -8,15 +8,14 @@ import {
   wantedKeys,
   type Credentials,
 } from "../credentials/credentials.ts";
-import { keysKept } from "../credentials/keys-kept.ts";
-import { TOKEN_HOURS } from "../config/services/keystone-glance-placement.ts";
+import { SPREAD_MINUTES, stagedKeys, tokenTimes, verifyingMinutes } from "../credentials/keys-kept.ts";
 import type { Component } from "../model/component.ts";
 import { digestOf } from "../render/context.ts";
 import type { Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
 /** How long own certificates of the APIs are valid, unless the deployment says otherwise. */
 export const CERTIFICATE_DAYS = 90;
 
@@ -24,6 +23,16 @@ export const CERTIFICATE_DAYS = 90;
 export const hostsAnnotation = "openstack.causeway.dev/hosts";
 /** When the keys in a Secret were rotated last, as RFC 3339. */
 export const rotatedAtAnnotation = "openstack.causeway.dev/rotated-at";
+/** When the keys that wait for their turn were made, in seconds, the newest first. One, where nothing is said. */
+export const stagedAnnotation = "openstack.causeway.dev/staged";
+/** When the keys that no longer sign ended that, the oldest first, in seconds. */
+export const retiredAnnotation = "openstack.causeway.dev/retired";
+/** Times that a Secret of keys has in one of its annotations. */
+export const timesOf = ({ metadata }: Secret, annotation: string): number[] =>
+  (metadata.annotations?.[annotation] ?? "")
+    .split(" ")
+    .map(Number)
+    .filter((time) => time > 0);
 
 /** Missing values come before anything else. */
 export function missingCredentials(
@@ -97,13 +106,18 @@ export function rotateTokenKeys(
   spec: OpenStackDeploymentSpec,
   { secret, name, now }: { readonly secret: Secret | undefined; readonly name: string; readonly now: number },
 ): { readonly steps: readonly Step[]; readonly next?: number } {
-  if (!secret) return { steps: [{ type: "create-keys", name }] };
-  const { everyHours = TOKEN_HOURS, lifetimeHours = TOKEN_HOURS } = spec.rotation?.tokenKeys ?? {};
-  const since = secret.metadata.annotations?.[rotatedAtAnnotation] ?? "";
+  const times = tokenTimes(spec);
+  const waiting = stagedKeys(times);
+  if (!secret) return { steps: [{ type: "create-keys", name, staged: waiting }] };
+  const { annotations = {} } = secret.metadata;
+  const since = annotations[rotatedAtAnnotation] ?? "";
+  const staged = timesOf(secret, stagedAnnotation).at(-1);
   const at = Date.parse(since);
-  const next = Number.isFinite(at) ? at + everyHours * HOUR : now;
+  const due = Number.isFinite(at) ? at + times.everyMinutes * MINUTE : now;
+  // Where keys rotate faster than before, the next one may be too new for some Keystone to have it.
+  const next = staged === undefined ? due : Math.max(due, staged * 1000 + SPREAD_MINUTES * MINUTE);
   if (now < next) return { steps: [], next };
-  return { steps: [{ type: "rotate-keys", name, since, kept: keysKept(lifetimeHours, everyHours) }] };
+  return { steps: [{ type: "rotate-keys", name, since, kept: { minutes: verifyingMinutes(times) }, staged: waiting }] };
 }
 
 /** How often the credential keys in this Secret were rotated. */

@@ -16,13 +16,16 @@ export type Step =
     }
   /** Makes the passwords and keys of a backup those of the deployment. */
   | { readonly type: "adopt-keys"; readonly name: string; readonly backup: string }
-  | { readonly type: "create-keys"; readonly name: string }
+  | { readonly type: "create-keys"; readonly name: string; readonly staged?: number }
   /** Rotates keys that were last rotated at this time. */
   | {
       readonly type: "rotate-keys";
       readonly name: string;
       readonly since: string;
-      readonly kept: number;
+      /** How many keys there are at most after it, or how long those that no longer sign are kept. */
+      readonly kept: number | { readonly minutes: number };
+      /** How many keys wait for their turn after it; 1 unless it is said. */
+      readonly staged?: number;
       readonly generation?: number;
     }
   /** Replaces keys that have one value at a time. */

@@ -1,5 +1,5 @@
 import type { OpenStackDeploymentSpec } from "@causeway/api";
-import type { ConfigMap, KubeObject } from "@causeway/kubernetes";
+import type { ConfigMap, Job, KubeObject } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
 import { findCycle } from "../graph/graph.ts";
 import { desire, named, podOf, spec } from "../testing/rendered.ts";
@@ -132,7 +132,7 @@ describe("pods of OpenStack's services", () => {
     expect(images("glance-register")).toEqual(["registry.example.org/openstack/keystone:2025.1"]);
   });
 
-  test("of Jobs that make schemas check the databases at each attempt, which is a pod of its own", () => {
+  test("of Jobs that make schemas check the databases at each attempt, which is a pod of its own, after the one before", () => {
     const { catalogue, workloads } = desire();
     const makesSchemas = new Set(catalogue.components.filter(({ schemas }) => schemas).map(({ name }) => name));
     expect(makesSchemas).toContain("nova-cell-sync");
@@ -141,10 +141,12 @@ describe("pods of OpenStack's services", () => {
     for (const { object, component = "" } of jobs) {
       const { initContainers = [], ["restartPolicy"]: policy } = podOf(object).spec;
       const checks = initContainers.some(({ command = [] }) => command.includes("/programs/db-unfinished.sh"));
-      expect({ component, checks, policy }).toEqual({
+      const { podReplacementPolicy: replacement } = (object as Job).spec;
+      expect({ component, checks, policy, replacement }).toEqual({
         component,
         checks: makesSchemas.has(component),
         policy: makesSchemas.has(component) ? "Never" : "OnFailure",
+        replacement: makesSchemas.has(component) ? "Failed" : undefined,
       });
     }
   });

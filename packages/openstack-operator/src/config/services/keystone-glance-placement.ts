@@ -9,21 +9,18 @@ import {
   type Configure,
 } from "../facts.ts";
 import { merged } from "../sections.ts";
-import { keysKept } from "../../credentials/keys-kept.ts";
-
-/** How long tokens live, and how often their keys rotate, unless the deployment says otherwise. */
-export const TOKEN_HOURS = 12;
+import { keysKept, tokenTimes } from "../../credentials/keys-kept.ts";
 
 /** keystone.conf. Keys of tokens and credentials are files of their own. */
 export const keystone: Configure = (facts) => {
-  const { lifetimeHours = TOKEN_HOURS, everyHours = TOKEN_HOURS } = facts.spec.rotation?.tokenKeys ?? {};
+  const times = tokenTimes(facts.spec);
   return {
     open: merged(commonOpen(), databaseOpen(), {
       DEFAULT: { public_endpoint: publicUrl(facts, "identity") },
-      token: { provider: "fernet", expiration: String(lifetimeHours * 3600) },
+      token: { provider: "fernet", expiration: String(times.lifetimeHours * 3600) },
       fernet_tokens: {
         key_repository: "/etc/keystone/fernet-keys",
-        max_active_keys: String(keysKept(lifetimeHours, everyHours)),
+        max_active_keys: String(keysKept(times)),
       },
       credential: { key_repository: "/etc/keystone/credential-keys" },
       cache: { enabled: "true", backend: "oslo_cache.memcache_pool", memcache_servers: cacheServers(facts) },
