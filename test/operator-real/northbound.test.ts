@@ -8,7 +8,7 @@ import { addRouter, bootServer, serverNow } from "./servers.ts";
 import { COMPUTE, CONTROL, restarted, seconds, startWholeCloud, whenReady } from "./whole-cloud.ts";
 
 const POD = "cloud-ovn-nb-0";
-/** What Neutron writes of networks, without what is numbered anew. */
+/** What Neutron writes of networks, without identities: those are others. */
 const TABLES = [
   ["logical_switch", "name,external_ids:neutron\\:network_name"],
   ["logical_switch_port", "name,type,addresses,port_security"],

@@ -1,10 +1,10 @@
 #!/bin/sh
-# One member of OVN's northbound (nb) or southbound (sb) database.
+# One member of OVN's northbound (nb) or southbound (sb) database: ovn-db.sh SIDE [prepare]
 #
-#   ovn-db.sh SIDE prepare   gives a member without data its file, and says in the termination message which database it
-#                            is of. The first member makes one, the others join; where another member has data, the first
-#                            one joins, too: a disk that was lost must not become a second database.
-#   ovn-db.sh SIDE           serves it. A member that has data starts with it, so that a loss of all of them needs no hand.
+# It serves it. A member that has data starts with it, so that a loss of all of them needs no hand. With `prepare` it
+# gives a member without data its file, and says in the termination message which database it is of. The first member
+# makes one, and the others join. Where another member has data, the first one joins, too: a disk that was lost must not
+# become a second database.
 set -eu
 trap 'exit 143' TERM INT
 side=$1

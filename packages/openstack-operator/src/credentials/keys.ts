@@ -16,7 +16,7 @@ export function firstKeys(make: () => string = newFernetKey, staged = 1): Fernet
 }
 
 /** How many keys wait before and after a rotation. */
-export interface Staging {
+export interface StagedCounts {
   readonly before: number;
   readonly after: number;
 }
@@ -25,7 +25,7 @@ export interface Staging {
 export function rotatedKeys(
   keys: FernetKeys,
   kept: number,
-  { before, after }: Staging = { before: 1, after: 1 },
+  { before, after }: StagedCounts = { before: 1, after: 1 },
   make: () => string = newFernetKey,
 ): FernetKeys {
   const numbers = Object.keys(keys)

@@ -53,7 +53,8 @@ function databasesOf(pods: readonly Pod[]): string[] {
     if (metadata.labels?.[labels.component] !== NORTHBOUND || metadata.deletionTimestamp !== undefined) return [];
     const { state } = status?.initContainerStatuses?.find(({ name }) => name === PREPARATION) ?? {};
     const ended = state?.terminated as { readonly exitCode?: number; readonly message?: string } | undefined;
-    return ended?.exitCode === 0 && /^[0-9a-f-]{36}$/.test(ended.message ?? "") ? [ended.message ?? ""] : [];
+    const identity = ended?.message ?? "";
+    return ended?.exitCode === 0 && /^[0-9a-f-]{36}$/.test(identity) ? [identity] : [];
   });
   return [...new Set(said)].toSorted();
 }

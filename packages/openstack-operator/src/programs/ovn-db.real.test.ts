@@ -16,7 +16,7 @@ const WAIT = 30_000;
 
 async function eventually(milliseconds: number, check: () => boolean): Promise<void> {
   for (const end = Date.now() + milliseconds; !check(); await sleep(50))
-    if (Date.now() > end) throw new Error(`never came: ${check}`);
+    if (Date.now() > end) throw new Error(`never came: ${check.toString()}`);
 }
 
 /** Members of one database, each with an address of its own in a network of their own. */
