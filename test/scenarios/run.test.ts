@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { Agent, get } from "node:https";
 import { afterEach, expect, test, vi } from "vitest";
-import { Lease } from "@causeway/kubernetes";
+import { Event, Lease } from "@causeway/kubernetes";
 import { cloudConf, stageFolder, stageManager, type ManagerStage } from "../support/manager-stage.ts";
 import { TIMEOUT } from "../support/processes.ts";
 
@@ -72,9 +72,15 @@ test("the cloud controller runs with a manifest's flags: elected, healthy, nodes
 test("refused credentials keep the controller from leading and unready until cloud.conf is corrected", async () => {
   const { w, conf, config, start } = await staged();
   writeFileSync(conf, cloudConf(config, "wrong"));
+  await w.createService("web");
   const ccm = start("--leader-elect", "--bind-address=127.0.0.1", "--secure-port=20261");
   const joining = w.joinAll();
   await ccm.until(/refused the user name/);
+  const refused = () =>
+    w.client
+      .list(Event, { namespace: "default", fieldSelector: "reason=CloudCredentialsRefused" })
+      .then((l) => l.items);
+  await expect.poll(async () => (await refused()).map(({ involvedObject }) => involvedObject.name)).toEqual(["web"]);
   expect(await ask(20261, "/readyz")).toBe(503);
   expect(await ask(20261, "/healthz")).toBe(200);
   expect(await w.client.find(Lease, lease)).toBeUndefined();

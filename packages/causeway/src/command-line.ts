@@ -17,7 +17,7 @@ export async function runCommandLine(program: (signal: AbortSignal) => CommandUn
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
   try {
-    await program(stopping.signal).parseAsync(process.argv);
+    await program(stopping.signal).parseAsync(withShortVersion(process.argv));
     if (!stopping.signal.aborted) process.exitCode ??= 0;
   } catch (error) {
     if (!stopping.signal.aborted) {
@@ -26,4 +26,9 @@ export async function runCommandLine(program: (signal: AbortSignal) => CommandUn
     }
   }
   setTimeout(() => process.exit(), grace).unref();
+}
+
+/** `causeway -v` is `causeway --version`, as of node and npm; after a command, `-v` is the level of the log. */
+export function withShortVersion(argv: readonly string[]): string[] {
+  return argv.length === 3 && argv[2] === "-v" ? [...argv.slice(0, 2), "--version"] : [...argv];
 }

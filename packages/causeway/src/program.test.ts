@@ -2,6 +2,7 @@ import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
+import { withShortVersion } from "./command-line.ts";
 import { program } from "./program.ts";
 
 const root = program(new AbortController().signal);
@@ -58,6 +59,38 @@ describe("options of up", () => {
 
   test("results are a table, JSON or YAML", () => {
     expect(option("--output")?.argChoices).toEqual(["table", "json", "yaml"]);
+  });
+});
+
+describe("-v", () => {
+  test("alone is the version, and belongs to the command after one", () => {
+    expect(withShortVersion(["node", "causeway", "-v"])).toEqual(["node", "causeway", "--version"]);
+    expect(withShortVersion(["node", "causeway", "doctor", "-v"])).toEqual(["node", "causeway", "doctor", "-v"]);
+  });
+
+  test("is an option of every command that has --log-level", () => {
+    const logging = all(root).filter(({ options }) => options.some(({ long }) => long === "--log-level"));
+    const without = logging.filter(({ options }) => !options.some(({ short }) => short === "-v"));
+    expect(without.map((command) => command.name())).toEqual([]);
+    expect(logging.length).toBeGreaterThan(20);
+  });
+
+  test.each([
+    [[], "warn"],
+    [["-v", "0"], "warn"],
+    [["-v=2"], "info"],
+    [["-v6"], "debug"],
+    [["--v", "4"], "debug"],
+    [["--log-level", "error"], "error"],
+  ])("sets the level of the log: %s", (words, level) => {
+    const doctor = program(new AbortController().signal).commands.find((command) => command.name() === "doctor");
+    doctor?.parseOptions(words);
+    expect(doctor?.opts()).toMatchObject({ logLevel: level });
+  });
+
+  test("refuses a level that is no number", () => {
+    const doctor = program(new AbortController().signal).commands.find((command) => command.name() === "doctor");
+    expect(() => doctor?.parseOptions(["-v", "much"])).toThrow('-v must be a whole number, and is "much"');
   });
 });
 

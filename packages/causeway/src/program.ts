@@ -25,6 +25,7 @@ import { upCommand } from "./commands/up/command.ts";
 import { versionCommand } from "./commands/version/command.ts";
 import { ownVersion } from "./release.ts";
 import { settled } from "./terminal/settle.ts";
+import { withVerbosity } from "./options/verbosity.ts";
 import { wrapHelp } from "./terminal/wrap-help.ts";
 
 /** The commands in the order of the help. Each folder of commands/ has one. */
@@ -87,7 +88,7 @@ Examples:
   for (const command of commands) root.addCommand(command(signal));
   root.addCommand(completionCommand(() => root));
   root.addCommand(machineCommand(signal), { hidden: true });
-  return wrapping(settled(root));
+  return wrapping(settled(withVerbosity(root)));
 }
 
 /** Has help texts of the command and of those below it broken at the terminal's width. */

@@ -9,7 +9,10 @@ import { internal, os, pause, setStage, tcp, udp } from "./stage.ts";
 const stage = setStage(2);
 const key = { namespace: "default", name: "web" };
 
-async function explained(loadBalancer: Partial<LoadBalancerConfig> = {}): Promise<ServiceExplanation | undefined> {
+async function explained(
+  loadBalancer: Partial<LoadBalancerConfig> = {},
+  clusterName = "c",
+): Promise<ServiceExplanation | undefined> {
   const { w, cloud } = stage();
   const stopping = new AbortController();
   const connected = connectCloud(loadCloudsYaml({ text: cloud.cloudsYaml, cloud: "simulator" }));
@@ -18,7 +21,7 @@ async function explained(loadBalancer: Partial<LoadBalancerConfig> = {}): Promis
   const running = informers.run(stopping.signal);
   const defaults = defaultCloudConfig();
   const config = { ...defaults, loadBalancer: { ...defaults.loadBalancer, ...loadBalancer } };
-  const options = { informers, cloud: connected, watch, config, clusterName: "c", clock: systemClock };
+  const options = { informers, cloud: connected, watch, config, clusterName, clock: systemClock };
   const answer = await explainService(options, key, stopping.signal);
   stopping.abort();
   await running;
@@ -140,3 +143,15 @@ async function explainedWhile(provider: string, status: string): Promise<Service
   await w.change("web", { spec: { ports: [tcp(81)] }, metadata: { annotations: { [os("connection-limit")]: "9" } } });
   return explained({ provider });
 }
+
+test("an explanation for another cluster name has the name that the load balancer has", async () => {
+  const { w, run } = stage();
+  const manager = run({ provider: "ovn" });
+  await w.createService("web");
+  await w.served("web");
+  await manager.stop();
+  expect((await explained({ provider: "ovn" }))?.formerName).toBeUndefined();
+  expect((await explained({ provider: "ovn" }, "other"))?.formerName).toBe("kube_service_c_default_web");
+  // Deletes the Service's load balancer.
+  run({ provider: "ovn" });
+});

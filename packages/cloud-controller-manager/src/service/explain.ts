@@ -31,6 +31,8 @@ export type ExplainedRound<S = Step> = readonly ExplainedStep<S>[];
 
 /** What the reconciles of a Service would do from now on, if nothing else happened. */
 export interface ServiceExplanation {
+  /** The name of its load balancer, which has another cluster name in it; the plan renames it. */
+  readonly formerName?: string | undefined;
   /** Of its security group, which come first. */
   readonly securityGroup: readonly ExplainedRound<GroupStep>[];
   /**
@@ -68,7 +70,12 @@ export async function explainService(
   const observed = await gather(from, key, signal);
   if (!observed) return undefined;
   const group = await gatherGroup({ ...from, leftovers: new Leftovers(from.cloud, from.watch) }, key, signal);
-  return { securityGroup: group ? groupRounds(group) : [], ...serviceRounds(observed, options.clock.now()) };
+  const { formerName } = observed;
+  return {
+    ...(formerName === undefined ? {} : { formerName }),
+    securityGroup: group ? groupRounds(group) : [],
+    ...serviceRounds(observed, options.clock.now()),
+  };
 }
 
 function serviceRounds(observed: Observed, now: number): Omit<ServiceExplanation, "securityGroup"> {

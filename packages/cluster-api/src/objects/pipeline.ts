@@ -30,6 +30,7 @@ export async function publish<T extends KubeObject>(
     await publishStatus(context.informers.client, type, object, { status, fieldManager, signal });
   } catch (error) {
     if (!isNotFound(error)) throw error;
+    return;
   }
   for (const event of events) context.events.event(object, event);
 }

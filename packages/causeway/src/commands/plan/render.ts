@@ -2,6 +2,7 @@ import type { ServiceExplanation } from "@causeway/cloud-controller-manager";
 
 /** What is printed of an explanation, whatever it is of. */
 export interface PrintedPlan {
+  readonly formerName?: string | undefined;
   readonly securityGroup?: readonly Round[];
   readonly rounds: readonly Round[];
   readonly complete: boolean;
@@ -29,10 +30,12 @@ export interface PlannedService {
 }
 
 /** The rounds with their steps, fields that change, and calls; then what they come to. */
-export function renderPlan({ securityGroup = [], rounds, complete, wait, events, status }: PrintedPlan): string {
+export function renderPlan(plan: PrintedPlan): string {
+  const { formerName, securityGroup = [], rounds, complete, wait, events, status } = plan;
   const steps = [...securityGroup, ...rounds].flat();
   const calls = steps.flatMap((step) => step.calls);
   const lines = [
+    ...(formerName === undefined ? [] : [renaming(formerName)]),
     ...securityGroup.flatMap((round, i) => roundLines(`security group, round ${i + 1}:`, round)),
     ...rounds.flatMap((round, i) => roundLines(`round ${i + 1}:`, round)),
     ...events.map((event) => `event ${event.type} ${event.reason}: ${event.message}`),
@@ -48,6 +51,11 @@ export function renderPlan({ securityGroup = [], rounds, complete, wait, events,
     ...(complete ? [] : ["a load balancer is in ERROR: where the cloud cannot fail it over, other steps follow"]),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** A plan with a wrong --cluster-name looks like that of a cluster that was renamed. */
+function renaming(formerName: string): string {
+  return `warning: the load balancer is ${formerName}, of another cluster name: unless the cluster was renamed, give its own with --cluster-name`;
 }
 
 /** True if a reconcile would change something. */

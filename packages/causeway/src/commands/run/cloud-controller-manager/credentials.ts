@@ -2,6 +2,7 @@ import { hasCode, messageOf } from "@causeway/foundation";
 import { connectCloud } from "@causeway/openstack";
 import { readConfiguration, type Configuration } from "./configuration.ts";
 import type { Run } from "./manager.ts";
+import { reportRefusal, type Reporting } from "./refused-services.ts";
 
 /** Milliseconds between two reads of cloud.conf, and between two attempts with the same refused credentials. */
 const PAUSE = 5_000;
@@ -10,10 +11,10 @@ const REFUSED = ["OPENSTACK_UNAUTHORIZED", "OPENSTACK_FORBIDDEN", "CLOUD_CONFIG_
 
 /** Whether the cloud accepts the credentials of cloud.conf. Until it has done so once, the controller is not ready. */
 export class Credentials {
-  readonly #run: Pick<Run, "path" | "clock" | "log">;
+  readonly #run: Pick<Run, "path"> & Reporting;
   #refusal: string | undefined = "the cloud has not accepted the credentials yet";
 
-  constructor(run: Pick<Run, "path" | "clock" | "log">) {
+  constructor(run: Pick<Run, "path"> & Reporting) {
     this.#run = run;
   }
 
@@ -38,6 +39,7 @@ export class Credentials {
       }
       if (error !== this.#refusal) log.error("the cloud refuses the credentials of cloud.conf: not leading", { error });
       this.#refusal = error;
+      await reportRefusal(this.#run, error, signal);
     }
     return undefined;
   }
