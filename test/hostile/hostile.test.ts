@@ -1,19 +1,22 @@
 /**
  * Attacks of one tenant's users on its own API, against a running demo with two tenants: neither the management API nor
- * the other tenant may notice. CAUSEWAY_HOSTILE_ONLY runs the attacks whose titles contain it.
+ * the other tenant may notice. CAUSEWAY_HOSTILE_ONLY runs the attacks whose titles contain it, CAUSEWAY_SHARE=K/N every
+ * N-th. CAUSEWAY_HOSTILE_SLACK multiplies the times, and the growth of memory, that pass: a machine that others use, too,
+ * shows whether somebody was stopped, and not by how much they were slowed.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attacks } from "./attacks/index.ts";
 import { latencyTable, percentile, type Latencies } from "./figures.ts";
 import { openHostile, type Hostile } from "./stage.ts";
 
+const SLACK = Number(process.env["CAUSEWAY_HOSTILE_SLACK"] ?? 1);
 /** Milliseconds within which the management API answers, always. */
-const LATEST = 500;
-const P99 = 100;
+const LATEST = 500 * SLACK;
+const P99 = 100 * SLACK;
 /** How much slower the other tenant's p99 may become. */
-const SLOWER = 1.5;
+const SLOWER = 1.5 * SLACK;
 /** How much of the memory may remain after the attacks, against before. */
-const GROWTH = 1.2;
+const GROWTH = 1 + 0.2 * SLACK;
 /**
  * Milliseconds of quiet that the attacks are compared with: so long before them and so long after, since a machine that
  * others use changes.
@@ -21,7 +24,8 @@ const GROWTH = 1.2;
 const QUIET = 10_000;
 
 const only = process.env["CAUSEWAY_HOSTILE_ONLY"] ?? "";
-const chosen = attacks.filter((attack) => attack.title.includes(only));
+const [turn = 1, of = 1] = (process.env["CAUSEWAY_SHARE"] ?? "1/1").split("/").map(Number);
+const chosen = attacks.filter(({ title }, at) => title.includes(only) && at % of === turn - 1);
 
 describe("a tenant that is attacked by its own users", () => {
   let hostile: Hostile;
@@ -67,7 +71,7 @@ describe("a tenant that is attacked by its own users", () => {
     expect(hostile.system.child.exitCode, "the system's exit code").toBeNull();
   });
 
-  test("the management API's p99 over all attacks is at most 100 ms", () => {
+  test(`the management API's p99 over all attacks is at most ${P99} ms`, () => {
     expect(
       percentile(
         [...seen.values()].flatMap((s) => s.management),
@@ -76,14 +80,14 @@ describe("a tenant that is attacked by its own users", () => {
     ).toBeLessThanOrEqual(P99);
   });
 
-  test("memory returns to within 20 % of what it was, once the attackers have left", async () => {
+  test(`memory returns to within ${Math.round(100 * (GROWTH - 1))} % of what it was, once the attackers have left`, async () => {
     hostile.leave();
     await expect
       .poll(() => (after = hostile.memory()), { timeout: 60_000, interval: 1_000 })
       .toBeLessThanOrEqual(GROWTH * before);
   });
 
-  test("the other tenant's p99 over all attacks is at most 1.5 times its quiet value", async () => {
+  test(`the other tenant's p99 over all attacks is at most ${SLOWER} times its quiet value`, async () => {
     await measureQuiet();
     const under = percentile(
       [...seen.values()].flatMap((s) => s.tenant),
