@@ -22,7 +22,7 @@ const encoded = (values: Record<string, string>): Record<string, string> =>
 const available = async (w: OperatorWorld): Promise<Map<string, number>> =>
   new Map(
     (await w.list(Deployment))
-      .filter(({ spec }) => JSON.stringify(spec.template).includes("--https-socket"))
+      .filter(({ spec }) => JSON.stringify(spec.template).includes("/programs/front.py"))
       .map(({ metadata, status }) => [metadata.name, status?.availableReplicas ?? 0]),
   );
 

@@ -18,6 +18,20 @@ import {
 const CONFIG = ["--config-dir", "/etc/nova/nova.conf.d"];
 const schemas = ["nova-db-sync", "nova-cell-sync", "nova-register", "nova-broker-init"];
 
+/**
+ * Each conductor has the manager of both kinds, which exits if Placement is registered and does not respond. That of a
+ * cell also frees ports and volumes of a server that could not be built, and places it again.
+ */
+const conductorNeeds = [
+  ...backends("nova"),
+  broker("nova"),
+  identity,
+  needs("placement-api", "api"),
+  uses("neutron-server", "api"),
+  uses("glance-api", "api"),
+  uses("cinder-api", "api"),
+];
+
 /** Nova's Jobs, APIs and workers, and nova-compute on every node with the role Compute. */
 export const nova: readonly Component[] = [
   ...databaseJobs("nova", ["nova-manage", ...CONFIG, "api_db", "sync"], ["nova_api"]),
@@ -47,15 +61,7 @@ export const nova: readonly Component[] = [
     image: "nova",
     command: ["nova-conductor", ...CONFIG],
     topic: "conductor",
-    connections: [
-      ...backends("nova"),
-      broker("nova"),
-      identity,
-      needs("placement-api", "api"),
-      uses("neutron-server", "api"),
-      uses("glance-api", "api"),
-      uses("cinder-api", "api"),
-    ],
+    connections: conductorNeeds,
     after: schemas,
   }),
   worker("nova", {
@@ -63,8 +69,7 @@ export const nova: readonly Component[] = [
     does: "Conductor of the first cell: database access of its compute nodes.",
     command: ["nova-conductor", ...CONFIG],
     topic: "conductor",
-    // Each conductor has the manager of both kinds, which exits if Placement is registered and does not respond.
-    connections: [...backends("nova"), broker("nova"), identity, needs("placement-api", "api")],
+    connections: conductorNeeds,
     after: schemas,
   }),
   worker("nova", {
@@ -72,7 +77,14 @@ export const nova: readonly Component[] = [
     does: "Chooses nodes for servers. It exits at the start if Placement does not respond.",
     command: ["nova-scheduler", ...CONFIG],
     topic: "scheduler",
-    connections: [...backends("nova"), broker("nova"), identity, needs("placement-api", "api")],
+    // It asks for each port of a new server whether a smart card manages it.
+    connections: [
+      ...backends("nova"),
+      broker("nova"),
+      identity,
+      needs("placement-api", "api"),
+      uses("neutron-server", "api"),
+    ],
     after: schemas,
   }),
   wsgi("nova", {

@@ -30,6 +30,7 @@ describe("the programs that pods mount", () => {
     for (const { programs = [] } of onRequest) programs.forEach((name) => used.add(name));
     const others = [
       "drain.sh",
+      "front.py",
       "lines.py",
       "wait-for.sh",
       "restore.py",

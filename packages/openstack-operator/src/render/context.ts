@@ -136,15 +136,29 @@ export const underLines = (component: Component, command: readonly string[]): st
   ...command,
 ];
 
+/** The program that serves TLS in front of uWSGI's workers, and reads requests before them. */
+export const FRONT = "front.py";
+/** Where uWSGI listens behind it. */
+const BEHIND = "/tmp/api.sock";
+
 /** What a component runs in the deployment's release. */
-export function commandOf({ release, tls }: OpenStackDeploymentSpec, component: Component): readonly string[] {
-  const { command: latest, earlier } = component;
-  const command = earlier && release < earlier.before ? earlier.command : latest;
-  const at = command.indexOf("--http-socket");
-  if (!tls || at < 0 || !tlsPortOf(component)) return command;
-  const socket = [command[at + 1], TLS.certificate, TLS.key].join(",");
-  return [...command.slice(0, at), "--https-socket", socket, ...command.slice(at + 2)];
+export function commandOf(spec: OpenStackDeploymentSpec, component: Component): readonly string[] {
+  const command = plainCommand(spec, component);
+  if (!hasFront(spec, component)) return command;
+  const at = command.indexOf(HTTP);
+  const port = command[at + 1]?.replace(/^:/, "") ?? "";
+  const front = ["/usr/bin/python3", "-IS", `/programs/${FRONT}`, port, TLS.certificate, TLS.key];
+  return [...front, ...command.slice(0, at), "--socket", BEHIND, ...command.slice(at + 2)];
 }
+
+/** Does a component run under uWSGI, and serve TLS? */
+export const hasFront = (spec: OpenStackDeploymentSpec, component: Component): boolean =>
+  spec.tls !== undefined && tlsPortOf(component) !== undefined && plainCommand(spec, component).includes(HTTP);
+
+const HTTP = "--http-socket";
+
+const plainCommand = ({ release }: OpenStackDeploymentSpec, { command, earlier }: Component): readonly string[] =>
+  earlier && release < earlier.before ? earlier.command : command;
 
 /** Where the configuration of a service is, on the nodes of a group, as one component has it or as all others do. */
 export const configurationKey = (service: OpenStackService, group = "", component?: Component): string =>

@@ -22,6 +22,8 @@ import { programsOf } from "../programs/programs.ts";
 import {
   configurationKey,
   digestOf,
+  FRONT,
+  hasFront,
   LINES,
   metadataOf,
   type ConfigurationNames,
@@ -128,7 +130,8 @@ function programNames(spec: OpenStackDeploymentSpec, component: Component): stri
   const asking = askingProgram(component) ?? [];
   const exporter = exporterOf(spec, component)?.programs ?? [];
   const stop = drains(component) ? ["drain.sh"] : component.settles === undefined ? [] : [component.settles];
-  return [LINES, ...(component.programs ?? []), ...stop, ...gate, ...[asking].flat(), ...exporter];
+  const front = hasFront(spec, component) ? [FRONT] : [];
+  return [LINES, ...(component.programs ?? []), ...front, ...stop, ...gate, ...[asking].flat(), ...exporter];
 }
 
 function distinct(problems: readonly OptionProblem[]): OptionProblem[] {

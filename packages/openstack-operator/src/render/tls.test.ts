@@ -121,10 +121,12 @@ describe.each(OPENSTACK_RELEASES.map(({ release }) => release))("TLS of the APIs
   });
 });
 
-test("uWSGI serves TLS with the certificate, and Neutron before 2025.1 by its own options", () => {
+test("a program serves TLS with the certificate in front of uWSGI, and Neutron before 2025.1 by its own options", () => {
   const { command } = podOf(desire(), "keystone-api").containers[0] as { command: string[] };
-  const at = command.indexOf("--https-socket");
-  expect(command[at + 1]).toBe(":5000,/etc/openstack-tls/tls.crt,/etc/openstack-tls/tls.key");
+  const at = command.indexOf("/programs/front.py");
+  const certificate = ["/etc/openstack-tls/tls.crt", "/etc/openstack-tls/tls.key"];
+  expect(command.slice(at + 1, at + 5)).toEqual(["5000", ...certificate, "uwsgi"]);
+  expect(command[command.indexOf("--socket") + 1]).toBe("/tmp/api.sock");
   const fileOf = (desired: Desired, start: string) =>
     openOf(desired).find(({ metadata }) => metadata.name.startsWith(start))?.data?.["service.conf"] ?? "";
   expect(fileOf(desire("2024.1"), "cloud-neutron-etc-")).toContain("use_ssl = true");
@@ -134,7 +136,7 @@ test("uWSGI serves TLS with the certificate, and Neutron before 2025.1 by its ow
 
 test("without TLS nothing of it is rendered", () => {
   const desired = desire("2025.1", {});
-  expect(JSON.stringify(desired.all)).not.toMatch(/openstack-tls|https-socket|SSL_CERT_FILE|cafile = /);
+  expect(JSON.stringify(desired.all)).not.toMatch(/openstack-tls|front\.py|SSL_CERT_FILE|cafile = /);
 });
 
 test("another certificate rolls the pods of its API alone, another authority all that trust it, and neither a Job", () => {

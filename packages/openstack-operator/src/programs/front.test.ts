@@ -1,0 +1,247 @@
+import { createAuthority, issueCertificate } from "@causeway/foundation";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, connect as connectPlain, type AddressInfo, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect } from "node:tls";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+
+vi.setConfig({ testTimeout: 60_000 });
+const program = join(import.meta.dirname, "../../programs/front.py");
+const python = spawnSync("python3", ["-c", "import ssl"]).status === 0;
+
+/** Stands for uWSGI with one worker: it says what it got, and how long its body was. */
+const WORKER = `
+import json, os, signal, socket, struct, sys, time
+stopped = []
+signal.signal(signal.SIGTERM, lambda *_: (print("stopped", flush=True), os._exit(0)))
+listener = socket.socket(socket.AF_UNIX); listener.bind(os.environ["FRONT_SOCKET"]); listener.listen(100)
+def read(connection, count):
+    data = b""
+    while len(data) < count:
+        block = connection.recv(count - len(data))
+        if not block: break
+        data += block
+    return data
+while True:
+    connection, _ = listener.accept()
+    _, size, _ = struct.unpack("<BHB", read(connection, 4))
+    data, variables = read(connection, size), {}
+    while data:
+        pair = []
+        for _ in range(2):
+            (length,) = struct.unpack("<H", data[:2]); pair.append(data[2:2 + length].decode("latin-1")); data = data[2 + length:]
+        variables[pair[0]] = pair[1]
+    body = read(connection, int(variables.get("CONTENT_LENGTH", "0")))
+    if "HTTP_TRANSFER_ENCODING" in variables:
+        while not body.endswith(b"0\\r\\n\\r\\n"): body += connection.recv(65536)
+    print("request", flush=True)
+    if variables["QUERY_STRING"].startswith("wait="): time.sleep(float(variables["QUERY_STRING"][5:]))
+    size = int(variables["QUERY_STRING"][5:]) if variables["QUERY_STRING"].startswith("size=") else 0
+    text = "x" * size if size else json.dumps({"body": len(body), **variables})
+    connection.sendall(b"HTTP/1.1 200 OK\\r\\nConnection: close\\r\\n\\r\\n" + text.encode())
+    connection.close()
+`;
+
+let dir = "";
+let child: ChildProcess | undefined;
+let port = 0;
+let said = "";
+let connections = 0;
+const open: Socket[] = [];
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), "front-"));
+  const now = Date.now();
+  const lifetime = 3_600_000;
+  const authority = await createAuthority({ commonName: "authority", lifetime, now });
+  const pair = await issueCertificate(authority, {
+    commonName: "api",
+    dnsNames: ["api"],
+    usages: ["server"],
+    lifetime,
+    now,
+  });
+  writeFileSync(join(dir, "ca.crt"), authority.certificate);
+  writeFileSync(join(dir, "tls.crt"), pair.certificate);
+  writeFileSync(join(dir, "tls.key"), pair.key, { mode: 0o600 });
+  writeFileSync(join(dir, "worker.py"), WORKER);
+});
+afterAll(() => rmSync(dir, { recursive: true }));
+afterEach(async () => {
+  for (const socket of open.splice(0)) socket.destroy();
+  if (!child || child.exitCode !== null || child.signalCode !== null) return;
+  const closed = new Promise((resolve) => child?.once("close", resolve));
+  child.kill("SIGTERM");
+  await closed;
+});
+
+async function until(check: () => boolean | Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + 30_000; !(await check());) {
+    if (Date.now() > end) throw new Error(`never came: ${check.toString()}; ${said}`);
+    await new Promise((done) => setTimeout(done, 20));
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, done));
+  const { port: free } = server.address() as AddressInfo;
+  await new Promise((done) => server.close(done));
+  return free;
+}
+
+async function start(env: Record<string, string> = {}): Promise<void> {
+  port = await freePort();
+  said = "";
+  const args = [program, String(port), join(dir, "tls.crt"), join(dir, "tls.key"), "python3", join(dir, "worker.py")];
+  child = spawn("python3", ["-IS", ...args], {
+    env: { ...process.env, FRONT_SOCKET: join(dir, "api.sock"), ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  child.stdout?.on("data", (chunk) => (said += String(chunk)));
+  child.stderr?.on("data", (chunk) => (said += String(chunk)));
+  await until(async () => (await ask("GET / HTTP/1.1\r\n\r\n").catch(() => "")).includes("200 OK"));
+  said = "";
+}
+
+const tls = (): Socket => {
+  const socket = connect({ port, host: "127.0.0.1", servername: "api", ca: readFileSync(join(dir, "ca.crt")) });
+  open.push(socket);
+  return socket;
+};
+
+/** What a request gets, as a whole. */
+function ask(text: string | Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = tls();
+    let answer = "";
+    socket.once("secureConnect", () => connections++);
+    socket.on("data", (chunk) => (answer += String(chunk)));
+    socket.once("error", reject);
+    socket.once("close", () => resolve(answer));
+    socket.write(text);
+  });
+}
+
+const bodyOf = (answer: string): Record<string, unknown> =>
+  JSON.parse(answer.split("\r\n\r\n").at(-1) ?? "") as Record<string, unknown>;
+
+/** A client that is slow in its handshake, its headers or its body; the promise ends when it is dropped. */
+function slow(in_: "handshake" | "headers" | "body"): { dropped: Promise<void>; started: Promise<void> } {
+  const started = Promise.withResolvers<void>();
+  const plain = in_ === "handshake";
+  const socket = plain ? connectPlain(port, "127.0.0.1") : tls();
+  if (plain) open.push(socket);
+  let drip: NodeJS.Timeout | undefined;
+  socket.once(plain ? "connect" : "secureConnect", () => {
+    if (plain) socket.write(Buffer.from("1603010200010001fc0303", "hex"));
+    else socket.write(in_ === "headers" ? "GET / HTTP/1.1\r\n" : "POST / HTTP/1.1\r\nContent-Length: 1000\r\n\r\n");
+    // It is never silent for long.
+    if (!plain) drip = setInterval(() => socket.write("x: y\r\n"), 100);
+    started.resolve();
+  });
+  socket.on("error", () => {});
+  socket.resume();
+  const dropped = new Promise<void>((resolve) =>
+    socket.once("close", () => {
+      clearInterval(drip);
+      started.resolve();
+      resolve();
+    }),
+  );
+  return { dropped, started: started.promise };
+}
+
+describe.skipIf(!python)("the front of an API with TLS", () => {
+  test("hands a request over as it is, with what the worker has to know of it", async () => {
+    await start();
+    const answer = await ask(
+      "POST /v3/a%20b?c=d HTTP/1.1\r\nHost: api:5000\r\nContent-Type: text/plain\r\nX_Auth_Token: no\r\nX-A: 1\r\nx-a: 2\r\nContent-Length: 3\r\n\r\nabc",
+    );
+    expect(bodyOf(answer)).toMatchObject({
+      body: 3,
+      REQUEST_METHOD: "POST",
+      PATH_INFO: "/v3/a b",
+      QUERY_STRING: "c=d",
+      REQUEST_URI: "/v3/a%20b?c=d",
+      HTTP_HOST: "api:5000",
+      HTTP_X_A: "1, 2",
+      CONTENT_TYPE: "text/plain",
+      HTTPS: "on",
+      REMOTE_ADDR: "127.0.0.1",
+      SERVER_PORT: String(port),
+    });
+    expect(bodyOf(answer)).not.toHaveProperty("HTTP_X_AUTH_TOKEN");
+  });
+
+  test("passes long bodies, chunked ones and long responses, and tells a client that waits to go on", async () => {
+    await start();
+    const long = Buffer.alloc(3_000_000, "a");
+    const posted = Buffer.concat([Buffer.from(`PUT / HTTP/1.1\r\nContent-Length: ${long.length}\r\n\r\n`), long]);
+    expect(bodyOf(await ask(posted))).toMatchObject({ body: long.length });
+    const chunks = "5\r\nabcde\r\n0\r\n\r\n";
+    const chunked = await ask(`PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`);
+    expect(bodyOf(chunked)).toMatchObject({ body: chunks.length, HTTP_TRANSFER_ENCODING: "chunked" });
+    expect((await ask("GET /?size=3000000 HTTP/1.1\r\n\r\n")).split("\r\n\r\n")[1]).toHaveLength(3_000_000);
+    const waits = await ask("POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nab");
+    expect(waits).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK/);
+    expect(bodyOf(waits)).toMatchObject({ body: 2 });
+  });
+
+  test.each([
+    ["no protocol", "GET /\r\n\r\n", "400 Bad Request"],
+    ["a header without a name", "GET / HTTP/1.1\r\n: x\r\n\r\n", "400 Bad Request"],
+    ["two lengths", "GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "400 Bad Request"],
+    [
+      "a length and chunks",
+      "GET / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+      "400 Bad Request",
+    ],
+    ["headers without an end", `GET / HTTP/1.1\r\nx: ${"y".repeat(80_000)}`, "431 Request Header Fields Too Large"],
+  ])("refuses %s, and no worker gets it", async (_, text, status) => {
+    await start();
+    expect(await ask(text)).toMatch(new RegExp(`^HTTP/1\\.1 ${status}`));
+    expect(said).toBe("");
+  });
+
+  test("keeps slow clients from the worker, and drops them when their time is over", async () => {
+    await start({ FRONT_HEADER_SECONDS: "3", FRONT_BODY_SECONDS: "3" });
+    const clients = (["handshake", "headers", "body"] as const).flatMap((kind) => [slow(kind), slow(kind), slow(kind)]);
+    await Promise.all(clients.map(({ started }) => started));
+    expect(await ask("GET / HTTP/1.1\r\n\r\n")).toContain("200 OK");
+    await Promise.all(clients.map(({ dropped }) => dropped));
+    // The request alone was one for the worker.
+    expect(said).toBe("request\n");
+  });
+
+  test("drops the slowest where there are too many, and serves the others", async () => {
+    await start({ FRONT_CONNECTIONS: "4", FRONT_HEADER_SECONDS: "600", FRONT_BODY_SECONDS: "600" });
+    const clients = Array.from({ length: 12 }, () => slow("headers"));
+    await Promise.all(clients.map(({ started }) => started));
+    expect(await ask("GET / HTTP/1.1\r\n\r\n")).toContain("200 OK");
+    await clients[0]?.dropped;
+  });
+
+  test("ends the requests that it has before it stops, and takes no other ones", async () => {
+    await start();
+    connections = 0;
+    const answers = Array.from({ length: 3 }, () => ask("GET /?wait=0.5 HTTP/1.1\r\n\r\n"));
+    await until(() => said.includes("request") && connections === answers.length);
+    const closed = new Promise((resolve) => child?.once("close", resolve));
+    child?.kill("SIGTERM");
+    for (const answer of await Promise.all(answers)) expect(answer).toContain("200 OK");
+    expect(await closed).toBe(0);
+    expect(said).toBe("request\nrequest\nrequest\nstopped\n");
+    await expect(ask("GET / HTTP/1.1\r\n\r\n")).rejects.toThrow(/ECONNREFUSED/);
+  });
+
+  test("ends when its worker does", async () => {
+    await start();
+    const closed = new Promise((resolve) => child?.once("close", resolve));
+    const found = spawnSync("pgrep", ["-P", String(child?.pid)], { encoding: "utf8" }).stdout.trim();
+    process.kill(Number(found), "SIGKILL");
+    expect(await closed).not.toBe(0);
+  });
+});
