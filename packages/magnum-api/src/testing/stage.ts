@@ -11,6 +11,7 @@ import { REVOKED, type TrusteeOptions } from "../access/trustees.ts";
 import { startMagnum } from "../magnum-api.ts";
 import { clockWith } from "./clock.ts";
 
+export { registryBootstrap } from "../cluster/registry.ts";
 export { probeCluster } from "../probe/probe.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
