@@ -3,7 +3,7 @@ import { Machine } from "@causeway/api";
 import { PersistentVolume } from "@causeway/kubernetes";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { programsFolder, startCase, type Case } from "./magnum-migration/case.ts";
-import { startDriverAddons, type DriverAddons } from "./magnum-migration/driver-addons.ts";
+import { startDriverCloud, type DriverCloud } from "./magnum-migration/driver-cloud.ts";
 import { UUID } from "./magnum-migration/names.ts";
 import { createTenant, known, type InCloud, type Tenant } from "./magnum-migration/tenant.ts";
 
@@ -14,13 +14,13 @@ const CONTENT = "orders of before the migration";
 describe.skipIf(dir === undefined)("a Service and a claim of before a migration", () => {
   let stage: Case;
   let tenant: Tenant;
-  let addons: DriverAddons;
+  let driver: DriverCloud;
   let before: InCloud;
   beforeAll(async () => {
     stage = await startCase(dir ?? "", { withVolumes: true });
     await stage.deny([UUID]);
     await stage.discover();
-    addons = startDriverAddons(stage.source, stage.cloud);
+    driver = startDriverCloud(stage.source, stage.cloud);
     tenant = await createTenant(stage);
     const serverId = await known(tenant.server);
     expect(stage.simulator.write(tenant.volume, { content: CONTENT, serverId })).toBe(true);
@@ -28,7 +28,7 @@ describe.skipIf(dir === undefined)("a Service and a claim of before a migration"
   });
   afterAll(async () => {
     tenant?.close();
-    await addons?.stop();
+    await driver?.stop();
     await stage?.stop();
   });
 
@@ -40,7 +40,7 @@ describe.skipIf(dir === undefined)("a Service and a claim of before a migration"
     const workers = new Set(stage.heat.workers.map(({ id }) => id));
     for (const phase of ["freeze", "import", "switch", "adopt", "roll", "retire"] as const) {
       // From adopt on the cluster's own are those that Causeway runs.
-      if (phase === "adopt") await addons.stop();
+      if (phase === "adopt") await driver.stop();
       await stage.run(phase);
       expect(await tenant.inCloud(), `after ${phase}`).toEqual(before);
       if (phase === "roll" || phase === "retire") continue;

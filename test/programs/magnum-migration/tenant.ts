@@ -5,7 +5,7 @@ import { systemClock } from "@causeway/foundation";
 import { Node, PersistentVolume, PersistentVolumeClaim, Pod, Service } from "@causeway/kubernetes";
 import { startMeter, type Metered } from "../../support/write-meter.ts";
 import type { Case } from "./case.ts";
-import { CINDER } from "./driver-addons.ts";
+import { CINDER } from "./driver-cloud.ts";
 
 const namespace = "default";
 const metadata = { namespace, name: "shop" };

@@ -14,12 +14,12 @@ import { UUID } from "./names.ts";
 
 export const CINDER = "cinder.csi.openstack.org";
 
-export interface DriverAddons {
+export interface DriverCloud {
   /** Ends them; what they made stays. */
   stop(): Promise<void>;
 }
 
-export function startDriverAddons(client: KubernetesClient, cloud: Cloud): DriverAddons {
+export function startDriverCloud(client: KubernetesClient, cloud: Cloud): DriverCloud {
   const stopping = new AbortController();
   const { signal } = stopping;
   const watch = watchCloud(cloud, { intervals: { fast: 200, fastest: 200 } });
