@@ -259,7 +259,7 @@ export class OperatorWorld {
   async #playPod(pod: Pod, number: number): Promise<void> {
     const { metadata, spec, status } = pod;
     const key = { namespace: metadata.namespace ?? "", name: metadata.name };
-    if (metadata.deletionTimestamp !== undefined) return this.client.delete(Pod, key, { gracePeriodSeconds: 0 });
+    if (metadata.deletionTimestamp !== undefined) return this.#endPod(pod, key);
     if (!spec.nodeName) return this.#bind(pod, number);
     const component = metadata.labels?.[COMPONENT] ?? "";
     const fate = this.fateOf(component, pod);
@@ -274,6 +274,15 @@ export class OperatorWorld {
       { type: "merge", body: { status: { ...played, initContainerStatuses: prepared(pod, said) } } },
       { subresource: "status" },
     );
+  }
+
+  /** As a kubelet does: what a Job waits for before it tries again is that its pod has failed. */
+  async #endPod({ metadata, status }: Pod, key: { namespace: string; name: string }): Promise<void> {
+    if ((metadata.finalizers ?? []).length > 0 && !["Succeeded", "Failed"].includes(status?.phase ?? "")) {
+      const body = { status: { phase: "Failed" } };
+      await this.client.patch(Pod, key, { type: "merge", body }, { subresource: "status" });
+    }
+    await this.client.delete(Pod, key, { gracePeriodSeconds: 0 });
   }
 
   async #bind({ metadata, spec }: Pod, number: number): Promise<void> {
