@@ -1,4 +1,4 @@
-import { canonicalJson } from "@causeway/foundation";
+import { canonicalJson, isRecord } from "@causeway/foundation";
 import type { KubeObject, ResourceType } from "@causeway/kubernetes";
 
 /** Marks of a move. On both sides, so that it is resumed after an end at any point. */
@@ -137,13 +137,17 @@ export function withoutMarks(annotations: Readonly<Record<string, string>>): Rec
   return Object.fromEntries(Object.entries(annotations).filter(([key]) => !key.startsWith("move.causeway.dev/")));
 }
 
-/** What must be equal on both sides: everything but what a server counts, with owners by their names. */
+/**
+ * What must be equal on both sides: everything but what a server counts, with owners by their names, and but the
+ * condition Paused, which the controllers of each side write while the move is under way.
+ */
 export function fingerprint(object: KubeObject, known: (uid: string) => boolean): string {
-  const { metadata, ...rest } = object;
+  const { metadata, status, ...rest } = object as KubeObject & { status?: unknown };
   const owners = (metadata.ownerReferences ?? []).filter(({ uid }) => known(uid));
   const { labels = {}, annotations = {}, finalizers = [], name, namespace } = metadata;
   return canonicalJson({
     ...rest,
+    status: withoutPaused(status),
     metadata: {
       name,
       namespace,
@@ -153,4 +157,12 @@ export function fingerprint(object: KubeObject, known: (uid: string) => boolean)
       owners: owners.map(({ uid: _uid, ...owner }) => owner),
     },
   });
+}
+
+function withoutPaused(status: unknown): unknown {
+  if (!isRecord(status)) return status ?? {};
+  const { conditions, ...rest } = status;
+  if (!Array.isArray(conditions)) return status;
+  const others = conditions.filter((each: unknown) => !isRecord(each) || each["type"] !== "Paused");
+  return others.length === 0 ? rest : { ...rest, conditions: others };
 }

@@ -1,6 +1,6 @@
 import { Cluster } from "@causeway/api";
 import { systemClock, VirtualClock } from "@causeway/foundation";
-import { Namespace, Secret, type KubeObject } from "@causeway/kubernetes";
+import { Namespace, Secret, type KubeObject, type KubernetesClient, type ResourceType } from "@causeway/kubernetes";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { moveClusters, type MoveOptions } from "./move.ts";
 import { dying, graph, isPaused, kind, seed, shape, side, type Side } from "./testing/sides.ts";
@@ -74,6 +74,53 @@ describe("the command move", () => {
       expect(ends).toBeGreaterThan(20);
     },
   );
+
+  test("is not held up by controllers of both sides, which write that what is moved is paused", async () => {
+    const namespace = "attended";
+    await seed(one.client, namespace);
+    const { from, to, ...rest } = options(one, two, namespace);
+    const pausedWrites: string[] = [];
+    /** A controller writes right after an object was created, or a Cluster was paused. */
+    const attended = (client: KubernetesClient): KubernetesClient => {
+      const written = async (type: ResourceType<KubeObject>, { metadata }: KubeObject): Promise<void> => {
+        if (!["Cluster", "Machine"].includes(type.kind)) return;
+        const key = { namespace, name: metadata.name };
+        const { status } = (await client.get(type, key)) as { status?: { conditions?: object[] } };
+        const condition = {
+          type: "Paused",
+          status: "True",
+          reason: "Paused",
+          lastTransitionTime: new Date().toISOString(),
+          observedGeneration: metadata.generation,
+        };
+        const conditions = [...(status?.conditions ?? []), condition];
+        await client.patch(type, key, { type: "merge", body: { status: { conditions } } }, { subresource: "status" });
+        pausedWrites.push(type.kind);
+      };
+      return {
+        ...dying(client, { left: Infinity, after: false }),
+        async create(type, object, more) {
+          const created = await client.create(type, object, more);
+          await written(type as ResourceType<KubeObject>, created);
+          return created;
+        },
+        async patch(type, key, patch, more) {
+          const patched = await client.patch(type, key, patch, more);
+          if ("spec" in (patch.body as object) && client === from)
+            await written(type as ResourceType<KubeObject>, patched);
+          return patched;
+        },
+      };
+    };
+    const moved = await moveClusters({ ...rest, from: attended(from), to: attended(to) }, signal);
+    expect(moved).toEqual({ clusters: ["web"], objects: 6 });
+    expect(pausedWrites).toEqual(["Cluster", "Cluster", "Machine"]);
+    const { status } = (await two.client.get(Cluster, { namespace, name: "web" })) as { status?: object };
+    expect(status).toMatchObject({
+      initialization: { infrastructureProvisioned: true, controlPlaneInitialized: true },
+    });
+    expect(await graph(one, namespace)).toEqual([]);
+  });
 
   test("keeps a Cluster paused that was paused before", async () => {
     await seed(one.client, "paused");

@@ -1,6 +1,7 @@
 import { CausewayError, type Clock } from "@causeway/foundation";
 import {
   isAlreadyExists,
+  isConflict,
   Namespace,
   type Condition,
   type KubeObject,
@@ -107,13 +108,34 @@ export async function copy(
     throw new CausewayError("MOVE_TARGET_OCCUPIED", `the target has another ${nameOf(object)}`, {
       hint: "Delete or rename it there, and repeat the command. The clusters of the source stay paused until then.",
     });
-  const { status } = object as { status?: unknown };
-  if (
-    status !== undefined &&
-    fingerprint(there, () => false) !== fingerprint({ ...there, status } as KubeObject, () => false)
-  )
-    await client.update(type, { ...there, status } as KubeObject, { subresource: "status", fieldManager, signal });
+  await copyStatus(client, member, there, signal);
   return there.metadata.uid ?? "";
+}
+
+/** Times that a status is written again which a controller of the target changed meanwhile. */
+const STATUS_ATTEMPTS = 5;
+
+/** Controllers of the target write that the object is paused, and nothing else. */
+async function copyStatus(
+  client: KubernetesClient,
+  { type, object }: Member,
+  created: KubeObject,
+  signal: AbortSignal,
+): Promise<void> {
+  const { status } = object as { status?: unknown };
+  if (status === undefined) return;
+  let there = created;
+  for (let attempt = 1; ; attempt++) {
+    const wanted = { ...there, status } as KubeObject;
+    if (fingerprint(there, () => false) === fingerprint(wanted, () => false)) return;
+    try {
+      await client.update(type, wanted, { subresource: "status", fieldManager, signal });
+      return;
+    } catch (error) {
+      if (!isConflict(error) || attempt === STATUS_ATTEMPTS) throw error;
+      there = await client.get(type, keyOf(object), { signal });
+    }
+  }
 }
 
 /**
