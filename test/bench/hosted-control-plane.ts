@@ -2,7 +2,8 @@
  * Hosted control planes of `causeway up`, a process of its own: time from the request of a control plane until its API
  * reports that it is ready to the holder of its kubeconfig, with the embedded runtime and with processes of Kubernetes'
  * own programs (where they are built); the time for 100 embedded ones at once; memory of a control plane by process,
- * and of the operator for each. `--embedded 20`, `--processes 5`, `--tenants 100`, `--json FILE`.
+ * and of the operator for each. `--embedded 20`, `--processes 5`, `--tenants 100`, `--json FILE`. `--at-once 20` also
+ * runs so many control planes of the real programs at the same time, which takes half a GiB each.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -27,6 +28,8 @@ interface Row {
 const AT_ONCE = 8;
 /** What is still to be done after the last answer (ms): statuses, caches, events. */
 const SETTLE = 10_000;
+/** For each of many that start their programs at once (ms). */
+const LONGEST_TOGETHER = 900_000;
 const VERSION = "v1.34.4";
 
 const { values } = parseArgs({
@@ -35,11 +38,15 @@ const { values } = parseArgs({
     embedded: { type: "string", default: "20" },
     processes: { type: "string", default: "5" },
     tenants: { type: "string", default: "100" },
+    "at-once": { type: "string", default: "0" },
   },
 });
 const [embedded = 0, processes = 0, tenants = 0] = [values.embedded, values.processes, values.tenants].map(Number);
 if (![embedded, processes, tenants].every((n) => Number.isInteger(n) && n > 0))
   throw new Error("--embedded, --processes and --tenants take whole numbers from 1");
+
+const together = Number(values["at-once"]);
+if (!Number.isInteger(together) || together < 0) throw new Error("--at-once takes a whole number from 0");
 
 const base = mkdtempSync(join(tmpdir(), "bench-hosted-"));
 const rows: Row[] = [];
@@ -61,6 +68,10 @@ try {
       report(await oneByOne(system, { runtime: "processes", count: processes, limit: 15 }));
       for (const row of await byProcess(system)) report(row);
     });
+    if (together > 0)
+      await withSystem(["--runtime", "process", "--programs", programs.dir], async (system) => {
+        report(await processesAtOnce(system, together));
+      });
   }
 } finally {
   rmSync(base, { recursive: true, force: true });
@@ -145,6 +156,21 @@ async function atOnce({ client, pid }: WholeSystem): Promise<Row[]> {
     { name: "operator memory for each tenant", by: "memoryMiB", ours: { memoryMiB: each("operator") }, limit: 2 },
     { name: "memory of an embedded control plane, all processes", by: "memoryMiB", ours: { memoryMiB: each("all") } },
   ];
+}
+
+/** So many control planes of the real programs on one machine, requested at once: until all are ready. */
+async function processesAtOnce({ client, pid }: WholeSystem, count: number): Promise<Row> {
+  const memory = (): number => proportionalMiB(familyOf(pid).map((each) => ({ pid: each })));
+  const before = memory();
+  const begun = performance.now();
+  const times = await Promise.all(
+    Array.from({ length: count }, (_, i) => tenantReady(client, `together-${i}`, VERSION, LONGEST_TOGETHER)),
+  );
+  const seconds = (performance.now() - begun) / 1000;
+  await pause(SETTLE);
+  const memoryMiB = memory() - before;
+  const ours = { seconds, firstSeconds: Math.min(...times), memoryMiB, memoryMiBEach: memoryMiB / count };
+  return { name: `${count} tenants of the real programs on one machine`, by: "seconds", ours };
 }
 
 async function byProcess({ client, pid }: WholeSystem): Promise<Row[]> {

@@ -6,6 +6,7 @@ import {
   ownerReference,
   Secret,
   secretText,
+  type ClusterConfig,
   type KubernetesClient,
 } from "@causeway/kubernetes";
 
@@ -17,9 +18,14 @@ const LONGEST = 120_000;
 
 /**
  * Requests a control plane; the seconds until its API reports to the holder of its kubeconfig that it is ready. @throws
- * after two minutes
+ * after `longest` (ms, two minutes)
  */
-export async function tenantReady(client: KubernetesClient, name: string, version: string): Promise<number> {
+export async function tenantReady(
+  client: KubernetesClient,
+  name: string,
+  version: string,
+  longest = LONGEST,
+): Promise<number> {
   const cluster = await client.create(Cluster, {
     apiVersion: "cluster.x-k8s.io/v1beta2",
     kind: "Cluster",
@@ -40,12 +46,15 @@ export async function tenantReady(client: KubernetesClient, name: string, versio
     },
     spec: { version },
   });
-  const text = await until(`kubeconfig of ${name}`, async () =>
-    secretText(await client.find(Secret, key(`${name}-kubeconfig`)), "value"),
-  );
-  const config = loadKubeconfig({ text });
-  await until(`ready API of ${name}`, async () => ((await isReady(config)) ? true : undefined));
+  const config = await until(`kubeconfig of ${name}`, () => tenantConfig(client, name), longest);
+  await until(`ready API of ${name}`, async () => ((await isReady(config)) ? true : undefined), longest);
   return (performance.now() - begun) / 1000;
+}
+
+/** How a tenant's API is reached, once its kubeconfig is there. */
+export async function tenantConfig(client: KubernetesClient, name: string): Promise<ClusterConfig | undefined> {
+  const text = secretText(await client.find(Secret, key(`${name}-kubeconfig`)), "value");
+  return text === undefined ? undefined : loadKubeconfig({ text });
 }
 
 /** Removes it, and waits until it is gone. */
@@ -66,17 +75,17 @@ async function absent(deletion: Promise<unknown>): Promise<void> {
   }
 }
 
-async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
-  for (const end = performance.now() + LONGEST; performance.now() < end;) {
+async function until<T>(what: string, look: () => Promise<T | undefined>, longest = LONGEST): Promise<T> {
+  for (const end = performance.now() + longest; performance.now() < end;) {
     const found = await look();
     if (found !== undefined) return found;
     await new Promise((done) => setTimeout(done, LOOK));
   }
-  throw new Error(`not within ${LONGEST / 1000} s: ${what}`);
+  throw new Error(`not within ${longest / 1000} s: ${what}`);
 }
 
 /** Does the API respond to GET /readyz with 200? */
-function isReady({ server, ca, certificate, key: secret }: ReturnType<typeof loadKubeconfig>): Promise<boolean> {
+function isReady({ server, ca, certificate, key: secret }: ClusterConfig): Promise<boolean> {
   return new Promise((done) => {
     const sent = request(`${server}/readyz`, { ca, cert: certificate, key: secret, agent: false }, (response) => {
       response.resume();

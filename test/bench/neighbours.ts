@@ -1,0 +1,138 @@
+/**
+ * What a tenant at its quota costs its neighbour: two embedded control planes of `causeway up`, a process of its own.
+ * One tenant's clients write as fast as they are answered, up to its limit of bytes and on, when every write is refused;
+ * the other one reads and writes at a fixed rate. Quiet and busy rounds take turns, so that other work of the machine
+ * falls on both. `--rounds 6`, `--seconds 5` for each round, `--json FILE`. The load comes from this process, which
+ * shares the machine's processors with what it measures.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { HostedControlPlane } from "@causeway/api";
+import { ConfigMap, createClient, type KubernetesClient } from "@causeway/kubernetes";
+import { rounded } from "./apiserver/rows.ts";
+import { startWhole } from "./clusters/system.ts";
+import { tenantConfig, tenantReady } from "./hosted-control-plane/tenants.ts";
+
+const VERSION = "v1.34.4";
+/** Of the tenant that fills it. */
+const QUOTA = 16 * 2 ** 20;
+const WRITERS = 8;
+const TEXT = "x".repeat(100_000);
+/** Milliseconds between two requests of the neighbour. */
+const EVERY = 10;
+/** p99 next to the other tenant, by p99 alone. */
+const LIMIT = 1.1;
+
+const { values } = parseArgs({
+  options: {
+    json: { type: "string" },
+    rounds: { type: "string", default: "6" },
+    seconds: { type: "string", default: "5" },
+  },
+});
+const [rounds = 0, seconds = 0] = [values.rounds, values.seconds].map(Number);
+if (![rounds, seconds].every((n) => Number.isInteger(n) && n > 0))
+  throw new Error("--rounds and --seconds take whole numbers from 1");
+
+const key = (name: string) => ({ namespace: "default", name });
+const configMap = (name: string, text = ""): ConfigMap => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: key(name),
+  data: { text },
+});
+const pause = (milliseconds: number): Promise<void> => new Promise((done) => setTimeout(done, milliseconds));
+
+const base = mkdtempSync(join(tmpdir(), "bench-neighbours-"));
+const system = await startWhole(base);
+const clients: KubernetesClient[] = [];
+try {
+  const [full, neighbour] = [await tenant("full"), await tenant("neighbour")];
+  const limits = { bytes: QUOTA };
+  await system.client.patch(HostedControlPlane, key("full"), { type: "merge", body: { spec: { limits } } });
+  await neighbour.create(ConfigMap, configMap("beat"));
+  // Both run compiled code before anything counts.
+  await measure(neighbour, seconds);
+  const [quiet, busy]: [number[], number[]] = [[], []];
+  const writes = { accepted: 0, refused: 0 };
+  for (let round = 0; round < rounds; round++) {
+    quiet.push(...(await measure(neighbour, seconds)));
+    const stop = fill(full, writes);
+    busy.push(...(await measure(neighbour, seconds)));
+    await stop();
+  }
+  if (writes.refused === 0) throw new Error("the tenant never reached its quota: let the rounds last longer");
+  report(quiet, busy, writes);
+} finally {
+  await Promise.all(clients.map((client) => client.close()));
+  await system.close();
+  rmSync(base, { recursive: true, force: true });
+}
+process.exit();
+
+async function tenant(name: string): Promise<KubernetesClient> {
+  await tenantReady(system.client, name, VERSION);
+  const config = await tenantConfig(system.client, name);
+  if (config === undefined) throw new Error(`no kubeconfig of ${name}`);
+  const client = createClient(config, { userAgent: "bench" });
+  clients.push(client);
+  return client;
+}
+
+/** Milliseconds of each request, reads and writes in turn; one that is late does not hold up the next. */
+async function measure(client: KubernetesClient, time: number): Promise<number[]> {
+  const took: number[] = [];
+  const one = async (isWrite: boolean): Promise<void> => {
+    const begun = performance.now();
+    if (isWrite) await client.patch(ConfigMap, key("beat"), { type: "merge", body: { data: { at: String(begun) } } });
+    else await client.get(ConfigMap, key("beat"));
+    took.push(performance.now() - begun);
+  };
+  const running: Promise<void>[] = [];
+  const begun = performance.now();
+  for (let i = 0; performance.now() - begun < time * 1_000; i++) {
+    running.push(one(i % 2 === 0));
+    await pause(Math.max(0, begun + (i + 1) * EVERY - performance.now()));
+  }
+  await Promise.all(running);
+  return took;
+}
+
+/** Writes until it is stopped: first up to the quota, then in vain. */
+function fill(client: KubernetesClient, writes: { accepted: number; refused: number }): () => Promise<void> {
+  let isStopped = false;
+  const writer = async (): Promise<void> => {
+    while (!isStopped)
+      await client.create(ConfigMap, configMap(`large-${crypto.randomUUID()}`, TEXT)).then(
+        () => void writes.accepted++,
+        () => void writes.refused++,
+      );
+  };
+  const running = Array.from({ length: WRITERS }, writer);
+  return async () => {
+    isStopped = true;
+    await Promise.all(running);
+  };
+}
+
+function report(quiet: number[], busy: number[], writes: { accepted: number; refused: number }): void {
+  const at = (times: number[], share: number): number => {
+    const sorted = times.toSorted((a, b) => a - b);
+    return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+  };
+  const [alone, beside] = [at(quiet, 0.99), at(busy, 0.99)];
+  const ours = {
+    p99Ratio: rounded(beside / alone),
+    quietP50Milliseconds: rounded(at(quiet, 0.5)),
+    quietP99Milliseconds: rounded(alone),
+    besideP50Milliseconds: rounded(at(busy, 0.5)),
+    besideP99Milliseconds: rounded(beside),
+    requests: quiet.length + busy.length,
+    ...writes,
+  };
+  const rows = [{ name: "a neighbour of a tenant at its quota, embedded", by: "p99Ratio", ours, limit: LIMIT }];
+  console.table(Object.fromEntries(rows.map((row) => [row.name, { ...row.ours, limit: row.limit }])));
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ rows }, null, 2)}\n`);
+}
