@@ -257,6 +257,23 @@ describe("joining with a bootstrap token", () => {
     expect(verifyChain(certificate, server.management.authority.certificate)).toBe(true);
   });
 
+  test("a token reads no Secret, makes no object but a request, and takes no rights", async () => {
+    await admin.call("POST", SECRETS, bootstrapSecret("narrow", "0123456789abcdef", 900_000));
+    const machine = await bearing("narrow.0123456789abcdef");
+    const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, spec: { containers: [{ name: "c" }] } };
+    const refused: [string, string, Json?][] = [
+      ["GET", SECRETS],
+      ["GET", "/api/v1/secrets"],
+      ["GET", `${SECRETS}/bootstrap-token-narrow`],
+      ["POST", SECRETS, bootstrapSecret("forged", "0123456789abcdef", 900_000)],
+      ["POST", "/api/v1/namespaces/default/pods", pod],
+      ["GET", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"],
+      ["DELETE", "/api/v1/nodes/worker-1"],
+    ];
+    for (const [method, path, body] of refused)
+      expect((await machine.call(method, path, body)).code, `${method} ${path}`).toBe(403);
+  });
+
   test("a request that its signer may not sign is marked Failed", async () => {
     const { request } = await createRequest({ commonName: "root", organizations: ["system:everybody"] });
     const made = await admin.call("POST", CSRS, {
