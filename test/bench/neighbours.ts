@@ -1,9 +1,9 @@
 /**
  * What a tenant at its quota costs its neighbour: two embedded control planes of `causeway up`, a process of its own.
- * One tenant's clients write as fast as they are answered, up to its limit of bytes and on, when every write is refused;
- * the other one reads and writes at a fixed rate. Quiet and busy rounds take turns, so that other work of the machine
- * falls on both. `--rounds 6`, `--seconds 5` for each round, `--json FILE`. The load comes from this process, which
- * shares the machine's processors with what it measures.
+ * One tenant's clients write as fast as they are answered, up to its limit of bytes and on, when every write is
+ * refused; the other one reads and writes at a fixed rate. Quiet and busy rounds take turns, so that other work of the
+ * machine falls on both. `--rounds 6`, `--seconds 5` for each round, `--json FILE`. The load comes from this process,
+ * which shares the machine's processors with what it measures.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -122,13 +122,13 @@ function report(quiet: number[], busy: number[], writes: { accepted: number; ref
     const sorted = times.toSorted((a, b) => a - b);
     return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
   };
-  const [alone, beside] = [at(quiet, 0.99), at(busy, 0.99)];
+  const [alone, next] = [at(quiet, 0.99), at(busy, 0.99)];
   const ours = {
-    p99Ratio: rounded(beside / alone),
+    p99Ratio: rounded(next / alone),
     quietP50Milliseconds: rounded(at(quiet, 0.5)),
     quietP99Milliseconds: rounded(alone),
-    besideP50Milliseconds: rounded(at(busy, 0.5)),
-    besideP99Milliseconds: rounded(beside),
+    busyP50Milliseconds: rounded(at(busy, 0.5)),
+    busyP99Milliseconds: rounded(next),
     requests: quiet.length + busy.length,
     ...writes,
   };
