@@ -74,6 +74,9 @@ export function makeRootfs(debs: readonly string[], { files, drivers }: Addition
 
 /** What Debian's scripts would link. */
 const LINKS: readonly (readonly [string, string])[] = [
+  ...["iptables", "ip6tables"].flatMap((name) =>
+    ["", "-save", "-restore"].map((what) => [`usr/sbin/${name}${what}`, "xtables-nft-multi"] as const),
+  ),
   ["usr/bin/awk", "mawk"],
   ["usr/sbin/ovs-vswitchd", "../lib/openvswitch-switch/ovs-vswitchd"],
   ["var/run", "/run"],

@@ -45,6 +45,11 @@ describe("an OpenStackDeployment is refused for", () => {
       "spec.services[0].configuration[0]: heat: [trustee] password: options with secrets go into the Secret of services[].secretConfiguration",
     ],
     [
+      "another key of Heat, with what would be lost",
+      { services: [{ name: "heat", configuration: option("DEFAULT", "auth_encryption_key", "k".repeat(32)) }] },
+      "heat: [DEFAULT] auth_encryption_key: trusts and passwords of stacks are encrypted with the deployment's key, and would be lost",
+    ],
+    [
       "components that wait for each other",
       { services: [{ name: "keystone", startAfter: ["nova-api"] }] },
       "spec.services: components wait for each other",

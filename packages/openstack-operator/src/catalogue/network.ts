@@ -226,6 +226,8 @@ export const neutron: readonly Component[] = [
       command: ["/usr/bin/python3", "-IS", "/programs/probe.py", "answers", "/var/lib/neutron/metadata_proxy"],
     },
     grace: { seconds: 60 },
+    // A proxy for each network of the node's servers, and helpers with privileges, are its processes.
+    resources: { cpu: "100m", memory: "1Gi" },
     host: {
       reason: "makes network namespaces for metadata proxies on the host",
       network: true,

@@ -23,7 +23,8 @@ export function completed(credentials: Credentials, components: readonly Compone
 
 /**
  * Keys whose replacement loses nothing: what memcached has under the old one is not found and made again, and metadata
- * is asked for again. Heat's key stays: Heat has no program that encrypts its stored credentials with another one.
+ * is asked for again. Heat's key stays: its own program encrypts parameters and properties with another one, and
+ * neither trusts nor passwords of stacks.
  */
 const REPLACED = ["memcached.key", "metadata.secret"] as const;
 

@@ -231,6 +231,20 @@ describe("pods of OpenStack's services", () => {
     ]);
   });
 
+  test.each([
+    ["nova", /^\[conductor\]\nworkers = 2$/m],
+    ["nova", /^\[scheduler\]\n(?:.*\n)*?workers = 2$/m],
+    ["neutron", /^metadata_workers = 2$/m],
+    ["octavia", /^health_update_threads = 2$/m],
+    ["designate", /^\[service:central\]\nworkers = 2$/m],
+  ])("of %s have no more workers on a node of many processors: %s", (service, line) => {
+    const files = desire().all.filter(
+      ({ kind, metadata }) => kind === "ConfigMap" && metadata.name.startsWith(`cloud-${service}-etc-`),
+    ) as ConfigMap[];
+    expect(files.length).toBeGreaterThan(0);
+    for (const { data, metadata } of files) expect(data?.["service.conf"], metadata.name).toMatch(line);
+  });
+
   test("end the commands of their probes before the kubelet's time is over", () => {
     for (const { object, component = "" } of desire().workloads)
       for (const { startupProbe, readinessProbe, livenessProbe } of podOf(object).spec.containers as Probes[])

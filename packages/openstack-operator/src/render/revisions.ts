@@ -179,6 +179,14 @@ const without = (sections: Sections, names: readonly string[]): Sections =>
 
 const SECRET_OPTION = /password|passwd|secret|^connection$|^sql_connection$|transport_url|_key$|kek/;
 
+/** Keys that stored data is encrypted with, and why another one cannot take their place. */
+const DATA_KEYS: Readonly<Record<string, string | undefined>> = {
+  "heat auth_encryption_key":
+    "trusts and passwords of stacks are encrypted with the deployment's key, and would be lost: heat-manage update_params encrypts parameters and properties again, and nothing else. Leave it out",
+  "barbican kek":
+    "the keys of projects are encrypted with the deployment's key, and their secrets would be lost. Leave it out",
+};
+
 /** Options of the specification can be read by everyone who may read the deployment. */
 function secretsInTheOpen(service: OpenStackService, overrides: Sections): OptionProblem[] {
   return Object.entries(overrides).flatMap(([section, options]) =>
@@ -188,7 +196,7 @@ function secretsInTheOpen(service: OpenStackService, overrides: Sections): Optio
         service,
         section,
         option,
-        message: `[${section}] ${option}: options with secrets go into the Secret of services[].secretConfiguration`,
+        message: `[${section}] ${option}: ${DATA_KEYS[`${service} ${option}`] ?? "options with secrets go into the Secret of services[].secretConfiguration"}`,
       })),
   );
 }

@@ -21,6 +21,9 @@ import { TLS } from "../tls.ts";
 const WITH_REGION = ["neutron", "placement"] as const;
 const WITHOUT_REGION = ["cinder", "service_user"] as const;
 
+/** Without it a process has as many as its node has processors, and no pod has memory for that. */
+export const BOUNDED_WORKERS = "2";
+
 /** nova.conf, of the APIs and workers as of the compute nodes. */
 export const nova: Configure = (facts) => {
   const check = tokenCheck(facts, "nova");
@@ -37,6 +40,7 @@ export const nova: Configure = (facts) => {
       DEFAULT: { state_path: "/var/lib/nova", graceful_shutdown_timeout: "180", ...consoleTls(facts) },
       cinder,
       service_user: { send_service_user_token: "true" },
+      conductor: { workers: BOUNDED_WORKERS },
       neutron: { service_metadata_proxy: "true", valid_interfaces: "internal" },
       placement: { valid_interfaces: "internal" },
       glance: { valid_interfaces: "internal", region_name: facts.spec.region },
@@ -44,6 +48,7 @@ export const nova: Configure = (facts) => {
       upgrade_levels: { compute: "auto" },
       cache: { enabled: "true", backend: "oslo_cache.memcache_pool", memcache_servers: cacheServers(facts) },
       scheduler: {
+        workers: BOUNDED_WORKERS,
         discover_hosts_in_cells_interval: "300",
         query_placement_for_routed_network_aggregates: String(isSegmented(facts)),
       },
@@ -127,6 +132,7 @@ export const neutron: Configure = (facts) => {
         global_physnet_mtu: mtu,
         nova_metadata_host: hostOf(facts, "nova-metadata"),
         nova_metadata_port: "8775",
+        metadata_workers: BOUNDED_WORKERS,
         ...neutronWorkers(facts),
         ...(facts.spec.tls ? { nova_metadata_protocol: "https" } : {}),
       },

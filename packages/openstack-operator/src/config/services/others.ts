@@ -14,6 +14,7 @@ import {
   type Configure,
   type Facts,
 } from "../facts.ts";
+import { BOUNDED_WORKERS } from "./compute-network.ts";
 import { merged, type Sections, type ServiceConfiguration } from "../sections.ts";
 
 /** Public endpoints need not be reachable from inside the cluster. */
@@ -121,7 +122,12 @@ export const octavia: Configure = (facts) =>
       api_settings: { enabled_provider_drivers: "amphora:Amphora,ovn:OVN", default_provider_driver: "ovn" },
       service_auth: withoutRegion(authOpen(facts, "octavia")),
       ...Object.fromEntries(["neutron", "nova", "glance", "cinder"].map((name) => [name, INTERNAL])),
-      health_manager: { bind_ip: "0.0.0.0", bind_port: "5555" },
+      health_manager: {
+        bind_ip: "0.0.0.0",
+        bind_port: "5555",
+        health_update_threads: BOUNDED_WORKERS,
+        stats_update_threads: BOUNDED_WORKERS,
+      },
       certificates: {
         ca_certificate: "/etc/octavia/certs/ca.crt",
         ca_private_key: "/etc/octavia/certs/ca.key",
@@ -151,7 +157,11 @@ function withoutRegion({ region_name: _region, ...options }: Record<string, stri
 
 /** designate.conf. Its database is in a section of another name. */
 export const designate: Configure = (facts) => {
-  const { open, secret } = usual(facts, "designate", {});
+  const bounded = ["central", "worker", "producer", "mdns"].map((name) => [
+    `service:${name}`,
+    { workers: BOUNDED_WORKERS },
+  ]);
+  const { open, secret } = usual(facts, "designate", Object.fromEntries(bounded));
   const { database = {}, ...rest } = secret;
   return {
     open: merged(
