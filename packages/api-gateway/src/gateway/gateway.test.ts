@@ -18,10 +18,12 @@ const helloOf = (name: string): Buffer => clientHello({ names: [{ type: 0, bytes
 
 describe("connections through one port", () => {
   test("reach the tenant that the ClientHello names, with its own certificate and the agreed protocol", async () => {
-    const [a, b] = [await world.tlsTenant("a"), await world.tlsTenant("b")];
+    const [a, b, c] = [await world.tlsTenant("a"), await world.tlsTenant("b"), await world.tlsTenant("c")];
     await world.start();
     expect(String(await firstOf(world.tls(a, "a")))).toBe("a h2\n");
     expect(String(await firstOf(world.tls(b, "b")))).toBe("b h2\n");
+    expect(String(await firstOf(world.tls(c, "c")))).toBe("c h2\n");
+    await expect(firstOf(world.tls(c, "a"))).rejects.toThrow(/certificate/);
     // The certificate of b is not one of a's authority.
     await expect(firstOf(world.tls(a, "b"))).rejects.toThrow(/certificate/);
   });

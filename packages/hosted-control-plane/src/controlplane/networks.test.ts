@@ -1,11 +1,10 @@
-import type { Cluster, HostedControlPlane } from "@causeway/api";
+import type { Cluster } from "@causeway/api";
 import { describe, expect, test } from "vitest";
-import type { Observed } from "./gather.ts";
 import { networkProblem } from "./networks.ts";
-import { finalizer, plan } from "./plan.ts";
+import { plan } from "./plan.ts";
+import { observedWith } from "./testing/observed.ts";
 
 const now = Date.UTC(2026, 0, 1);
-const pair = { certificate: "certificate", key: "key" };
 
 function clusterWith(pods: readonly string[] | undefined, services: readonly string[] | undefined): Cluster {
   const blocks = (cidrBlocks: readonly string[] | undefined) => cidrBlocks && { cidrBlocks: [...cidrBlocks] };
@@ -15,32 +14,6 @@ function clusterWith(pods: readonly string[] | undefined, services: readonly str
     metadata: { namespace: "team", name: "web" },
     spec: { clusterNetwork: { pods: blocks(pods), services: blocks(services) } },
   } as Cluster;
-}
-
-/** A control plane that has its roots and does not run. */
-function observedWith(cluster: Cluster, changes: Partial<Observed> = {}): Observed {
-  const object = {
-    apiVersion: "controlplane.cluster.x-k8s.io/v1alpha1",
-    kind: "HostedControlPlane",
-    metadata: { namespace: "team", name: "web", generation: 1, finalizers: [finalizer] },
-    spec: { version: "v1.34.0" },
-  } as HostedControlPlane;
-  return {
-    object,
-    cluster,
-    roots: { ca: pair, proxy: pair, sa: pair },
-    authorities: undefined,
-    kubeconfig: undefined,
-    trustedSerials: undefined,
-    kubeconfigSecret: undefined,
-    etcd: undefined,
-    namespaceTerminates: false,
-    state: undefined,
-    exists: false,
-    initialized: false,
-    defaults: { host: "10.0.0.9" },
-    ...changes,
-  };
 }
 
 describe("the networks of a hosted control plane", () => {

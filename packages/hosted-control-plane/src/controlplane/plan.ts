@@ -362,13 +362,18 @@ function carried(
   };
 }
 
+/** Who holds the object reaches the tenant's API, as to delete the load balancers of its Services. */
+const withoutApi =
+  "; its API does not serve, so that they cannot end: repair it or, if it is lost, remove them, and the infrastructure object names what is left in the cloud";
+
 function planDeletion(
   observed: Observed,
 ): Omit<Plan<Step, HostedControlPlaneStatus>, "status"> & { condition: WantedCondition } {
   const type = "Deleting";
   const others = (observed.object.metadata.finalizers ?? []).filter((f) => f !== finalizer);
   if (others.length > 0) {
-    const message = `waiting for finalizers of others that still need the control plane: ${others.join(", ")}`;
+    const lost = observed.state?.ready === true ? "" : withoutApi;
+    const message = `waiting for finalizers of others that still need the control plane: ${others.join(", ")}${lost}`;
     const condition = { type, status: "True", reason: "WaitingForFinalizers", message } as const;
     return { steps: [], condition, wait: { for: message } };
   }
