@@ -22,6 +22,8 @@ const WRITERS = 8;
 const TEXT = "x".repeat(100_000);
 /** Milliseconds between two requests of the neighbour. */
 const EVERY = 10;
+/** That the neighbour writes in turn: two writes of one object at the same time could conflict. */
+const BEATS = 100;
 /** p99 next to the other tenant, by p99 alone. */
 const LIMIT = 1.1;
 
@@ -52,7 +54,7 @@ try {
   const [full, neighbour] = [await tenant("full"), await tenant("neighbour")];
   const limits = { bytes: QUOTA };
   await system.client.patch(HostedControlPlane, key("full"), { type: "merge", body: { spec: { limits } } });
-  await neighbour.create(ConfigMap, configMap("beat"));
+  for (let i = 0; i < BEATS; i++) await neighbour.create(ConfigMap, configMap(`beat-${i}`));
   // Both run compiled code before anything counts.
   await measure(neighbour, seconds);
   const [quiet, busy]: [number[], number[]] = [[], []];
@@ -84,16 +86,16 @@ async function tenant(name: string): Promise<KubernetesClient> {
 /** Milliseconds of each request, reads and writes in turn; one that is late does not hold up the next. */
 async function measure(client: KubernetesClient, time: number): Promise<number[]> {
   const took: number[] = [];
-  const one = async (isWrite: boolean): Promise<void> => {
+  const one = async (beat: ReturnType<typeof key>, isWrite: boolean): Promise<void> => {
     const begun = performance.now();
-    if (isWrite) await client.patch(ConfigMap, key("beat"), { type: "merge", body: { data: { at: String(begun) } } });
-    else await client.get(ConfigMap, key("beat"));
+    if (isWrite) await client.patch(ConfigMap, beat, { type: "merge", body: { data: { at: String(begun) } } });
+    else await client.get(ConfigMap, beat);
     took.push(performance.now() - begun);
   };
   const running: Promise<void>[] = [];
   const begun = performance.now();
   for (let i = 0; performance.now() - begun < time * 1_000; i++) {
-    running.push(one(i % 2 === 0));
+    running.push(one(key(`beat-${Math.floor(i / 2) % BEATS}`), i % 2 === 0));
     await pause(Math.max(0, begun + (i + 1) * EVERY - performance.now()));
   }
   await Promise.all(running);
