@@ -28,7 +28,7 @@ const finding = (state: string, file: string) => `printf '${state}\\t${file}\\ta
 
 test("the sum of what passed counts tests where a suite counts them, and a step as one elsewhere", () => {
   const { code, lines } = ci({ test: closing("10 passed, 0 failed, 2 skipped") });
-  expect(lines.at(-1)).toBe("24 passed, 0 failed, 2 skipped");
+  expect(lines.at(-1)).toBe("26 passed, 0 failed, 2 skipped");
   expect(code).toBe(0);
 });
 
@@ -41,7 +41,7 @@ test("files that fail run once more; those that then pass are reported as failed
   expect(lines.slice(-3)).toEqual([
     "test: failed at first\ta.test.ts\ta test\tboom",
     "test: failed at first\ta.test.ts\ta test\tboom",
-    "26 passed, 0 failed, 2 skipped",
+    "28 passed, 0 failed, 2 skipped",
   ]);
   expect(code).toBe(0);
 });
@@ -49,7 +49,7 @@ test("files that fail run once more; those that then pass are reported as failed
 test("a suite that fails again has failed", () => {
   const failing = `${finding("failed", "a.test.ts")}; ${closing("10 passed, 1 failed, 0 skipped", 1)}`;
   const { code, lines } = ci({ test: failing, "test -- a.test.ts": failing });
-  expect(lines.slice(-2)).toEqual(["test: FAILED AGAIN\ta.test.ts\ta test\tboom", "24 passed, 1 failed, 0 skipped"]);
+  expect(lines.slice(-2)).toEqual(["test: FAILED AGAIN\ta.test.ts\ta test\tboom", "26 passed, 1 failed, 0 skipped"]);
   expect(code).toBe(1);
 });
 
@@ -60,7 +60,7 @@ test("a step that ends without a summary of tests runs whole once more, and its 
     "test faults: failed at first, without a word of tests. Its last lines:",
     "npm run test:faults",
     "out of memory",
-    "14 passed, 1 failed, 0 skipped",
+    "16 passed, 1 failed, 0 skipped",
   ]);
   expect(code).toBe(1);
 });
@@ -71,7 +71,7 @@ test("a test that passed only when its suite tried it again is reported, and pas
   });
   expect(lines.slice(-2)).toEqual([
     "test programs: unsteady\tp.test.ts\ta test\tboom",
-    "19 passed, 0 failed, 0 skipped",
+    "21 passed, 0 failed, 0 skipped",
   ]);
   expect(code).toBe(0);
 });

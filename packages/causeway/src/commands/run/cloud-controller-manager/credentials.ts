@@ -2,7 +2,7 @@ import { hasCode, messageOf } from "@causeway/foundation";
 import { connectCloud } from "@causeway/openstack";
 import { readConfiguration, type Configuration } from "./configuration.ts";
 import type { Run } from "./manager.ts";
-import { reportRefusal, type Reporting } from "./refused-services.ts";
+import { reportRefusal, type RefusalContext } from "./refused-services.ts";
 
 /** Milliseconds between two reads of cloud.conf, and between two attempts with the same refused credentials. */
 const PAUSE = 5_000;
@@ -11,10 +11,10 @@ const REFUSED = ["OPENSTACK_UNAUTHORIZED", "OPENSTACK_FORBIDDEN", "CLOUD_CONFIG_
 
 /** Whether the cloud accepts the credentials of cloud.conf. Until it has done so once, the controller is not ready. */
 export class Credentials {
-  readonly #run: Pick<Run, "path"> & Reporting;
+  readonly #run: Pick<Run, "path"> & RefusalContext;
   #refusal: string | undefined = "the cloud has not accepted the credentials yet";
 
-  constructor(run: Pick<Run, "path"> & Reporting) {
+  constructor(run: Pick<Run, "path"> & RefusalContext) {
     this.#run = run;
   }
 

@@ -10,7 +10,7 @@ import {
   type KubernetesClient,
 } from "@causeway/kubernetes";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { reportRefusal, type Reporting } from "./refused-services.ts";
+import { reportRefusal, type RefusalContext } from "./refused-services.ts";
 
 const ELECTION = { namespace: "kube-system", name: "cloud-controller-manager" };
 const signal = new AbortController().signal;
@@ -18,7 +18,7 @@ const signal = new AbortController().signal;
 describe("refused credentials", () => {
   let server: ApiServer;
   let client: KubernetesClient;
-  let run: Reporting;
+  let run: RefusalContext;
   beforeEach(async () => {
     server = await startApiServer();
     client = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));

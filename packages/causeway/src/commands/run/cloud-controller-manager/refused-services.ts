@@ -8,13 +8,13 @@ const MOST = 20;
 const SLACK = 60_000;
 
 /** What reports a refusal. */
-export type Reporting = Pick<Run, "client" | "clock" | "log"> & { readonly flags: Pick<Run["flags"], "election"> };
+export type RefusalContext = Pick<Run, "client" | "clock" | "log"> & { readonly flags: Pick<Run["flags"], "election"> };
 
 /**
  * Says on the Services that wait for a load balancer why none comes, for people who cannot read the log. Not where
  * another instance leads: its credentials may work.
  */
-export async function reportRefusal(run: Reporting, refusal: string, signal: AbortSignal): Promise<void> {
+export async function reportRefusal(run: RefusalContext, refusal: string, signal: AbortSignal): Promise<void> {
   const { client, clock, log } = run;
   try {
     if (await otherLeads(run, signal)) return;
@@ -32,7 +32,10 @@ export async function reportRefusal(run: Reporting, refusal: string, signal: Abo
   }
 }
 
-async function otherLeads({ client, clock, flags: { election } }: Reporting, signal: AbortSignal): Promise<boolean> {
+async function otherLeads(
+  { client, clock, flags: { election } }: RefusalContext,
+  signal: AbortSignal,
+): Promise<boolean> {
   if (election === undefined) return false;
   const { namespace, name } = election;
   const {
