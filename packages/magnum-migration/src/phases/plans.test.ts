@@ -17,16 +17,13 @@ const imageOf = (os_distro: string | undefined, more: object = {}): GroupImage =
 describe("the phase freeze", () => {
   const frozen: FreezeFacts = {
     isDenied: true,
-    deployments: [{ name: "cluster-autoscaler", replicas: 0 }],
+    changers: [{ kind: "Deployment", name: "cluster-autoscaler", state: "stopped", isOurs: true }],
     agents: [{ name: "m0", address: "10.0.0.4", isActive: false }],
   };
+  const healer = { kind: "DaemonSet", name: "magnum-auto-healer", state: "running", isOurs: false } as const;
   test.for<[string, Partial<FreezeFacts>, string]>([
-    [
-      "asks Magnum first whether it denies changes",
-      { isDenied: false, deployments: [{ name: "draino", replicas: 1 }] },
-      "check-denied",
-    ],
-    ["stops what drives Magnum", { deployments: [{ name: "draino", replicas: 1 }] }, "scale-down"],
+    ["asks Magnum first whether it denies changes", { isDenied: false, changers: [healer] }, "check-denied"],
+    ["stops what drives Magnum", { changers: [healer] }, "stop-workload"],
     ["stops Heat's agents", { agents: [{ name: "m0", address: "a", isActive: true }] }, "stop-agent"],
     ["is done when nothing can change the cluster", {}, "done"],
   ])("%s", ([, changes, expected]) => expect(outcome(planFreeze({ ...frozen, ...changes }, record))).toBe(expected));
@@ -137,7 +134,10 @@ describe("the phase switch", () => {
 });
 
 describe("the phase adopt", () => {
+  const writer = { kind: "DaemonSet", name: "openstack-cloud-controller-manager", isOurs: false } as const;
+  const unwritten = [{ kind: "Machine", name: "n0", isThere: false }];
   const adopted: AdoptFacts = {
+    writers: [{ ...writer, state: "stopped" }],
     images: [],
     hasImage: true,
     wanted: [{ kind: "Machine", name: "n0", isThere: true }],
@@ -145,6 +145,16 @@ describe("the phase adopt", () => {
     servers: ["id-n0"],
   };
   test.for<[string, Partial<AdoptFacts>, string]>([
+    [
+      "stops what writes to the cloud before Causeway's controllers have a cluster",
+      { writers: [{ ...writer, state: "running" }], wanted: unwritten },
+      "stop-workload",
+    ],
+    [
+      "creates nothing while a pod that writes to the cloud is there",
+      { writers: [{ ...writer, state: "stopping" }], wanted: unwritten },
+      "wait",
+    ],
     ["has new nodes made of the image that was named", { hasImage: false }, "set-image"],
     ["creates what is missing", { wanted: [{ kind: "Machine", name: "n0", isThere: false }] }, "create"],
     ["refuses to replace a server that is gone", { servers: [] }, "MIGRATE_SERVER_GONE"],
@@ -155,6 +165,16 @@ describe("the phase adopt", () => {
     ],
     ["is done when each has one", {}, "done"],
   ])("%s", ([, changes, expected]) => expect(outcome(planAdopt({ ...adopted, ...changes }, record))).toBe(expected));
+
+  test("shows what it stops before what it creates", () => {
+    const writers = [{ ...writer, state: "running" }] as const;
+    const plan = planAdopt({ ...adopted, writers, wanted: unwritten }, record);
+    expect(plan.steps.map(({ what }) => what)).toEqual([
+      "stop DaemonSet kube-system/openstack-cloud-controller-manager: Causeway's controllers write to the cloud from here on",
+      "create Machine n0",
+    ]);
+    expect(plan.batch).toBe(1);
+  });
 
   test("says that roll will be refused with the image that Heat's nodes have, and goes on", () => {
     const plan = planAdopt({ ...adopted, hasImage: false, images: [imageOf("fedora-coreos")] }, record);
@@ -178,7 +198,10 @@ describe("the phase retire", () => {
     status: { status: "UPDATE_COMPLETE", reason: "" },
     stackProjects: [],
     magnum: { row: undefined, trustee: undefined, silentNodes: [] },
+    driver: { objects: [], users: [], others: [] },
   };
+  const secret = { kind: "Secret", name: "cinder-csi-cloud-config" } as const;
+  const driver = (changes: Partial<RetireFacts["driver"]>) => ({ driver: { ...retired.driver, ...changes } });
   const row = { trustId: "t", trusteeId: "u", certificates: [] };
   const magnum = (changes: Partial<RetireFacts["magnum"]>) => ({ magnum: { ...retired.magnum, row, ...changes } });
   const enabled = { isEnabled: true };
@@ -235,6 +258,26 @@ describe("the phase retire", () => {
       "deletes the accounts that Heat has left of its stacks",
       { stackProjects: [{ id: "h", name: "p-s1", users: ["a"] }], ...magnum({ trustee: enabled }) },
       "delete-stack-project",
+    ],
+    [
+      "deletes what the driver has in the cluster before the servers of masters",
+      { ...driver({ objects: [secret] }), leftovers: [server] },
+      "delete-driver-object",
+    ],
+    [
+      "keeps the trustee while a pod has its password",
+      { ...driver({ users: ["Pod kube-system/a, which uses Secret b,"] }), ...magnum({ trustee: enabled }) },
+      "wait",
+    ],
+    [
+      "keeps the trustee while another Secret names it",
+      { ...driver({ others: ["Secret kube-system/own"] }), ...magnum({ trustee: enabled }) },
+      "wait",
+    ],
+    [
+      "does not wait for a Secret that names a trustee which it may not delete",
+      { ...driver({ others: ["Secret kube-system/own"] }), ...magnum({ trustee: "unknown" }) },
+      "done",
     ],
     ["disables the trustee before it deletes it", magnum({ trustee: enabled }), "disable-trustee"],
     ["sees every node live without the trustee", magnum({ trustee: disabled, silentNodes: ["n0"] }), "wait"],

@@ -141,8 +141,8 @@ test(`retire by two operators, in ${SCHEDULES} schedules`, { timeout: 300_000 },
     const operator = { phase: (faults: Faults) => world.phase(faults), isOver: never };
     await schedule.play(record, [operator, operator]);
     expect(world.broken, `seed ${seed}`).toEqual([]);
-    const { stacks, members: left, nodes, left: resources, isMigrating, projects, trustee, hasRow } = world;
-    expect({ stacks, left, nodes, resources, isMigrating, projects, trustee, hasRow }, `seed ${seed}`).toEqual({
+    const { stacks, members: left, nodes, left: resources, isMigrating, projects, trustee, hasRow, driver } = world;
+    expect({ stacks, left, nodes, resources, isMigrating, projects, trustee, hasRow, driver }, `seed ${seed}`).toEqual({
       stacks: [],
       left: [],
       nodes: [],
@@ -150,6 +150,7 @@ test(`retire by two operators, in ${SCHEDULES} schedules`, { timeout: 300_000 },
       isMigrating: false,
       projects: [],
       trustee: undefined,
+      driver: [],
       hasRow: false,
     });
     const kept = await findRecord(schedule.cluster.client(never), "u", signal);

@@ -1,5 +1,5 @@
 import { definePhase, type AnyPhase } from "../run/phase.ts";
-import { planRetire, type RetireFacts } from "../phases/retire/plan.ts";
+import { planRetire, type DriverObject, type RetireFacts } from "../phases/retire/plan.ts";
 import { planRollback, type RollbackFacts } from "../phases/rollback/plan.ts";
 import { planSwitch, type PoolMember, type SwitchFacts } from "../phases/switch/plan.ts";
 import type { Resource } from "../inventory/model.ts";
@@ -99,7 +99,7 @@ export class SwitchWorld {
           groups: [...this.groups],
           newServers: [],
           agents: [],
-          scaled: [],
+          stoppedWorkloads: [],
         })),
       plan: planRollback,
       perform: async (_tools, _record, step) =>
@@ -138,6 +138,12 @@ export class RetireWorld {
   members = masters.map((name) => ({ id: name, name, peerURLs: [], isLearner: false }));
   nodes = ["m0"];
   left = [...resources];
+  driver: readonly DriverObject[] = [
+    { kind: "DaemonSet", name: "openstack-cloud-controller-manager" },
+    { kind: "Secret", name: "os-trustee" },
+  ];
+  /** Reads until the driver's pods have ended. */
+  podsUntil = 0;
   isMigrating = true;
   reads = 0;
   projects = [{ id: "h1", name: "p-s1", users: ["a", "b"] }];
@@ -171,6 +177,7 @@ export class RetireWorld {
               trustee: this.trustee,
               silentNodes: isSeen ? [] : ["n0"],
             },
+            driver: { objects: this.driver, users: this.#hasPods() ? ["Pod kube-system/a"] : [], others: [] },
           };
         }),
       plan: planRetire,
@@ -188,6 +195,10 @@ export class RetireWorld {
             case "delete-node":
               this.nodes = this.nodes.filter((name) => name !== step.name);
               return;
+            case "delete-driver-object":
+              this.driver = this.driver.filter(({ name }) => name !== step.object.name);
+              this.podsUntil = this.reads + 2;
+              return;
             case "delete-resource":
               wrong(this.members.length > 0);
               this.left = this.left.filter(({ id }) => id !== step.resource.id);
@@ -201,7 +212,7 @@ export class RetireWorld {
               this.projects = this.projects.filter(({ id }) => id !== step.project.id);
               return;
             case "disable-trustee":
-              wrong(this.isMigrating);
+              wrong(this.isMigrating || this.driver.length > 0 || this.#hasPods());
               this.trustee = { isEnabled: false };
               this.seenSince = this.reads;
               return;
@@ -216,5 +227,9 @@ export class RetireWorld {
           }
         }),
     });
+  }
+
+  #hasPods(): boolean {
+    return this.driver.some(({ kind }) => kind === "DaemonSet") || this.reads < this.podsUntil;
   }
 }

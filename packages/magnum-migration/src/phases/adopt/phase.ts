@@ -1,7 +1,17 @@
-import { AddonSet, Machine, MagnumCluster, OpenStackMachine, type Manifest } from "@causeway/api";
+import {
+  AddonSet,
+  annotations as names,
+  Cluster,
+  Machine,
+  MagnumCluster,
+  OpenStackMachine,
+  type Manifest,
+} from "@causeway/api";
 import { getCondition, isAlreadyExists, type Condition } from "@causeway/kubernetes";
 import type { MigrationRecord } from "../../record/record.ts";
 import { definePhase, type Tools } from "../../run/phase.ts";
+import { cloudWriters, type OwnControllers } from "../../workloads/driver.ts";
+import { findWorkloads, stopWorkload } from "../../workloads/workloads.ts";
 import { adoptedLabel, adoptedManifests, poolManifests } from "./objects.ts";
 import { apply, isApplied, readGroupImages, withGivenImage, writeRow } from "./pools.ts";
 import { withNodeImage } from "./row.ts";
@@ -20,6 +30,7 @@ export const adopt = definePhase<AdoptFacts, AdoptStep>({
   async gather(tools, record, signal) {
     const row = await readRow(tools, record, signal);
     const wanted = wantedObjects(tools, record, row);
+    const writers = await findWorkloads(tools.source, cloudWriters(ownControllersOf(wanted)), signal);
     const there = await Promise.all(wanted.map((one) => isThere(tools, one, signal)));
     const machines = await adoptedMachines(tools, record, signal);
     const all = await tools.cloud.compute.servers.all({}, { signal });
@@ -28,6 +39,7 @@ export const adopt = definePhase<AdoptFacts, AdoptStep>({
     // Once all is written they are not read again and again while Nodes are waited for.
     const images = hasImage && there.every(Boolean) ? [] : await readGroupImages(tools, record, signal);
     return {
+      writers,
       images,
       hasImage,
       wanted: wanted.map(({ manifest: { object } }, index) => ({
@@ -41,6 +53,7 @@ export const adopt = definePhase<AdoptFacts, AdoptStep>({
   },
   plan: planAdopt,
   async perform(tools, record, step, signal) {
+    if (step.type === "stop-workload") return stopWorkload(tools.source, step.workload, signal);
     const row = await readRow(tools, record, signal);
     if (step.type === "set-image") return writeRow(tools, withNodeImage(row, record), signal);
     const one = wantedObjects(tools, record, row)[step.index];
@@ -69,6 +82,13 @@ function wantedObjects({ authUrl }: Tools, record: MigrationRecord, row: MagnumC
     ...pools.map((manifest) => ({ manifest, isMagnums: true })),
     ...groups.map((manifest) => ({ manifest, isMagnums: false })),
   ];
+}
+
+/** By what the Cluster says of them. */
+function ownControllersOf(wanted: readonly Wanted[]): OwnControllers {
+  const cluster = wanted.find(({ manifest }) => manifest.object.kind === Cluster.kind);
+  const { [names.volumes]: volumes, [names.ingress]: ingress } = cluster?.manifest.object.metadata.annotations ?? {};
+  return { volumes: volumes !== "none", ingresses: ingress === "octavia" };
 }
 
 /** Of the Magnum API's own: as the API itself would have applied it. */

@@ -1,6 +1,7 @@
 import { imageNotes, nodeImageText, type GroupImage } from "../../inventory/images.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import type { PhasePlan, Step } from "../../run/phase.ts";
+import { workloadText, type FoundWorkload, type Workload } from "../../workloads/workloads.ts";
 
 /** An object that is to be there, by kind and name. */
 export interface WantedObject {
@@ -21,6 +22,8 @@ export interface AdoptedMachine {
 
 /** What is read for `planAdopt`. */
 export interface AdoptFacts {
+  /** Those of `cloudWriters` that the cluster has: they stop before Causeway's controllers begin. */
+  readonly writers: readonly FoundWorkload[];
   /** Of new nodes, which roll makes; none: everything is written. */
   readonly images: readonly GroupImage[];
   /** Whether the MagnumCluster has the image that was named for new nodes. */
@@ -32,20 +35,37 @@ export interface AdoptFacts {
 }
 
 /** Creates one object; `index` is its place among the wanted ones, which the next read computes again. */
-export type AdoptStep = Step & ({ readonly type: "set-image" } | { readonly type: "create"; readonly index: number });
+export type AdoptStep = Step &
+  (
+    | { readonly type: "stop-workload"; readonly workload: Workload }
+    | { readonly type: "set-image" }
+    | { readonly type: "create"; readonly index: number }
+  );
 
 /** The objects in their order; then every worker is a Machine with its Node, and no server was made or deleted. */
 export function planAdopt(
-  { images, hasImage, wanted, machines, servers }: AdoptFacts,
+  { writers, images, hasImage, wanted, machines, servers }: AdoptFacts,
   { inventory, nodeImage }: MigrationRecord,
 ): PhasePlan<AdoptStep> {
+  const stop = writers
+    .filter(({ state }) => state === "running")
+    .map((workload): AdoptStep => ({
+      type: "stop-workload",
+      workload,
+      what: `stop ${workloadText(workload)}: Causeway's controllers write to the cloud from here on`,
+    }));
   const steps: AdoptStep[] = [
     ...(hasImage ? [] : [{ type: "set-image", what: `have new nodes made of ${nodeImageText(nodeImage)}` } as const]),
     ...wanted.flatMap(({ kind, name, isThere }, index): AdoptStep[] =>
       isThere ? [] : [{ type: "create", index, what: `create ${kind} ${name}` }],
     ),
   ];
-  if (steps.length > 0) return { steps, batch: steps.length, notes: imageNotes(images), proof: [] };
+  const notes = imageNotes(images);
+  // Neither may write what the other does.
+  if (stop.length > 0) return { steps: [...stop, ...steps], batch: stop.length, notes, proof: [] };
+  const stopping = writers.find(({ state }) => state === "stopping");
+  if (stopping) return { steps: [], wait: `the pods of ${workloadText(stopping)} to end`, notes, proof: [] };
+  if (steps.length > 0) return { steps, batch: steps.length, notes, proof: [] };
   const workers = inventory.groups.flatMap((group) => group.machines);
   const gone = workers.find(({ serverId }) => !servers.includes(serverId));
   if (gone)
@@ -71,6 +91,7 @@ export function planAdopt(
       `${machines.length} Machines have their Nodes: ${machines.map(({ node }) => node).join(", ")}`,
       `${servers.length} servers of workers are ACTIVE, with their ids of before`,
       ...inventory.groups.map((group) => `node group ${group.name}: ${group.machines.length} adopted`),
+      ...writers.map((workload) => `${workloadText(workload)} has no pods; Causeway's controllers do what it did`),
       `new nodes will be made of ${nodeImageText(nodeImage)}`,
     ],
   };

@@ -1,9 +1,10 @@
 import { InputError } from "@causeway/foundation";
-import { Deployment } from "@causeway/kubernetes";
 import { isForbidden } from "@causeway/openstack";
 import { machinesOf, readUnits, stopUnits } from "../../masters/units.ts";
 import { definePhase, type Tools } from "../../run/phase.ts";
-import { drivers, planFreeze, replicasAnnotation, type FreezeFacts, type FreezeStep } from "./plan.ts";
+import { machineChangers } from "../../workloads/driver.ts";
+import { findWorkloads, stopWorkload } from "../../workloads/workloads.ts";
+import { planFreeze, type FreezeFacts, type FreezeStep } from "./plan.ts";
 
 /** The unit on the driver's machines by which Heat changes them. */
 export const AGENT = "heat-container-agent";
@@ -13,14 +14,9 @@ const DENIED = "denied";
 export const freeze = definePhase<FreezeFacts, FreezeStep>({
   name: "freeze",
   async gather(tools, record, signal) {
-    const found = await Promise.all(
-      drivers.map((name) => tools.source.find(Deployment, { namespace: "kube-system", name }, { signal })),
-    );
     const machines = await readUnits(tools, machinesOf(record.inventory), [AGENT], signal);
     return {
-      deployments: found.flatMap((one) =>
-        one ? [{ name: one.metadata.name, replicas: one.spec?.replicas ?? 1 }] : [],
-      ),
+      changers: await findWorkloads(tools.source, machineChangers, signal),
       agents: machines.map(({ name, address, active }) => ({ name, address, isActive: active.length > 0 })),
       isDenied: tools.checked.has(DENIED),
     };
@@ -32,19 +28,9 @@ export const freeze = definePhase<FreezeFacts, FreezeStep>({
         await requireDenied(tools, inventory.uuid, signal);
         tools.checked.add(DENIED);
         return;
-      case "scale-down": {
-        const body = {
-          metadata: { annotations: { [replicasAnnotation]: String(step.replicas) } },
-          spec: { replicas: 0 },
-        };
-        await tools.source.patch(
-          Deployment,
-          { namespace: "kube-system", name: step.name },
-          { type: "merge", body },
-          { signal },
-        );
+      case "stop-workload":
+        await stopWorkload(tools.source, step.workload, signal);
         return;
-      }
       case "stop-agent":
         await stopUnits(tools, step.address, [AGENT], signal);
         return;

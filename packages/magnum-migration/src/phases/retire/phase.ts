@@ -8,6 +8,7 @@ import { createEtcdClient } from "../../etcd/client.ts";
 import type { Resource } from "../../inventory/model.ts";
 import { definePhase, type Tools } from "../../run/phase.ts";
 import { adoptedLabel } from "../adopt/objects.ts";
+import { deleteDriverObject, readDriver } from "./driver.ts";
 import { hostedUrlOf } from "./hosted.ts";
 import { performMagnum, readMagnum } from "./magnum.ts";
 import { keptOf, leftoversOf, planRetire, type DeletedType, type RetireFacts, type RetireStep } from "./plan.ts";
@@ -28,6 +29,8 @@ export const retire = definePhase<RetireFacts, RetireStep>({
     const { items: old } = await tools.management.list(Machine, { namespace, labelSelector: adoptedLabel, signal });
     const groups = new Set(inventory.groups.map(({ uuid }) => uuid));
     const there = await presentIn(tools.cloud, signal);
+    const magnum = await readMagnum(tools, record, signal);
+    const trusteeId = magnum.row === undefined || magnum.row === "unknown" ? "" : magnum.row.trusteeId;
     const cluster = await tools.management.find(MagnumCluster, { namespace, name }, { signal });
     return {
       stacks: inventory.stacks.filter((_, index) => stateOf(found[index]) === "there"),
@@ -48,7 +51,8 @@ export const retire = definePhase<RetireFacts, RetireStep>({
       isMigrating: cluster?.metadata.annotations?.[migratingAnnotation] !== undefined,
       status: cluster?.status && { status: cluster.status.status ?? "", reason: cluster.status.reason ?? "" },
       stackProjects: await readStackProjects(tools, record, signal),
-      magnum: await readMagnum(tools, record, signal),
+      magnum,
+      driver: await readDriver(tools.source, trusteeId, signal),
     };
   },
   plan: planRetire,
@@ -62,6 +66,9 @@ export const retire = definePhase<RetireFacts, RetireStep>({
         return;
       case "delete-node":
         await tools.source.delete(Node, { namespace: "", name: step.name }, { signal });
+        return;
+      case "delete-driver-object":
+        await deleteDriverObject(tools.source, step.object, signal);
         return;
       case "delete-resource":
         await deleteResource(tools, step.resource, signal);

@@ -3,6 +3,7 @@ import type { EtcdMember } from "../../etcd/client.ts";
 import type { Resource, StackName } from "../../inventory/model.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import type { PhasePlan, Step } from "../../run/phase.ts";
+import type { Workload } from "../../workloads/workloads.ts";
 import type { StackProject } from "./stack-projects.ts";
 
 /** What is read for `planRetire`. */
@@ -30,6 +31,23 @@ export interface RetireFacts {
   /** What Heat has in Keystone of stacks, abandoned ones, too. "unknown": no administrator's cloud was given. */
   readonly stackProjects: readonly StackProject[] | "unknown";
   readonly magnum: MagnumFacts;
+  readonly driver: DriverFacts;
+}
+
+/** A program of the driver's in the cluster, or what it was configured with. */
+export interface DriverObject {
+  readonly kind: Workload["kind"] | "Secret" | "ConfigMap";
+  readonly name: string;
+}
+
+/** What the driver has in namespace kube-system of the cluster. */
+export interface DriverFacts {
+  /** In the order in which they are deleted: programs before the password of the trustee, which they use. */
+  readonly objects: readonly DriverObject[];
+  /** Pods that use an object with the trustee's password. */
+  readonly users: readonly string[];
+  /** Other objects that name the trustee. */
+  readonly others: readonly string[];
 }
 
 /** What the old Magnum has of the cluster. */
@@ -48,6 +66,7 @@ export type RetireStep = Step &
     | { readonly type: "abandon"; readonly stack: StackName }
     | { readonly type: "remove-member"; readonly id: string }
     | { readonly type: "delete-node"; readonly name: string }
+    | { readonly type: "delete-driver-object"; readonly object: DriverObject }
     | { readonly type: "delete-resource"; readonly resource: Resource }
     | { readonly type: "hand-over" }
     | { readonly type: "delete-stack-project"; readonly project: StackProject }
@@ -79,6 +98,12 @@ export function planRetire(facts: RetireFacts, { inventory, namespace, name }: M
       what: `remove member ${member.name || member.id} from etcd`,
     })),
     ...facts.masterNodes.map((node): RetireStep => ({ type: "delete-node", name: node, what: `delete Node ${node}` })),
+    // Nothing of them works with the trustee gone.
+    ...facts.driver.objects.map((object): RetireStep => ({
+      type: "delete-driver-object",
+      object,
+      what: `delete ${object.kind} kube-system/${object.name} of Magnum's driver`,
+    })),
     ...facts.leftovers
       .filter(({ id }) => !facts.changing.has(id))
       .map((resource): RetireStep => ({
@@ -91,7 +116,10 @@ export function planRetire(facts: RetireFacts, { inventory, namespace, name }: M
       : []),
   ];
   const busy = busyOf(facts);
-  if (busy !== undefined && !first.some(({ type }) => ["abandon", "remove-member", "delete-node"].includes(type)))
+  if (
+    busy !== undefined &&
+    !first.some(({ type }) => ["abandon", "remove-member", "delete-node", "delete-driver-object"].includes(type))
+  )
     return { steps: [], wait: `the cloud to complete the change of ${busy.type} ${busy.name} (${busy.id})`, proof: [] };
   if (first.length > 0) return { steps: [...first, ...rest], batch: batchOf(first), proof: [] };
   if (facts.status?.status !== "UPDATE_COMPLETE")
@@ -100,6 +128,8 @@ export function planRetire(facts: RetireFacts, { inventory, namespace, name }: M
       wait: `the Magnum API to report UPDATE_COMPLETE: it reports ${facts.status?.status ?? "nothing"} ${facts.status?.reason ?? ""}`,
       proof: [],
     };
+  const user = trusteeUserOf(facts);
+  if (user !== undefined) return { steps: [], wait: user, proof: [] };
   const silent = silentNodeOf(facts.magnum);
   if (silent !== undefined) return { steps: [], wait: silent, proof: [] };
   return {
@@ -107,6 +137,7 @@ export function planRetire(facts: RetireFacts, { inventory, namespace, name }: M
     proof: [
       `Heat has none of the ${inventory.stacks.length} stacks of cluster ${inventory.name}`,
       "etcd has the hosted member alone",
+      "no pod of kube-system has the password of Magnum's trustee",
       ...facts.kept.map((kept) => `kept: ${kept.type} ${kept.name} (${kept.id})`),
       `the Magnum API reports UPDATE_COMPLETE for cluster ${inventory.uuid}`,
       facts.stackProjects === "unknown"
@@ -191,6 +222,17 @@ function magnumSteps({ row, trustee }: MagnumFacts, { uuid }: MigrationRecord["i
       : []),
     { type: "delete-row", row, what: `delete the rows of cluster ${uuid} from Magnum's database` },
   ];
+}
+
+/** What fails with the trustee: it is not touched before that is gone. */
+function trusteeUserOf({ driver, magnum }: RetireFacts): string | undefined {
+  const [user] = driver.users;
+  if (user !== undefined) return `${user} to end: it has the password of Magnum's trustee, which is deleted`;
+  const { row, trustee } = magnum;
+  if (row === undefined || row === "unknown" || trustee === undefined || trustee === "unknown") return undefined;
+  const [other] = driver.others;
+  if (other === undefined) return undefined;
+  return `${other} to be deleted, or to have other credentials: it names Magnum's trustee ${row.trusteeId}, which is deleted`;
 }
 
 function silentNodeOf({ row, trustee, silentNodes }: MagnumFacts): string | undefined {

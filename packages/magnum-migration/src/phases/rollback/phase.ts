@@ -1,11 +1,12 @@
 import { Cluster, HostedControlPlane } from "@causeway/api";
-import { Deployment, Node } from "@causeway/kubernetes";
+import { Node } from "@causeway/kubernetes";
 import { openEtcd } from "../../etcd/access.ts";
 import { controlPlaneUnits, machinesOf, readUnits, startUnits } from "../../masters/units.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import { definePhase, type Tools } from "../../run/phase.ts";
+import { stoppable } from "../../workloads/driver.ts";
+import { findWorkloads, startWorkload } from "../../workloads/workloads.ts";
 import { AGENT } from "../freeze/phase.ts";
-import { drivers, replicasAnnotation } from "../freeze/plan.ts";
 import { setStage } from "../import/phase.ts";
 import { readPool } from "../switch/phase.ts";
 import { memberNameOf } from "../switch/plan.ts";
@@ -70,16 +71,9 @@ export const rollback = definePhase<RollbackFacts, RollbackStep>({
       case "start-agent":
         await startUnits(tools, step.address, [AGENT], signal);
         return;
-      case "scale-up": {
-        const body = { metadata: { annotations: { [replicasAnnotation]: null } }, spec: { replicas: step.replicas } };
-        await tools.source.patch(
-          Deployment,
-          { namespace: "kube-system", name: step.name },
-          { type: "merge", body },
-          { signal },
-        );
+      case "start-workload":
+        await startWorkload(tools.source, step.workload, signal);
         return;
-      }
     }
   },
 });
@@ -101,11 +95,7 @@ async function gatherRollback(tools: Tools, record: MigrationRecord, signal: Abo
   );
   const old = new Set(machinesOf(inventory).map(({ serverId }) => serverId));
   const made = nodes.flatMap(({ spec }) => spec?.providerID?.split("/").at(-1) ?? []);
-  const deployments = await Promise.all(
-    drivers.map((one) =>
-      tools.source.find(Deployment, { namespace: "kube-system", name: one }, { signal }).catch(() => undefined),
-    ),
-  );
+  const workloads = await findWorkloads(tools.source, stoppable, signal).catch(() => undefined);
   const present = machinesOf(inventory).filter((machine) => !record.phases.roll || inventory.masters.includes(machine));
   return {
     stopped: await inactive(inventory.masters, controlPlaneUnits),
@@ -122,10 +112,7 @@ async function gatherRollback(tools: Tools, record: MigrationRecord, signal: Abo
     groups: await freeGroups(tools, record, signal),
     newServers: made.filter((id) => !old.has(id)),
     agents: await inactive(present, [AGENT]),
-    scaled: deployments.flatMap((one) => {
-      const replicas = Number(one?.metadata.annotations?.[replicasAnnotation] ?? 0);
-      return one && replicas > 0 && one.spec?.replicas === 0 ? [{ name: one.metadata.name, replicas }] : [];
-    }),
+    stoppedWorkloads: workloads?.filter(({ isOurs }) => isOurs),
   };
 }
 

@@ -18,7 +18,7 @@ describe("the rollback of a migration", () => {
     groups: [],
     newServers: [],
     agents: [],
-    scaled: [],
+    stoppedWorkloads: [],
   };
   const own = member("causeway-web-1", "192.0.2.1");
   test.for<[string, Partial<RollbackFacts>, string]>([
@@ -70,6 +70,12 @@ describe("the rollback of a migration", () => {
     ],
     ["keeps the kube-proxy that new nodes have", { kubeProxy: { objects: ["DaemonSet"], nodes: ["n1"] } }, "done"],
     ["starts what freeze stopped", { agents: [{ name: "m0", address: "a" }] }, "start-agent"],
+    [
+      "starts what phases stopped in the cluster when what took its place is gone",
+      { stoppedWorkloads: [{ kind: "DaemonSet", name: "openstack-cloud-controller-manager" }] },
+      "start-workload",
+    ],
+    ["waits until the cluster says what phases stopped in it", { stoppedWorkloads: undefined }, "wait"],
     ["is done then", {}, "done"],
   ])("%s", ([, changes, expected]) => expect(outcome(planRollback({ ...back, ...changes }, record))).toBe(expected));
 

@@ -1,5 +1,6 @@
 import type { MigrationRecord } from "../../record/record.ts";
 import type { PhasePlan, Step } from "../../run/phase.ts";
+import { workloadText, type Workload } from "../../workloads/workloads.ts";
 import type { PoolMember } from "../switch/plan.ts";
 import type { BroughtProxy } from "./kube-proxy.ts";
 
@@ -25,7 +26,8 @@ export interface RollbackFacts {
   /** Servers that `roll` made: no part of Heat's stacks. */
   readonly newServers: readonly string[];
   readonly agents: readonly { readonly name: string; readonly address: string }[];
-  readonly scaled: readonly { readonly name: string; readonly replicas: number }[];
+  /** What phases stopped in the cluster. Undefined: its API does not respond. */
+  readonly stoppedWorkloads: readonly Workload[] | undefined;
 }
 
 /** A step of a rollback. */
@@ -41,7 +43,7 @@ export type RollbackStep = Step &
     | { readonly type: "delete-kube-proxy"; readonly kind: string }
     | { readonly type: "delete-group"; readonly id: string }
     | { readonly type: "start-agent"; readonly address: string }
-    | { readonly type: "scale-up"; readonly name: string; readonly replicas: number }
+    | { readonly type: "start-workload"; readonly workload: Workload }
   );
 
 /**
@@ -81,13 +83,13 @@ export function planRollback(facts: RollbackFacts, { inventory, begun }: Migrati
     what: `start heat-container-agent on ${name} (${address})`,
   }));
   if (agents.length > 0) return { steps: agents, batch: agents.length, proof: [] };
-  const [scaled] = facts.scaled;
-  if (scaled)
-    return only({
-      type: "scale-up",
-      ...scaled,
-      what: `scale Deployment kube-system/${scaled.name} to ${scaled.replicas}`,
-    });
+  if (facts.stoppedWorkloads === undefined) return wait("the cluster's API to respond");
+  const workloads = facts.stoppedWorkloads.map((workload): RollbackStep => ({
+    type: "start-workload",
+    workload,
+    what: `start ${workloadText(workload)} as it was`,
+  }));
+  if (workloads.length > 0) return { steps: workloads, batch: workloads.length, proof: [] };
   return {
     steps: [],
     proof: [
