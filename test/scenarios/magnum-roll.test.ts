@@ -7,6 +7,7 @@ import { readRecord } from "@causeway/magnum-migration";
 import type { HeatCluster } from "@causeway/magnum-migration/testing";
 import type { Cloud } from "@causeway/openstack";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { installDriverAddons, type DriverAddons } from "../programs/magnum-migration/driver-addons.ts";
 import { UUID } from "../programs/magnum-migration/names.ts";
 import type { System } from "../programs/magnum-migration/system.ts";
 import { openOldMagnum } from "../programs/magnum-migration/old-magnum.ts";
@@ -23,6 +24,8 @@ let played: Played;
 let cloud: Cloud;
 let system: System;
 let heat: HeatCluster;
+/** Of the driver, in the cluster. */
+let addons: DriverAddons | undefined;
 /** With a state that was imported while the cluster was Heat's. Undefined: there is no Terraform here. */
 let terraform: Terraform | undefined;
 
@@ -108,8 +111,27 @@ test("the source has the resources that the driver makes on a real cloud, by the
 });
 
 test("each worker becomes a Machine of its own server, and then another server in its place", async () => {
+  const driver = (addons = await installDriverAddons(played.source));
+  const podsOf = async (name: string) => (await driver.read()).pods.filter((line) => line.startsWith(name)).length;
+  const [cloudController, volumes, nodePlugin] = [
+    "openstack-cloud-controller-manager",
+    "csi-cinder-controllerplugin",
+    "csi-cinder-nodeplugin",
+  ];
+  const count = heat.workers.length;
+  await vi.waitFor(
+    async () =>
+      expect([await podsOf(cloudController), await podsOf(volumes), await podsOf(nodePlugin)]).toEqual([
+        count,
+        1,
+        count,
+      ]),
+    60_000,
+  );
   const before = (await cloud.compute.servers.all({})).map(({ id }) => id);
   const adopted = await run("adopt");
+  expect([await podsOf(cloudController), await podsOf(volumes), await podsOf(nodePlugin)]).toEqual([0, 0, count]);
+  expect(adopted.join("\n")).toContain(`DaemonSet kube-system/${cloudController} has no pods`);
   expect(adopted).toContain("5 servers of workers are ACTIVE, with their ids of before");
   expect((await cloud.compute.servers.all({})).map(({ id }) => id)).toEqual(before);
   const rolled = await run("roll");
@@ -167,6 +189,7 @@ test("the cluster is retired by runs that end after each step, and nothing of th
   }
   expect(proof).toContain("Heat has none of the 2 stacks of cluster web");
   expect(proof.at(-1)).toContain("Magnum's database has no row");
+  expect(await addons?.read()).toEqual({ objects: [], pods: [] });
   // No node is left that has another one.
   await vi.waitFor(async () => expect(await selectorOf()).toEqual({ "kubernetes.io/os": "linux" }), 60_000);
   expect(await old.old()).toEqual({ rows: [1, 1, 1], hasTrustee: false });
