@@ -3,11 +3,18 @@ import type { ManifestObject } from "../manifests/parse.ts";
 import type { BuiltIn, CatalogueChoice, ClusterFacts } from "./facts.ts";
 
 const driver = "cinder.csi.openstack.org";
-const selected = { app: "csi-cinder-nodeplugin" };
+
+/** Where the node part runs, and as what. */
+export interface NodePartPlace {
+  /** Of the DaemonSet. Default "csi-cinder-nodeplugin", as upstream's. */
+  readonly name?: string;
+  /** Labels of its nodes. Default: all nodes. */
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+}
 
 /** The DaemonSet and its ServiceAccount: it needs no rights in the cluster. */
-export function cinderCsiNodeObjects(image: string): readonly ManifestObject[] {
-  return cinderCsiNode(undefined, { name: "CinderCSINode", image }).objects.filter(({ kind }) => kind !== "CSIDriver");
+export function cinderCsiNodeObjects(image: string, place: NodePartPlace = {}): readonly ManifestObject[] {
+  return objectsOf(image, place).filter(({ kind }) => kind !== "CSIDriver");
 }
 
 /** The node part of the Cinder CSI driver. Its controller runs outside the cluster, with the credentials. */
@@ -16,6 +23,14 @@ export function cinderCsiNode(_facts: ClusterFacts | undefined, { image }: Catal
     throw new CausewayError("ADDON_CATALOGUE_INCOMPLETE", "catalogue CinderCSINode needs image", {
       hint: "Name an image of Causeway that the nodes can pull.",
     });
+  return { probes: [], objects: objectsOf(image, {}) };
+}
+
+function objectsOf(
+  image: string,
+  { name = "csi-cinder-nodeplugin", nodeSelector }: NodePartPlace,
+): readonly ManifestObject[] {
+  const selected = { app: name };
   const plugin = {
     name: "cinder-csi",
     image,
@@ -40,6 +55,7 @@ export function cinderCsiNode(_facts: ClusterFacts | undefined, { image }: Catal
     hostNetwork: true,
     priorityClassName: "system-node-critical",
     tolerations: [{ operator: "Exists" }],
+    ...(nodeSelector && { nodeSelector }),
     containers: [plugin],
     volumes: [
       folder("socket", `/var/lib/kubelet/plugins/${driver}`, "DirectoryOrCreate"),
@@ -48,27 +64,24 @@ export function cinderCsiNode(_facts: ClusterFacts | undefined, { image }: Catal
       folder("dev", "/dev"),
     ],
   };
-  return {
-    probes: [],
-    objects: [
-      {
-        apiVersion: "storage.k8s.io/v1",
-        kind: "CSIDriver",
-        metadata: { name: driver },
-        spec: { attachRequired: true, podInfoOnMount: true, volumeLifecycleModes: ["Persistent"] },
-      },
-      {
-        apiVersion: "v1",
-        kind: "ServiceAccount",
-        metadata: { name: "csi-cinder-node-sa", namespace: "kube-system" },
-        automountServiceAccountToken: false,
-      },
-      {
-        apiVersion: "apps/v1",
-        kind: "DaemonSet",
-        metadata: { name: "csi-cinder-nodeplugin", namespace: "kube-system", labels: selected },
-        spec: { selector: { matchLabels: selected }, template: { metadata: { labels: selected }, spec } },
-      },
-    ],
-  };
+  return [
+    {
+      apiVersion: "storage.k8s.io/v1",
+      kind: "CSIDriver",
+      metadata: { name: driver },
+      spec: { attachRequired: true, podInfoOnMount: true, volumeLifecycleModes: ["Persistent"] },
+    },
+    {
+      apiVersion: "v1",
+      kind: "ServiceAccount",
+      metadata: { name: "csi-cinder-node-sa", namespace: "kube-system" },
+      automountServiceAccountToken: false,
+    },
+    {
+      apiVersion: "apps/v1",
+      kind: "DaemonSet",
+      metadata: { name, namespace: "kube-system", labels: selected },
+      spec: { selector: { matchLabels: selected }, template: { metadata: { labels: selected }, spec } },
+    },
+  ];
 }

@@ -34,3 +34,20 @@ test("a node plugin that someone else installed is left as it is", async () => {
   await installNodePlugin(client, "registry.example/causeway:3", signal);
   expect(await client.get(DaemonSet, key)).toEqual(before);
 });
+
+const second = { namespace: "kube-system", name: "causeway-csi-cinder-nodeplugin" };
+const placeOf = async () => (await client.get(DaemonSet, second)).spec.template.spec?.nodeSelector;
+
+test("next to the node plugin of Magnum's Heat driver it runs on other nodes, and on all when the driver's is gone", async () => {
+  const there = (await client.get(DaemonSet, key)).spec.template.spec?.volumes ?? [];
+  const volumes = [...there, { name: "secret-cinderplugin", secret: { secretName: "cinder-csi-cloud-config" } }];
+  await client.patch(DaemonSet, key, { type: "merge", body: { spec: { template: { spec: { volumes } } } } });
+  const before = await client.get(DaemonSet, key);
+  await installNodePlugin(client, "registry.example/causeway:4", signal);
+  expect(await client.get(DaemonSet, key)).toEqual(before);
+  expect(await placeOf()).toEqual({ "magnum.causeway.dev/kube-proxy": "true" });
+  await client.delete(DaemonSet, key, { propagationPolicy: "Background" });
+  await installNodePlugin(client, "registry.example/causeway:5", signal);
+  expect(await placeOf()).toBeUndefined();
+  expect(await client.find(DaemonSet, key)).toBeUndefined();
+});

@@ -64,23 +64,27 @@ export async function findWorkloads(
   });
 }
 
-function stateOf(
-  kind: Workload["kind"],
-  { metadata, spec, status }: KubeObject & Fields,
-): Pick<FoundWorkload, "state" | "isOurs"> {
+function stateOf(kind: Workload["kind"], object: KubeObject & Fields): Pick<FoundWorkload, "state" | "isOurs"> {
+  const { metadata, spec, status } = object;
+  const isStopped = kind === "DaemonSet" ? hasStopLabel(object) : spec?.replicas === 0;
+  if (!isStopped) return { isOurs: false, state: "running" };
   const isSeen = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
-  if (kind === "DaemonSet") {
-    const isOurs = spec?.template.spec?.nodeSelector?.[STOPPED] !== undefined;
-    const { desiredNumberScheduled = 0, currentNumberScheduled = 0, numberMisscheduled = 0 } = status ?? {};
-    const hasPods = desiredNumberScheduled + currentNumberScheduled + numberMisscheduled > 0;
-    return { isOurs, state: isOurs ? endOf(isSeen && !hasPods) : "running" };
-  }
-  const isStopped = spec?.replicas === 0;
-  const isOurs = isStopped && metadata.annotations?.[REPLICAS] !== undefined;
-  return { isOurs, state: isStopped ? endOf(isSeen && (status?.replicas ?? 0) === 0) : "running" };
+  return {
+    isOurs: kind === "DaemonSet" || metadata.annotations?.[REPLICAS] !== undefined,
+    state: isSeen && podsOf(status) === 0 ? "stopped" : "stopping",
+  };
 }
 
-const endOf = (isGone: boolean): FoundWorkload["state"] => (isGone ? "stopped" : "stopping");
+const hasStopLabel = ({ spec }: Fields): boolean => spec?.template.spec?.nodeSelector?.[STOPPED] !== undefined;
+
+/** Those that there are, or are about to be; of one kind, all numbers of the others are missing. */
+const podsOf = (status: Fields["status"]): number => {
+  const { replicas, desiredNumberScheduled, currentNumberScheduled, numberMisscheduled } = status ?? {};
+  return [replicas, desiredNumberScheduled, currentNumberScheduled, numberMisscheduled].reduce<number>(
+    (sum, count) => sum + (count ?? 0),
+    0,
+  );
+};
 
 /** Takes all pods from a workload, and keeps what it needs to have them again. One that is not there is stopped. */
 export async function stopWorkload(

@@ -1,13 +1,11 @@
-import { addonSetLabel } from "@causeway/api";
-import { ConfigMap, DaemonSet, Pod, Secret, type KubernetesClient } from "@causeway/kubernetes";
+import { ConfigMap, Pod, Secret, type KubernetesClient } from "@causeway/kubernetes";
 import { stoppable, trusteeHolders } from "../../workloads/driver.ts";
+import { driversPlugin, hasDriversPlugin } from "../../workloads/node-plugin.ts";
 import { deleteWorkload, findWorkloads, type Workload } from "../../workloads/workloads.ts";
 import type { DriverFacts, DriverObject } from "./plan.ts";
 
 const namespace = "kube-system";
 const types = { Secret, ConfigMap } as const;
-const nodePlugin = { kind: "DaemonSet", name: "csi-cinder-nodeplugin" } as const;
-const VOLUMES_SECRET = "cinder-csi-cloud-config";
 
 /** What the driver has left in the cluster, and what uses it. `trusteeId`: empty where it is not known. */
 export async function readDriver(
@@ -18,7 +16,7 @@ export async function readDriver(
   const workloads = await findWorkloads(client, stoppable, signal);
   // What the migration did not stop is the user's own.
   const own: readonly Workload[] = workloads.filter(({ isOurs }) => isOurs);
-  const plugin = (await hasDriversNodePlugin(client, signal)) ? [nodePlugin] : [];
+  const plugin = (await hasDriversPlugin(client, signal)) ? [driversPlugin] : [];
   const found = await Promise.all(
     trusteeHolders.map(({ kind, name }) => client.find(types[kind], { namespace, name }, { signal })),
   );
@@ -28,13 +26,6 @@ export async function readDriver(
     users: await usersOf(client, signal),
     others: trusteeId === "" ? [] : await otherHolders(client, trusteeId, signal),
   };
-}
-
-/** By the Secret of its own name: one of the fleet, of an AddonSet or of a user has another one, or none. */
-async function hasDriversNodePlugin(client: KubernetesClient, signal: AbortSignal): Promise<boolean> {
-  const found = await client.find(DaemonSet, { namespace, name: nodePlugin.name }, { signal });
-  if (found === undefined || found.metadata.labels?.[addonSetLabel] !== undefined) return false;
-  return JSON.stringify(found.spec?.template.spec?.volumes ?? []).includes(`"${VOLUMES_SECRET}"`);
 }
 
 /** Pods that read what is deleted: by volumes, environment or projections, all of which name it. */

@@ -3,6 +3,7 @@ import { poolNameOf } from "@causeway/magnum-api";
 import { getCondition, isTrue, type Condition } from "@causeway/kubernetes";
 import type { MigrationRecord } from "../../record/record.ts";
 import { definePhase, type Tools } from "../../run/phase.ts";
+import { readNodePlugin, restrictPlugin } from "../../workloads/node-plugin.ts";
 import { adoptedLabel, poolManifests } from "../adopt/objects.ts";
 import { apply, isApplied, readGroupImages, withGivenImage, writeRow } from "../adopt/pools.ts";
 import { withNodeImage } from "../adopt/row.ts";
@@ -31,6 +32,9 @@ export const roll = definePhase<RollFacts, RollStep>({
         return;
       case "set-kube-proxy":
         await writeRow(tools, withKubeProxy(await readRow(tools, record, signal)), signal);
+        return;
+      case "restrict-node-plugin":
+        await restrictPlugin(tools.source, signal);
         return;
       case "write": {
         const one = manifestsOf(tools, record, await readRow(tools, record, signal))[step.index];
@@ -66,6 +70,7 @@ async function readStart(
   return {
     images: await readGroupImages(tools, record, signal),
     hasImage: withNodeImage(row, record) === row,
+    nodePlugin: await readNodePlugin(tools.source, signal),
     outdated: manifests.flatMap(({ object: { kind, metadata } }, index) =>
       applied[index] === true ? [] : [{ index, kind, name: metadata.name }],
     ),

@@ -21,7 +21,8 @@ describe("the phase roll", () => {
     ...changes,
   });
   const fresh = { isPaused: true, fresh: 0, adopted: 2 };
-  const start: RollStart = { images: [imageOf("ubuntu")], hasImage: true, outdated: [] };
+  const nodePlugin = { isDrivers: false, isRestricted: false, hasOwn: false, hasVolumes: false };
+  const start: RollStart = { images: [imageOf("ubuntu")], hasImage: true, nodePlugin, outdated: [] };
   const kubeProxy: KubeProxyFacts = { isChosen: true, unapplied: undefined, unhealthy: undefined };
   test.for<[string, readonly RollPool[], string]>([
     ["begins with the first pool", [pool(fresh), pool(fresh)], "roll"],
@@ -37,6 +38,21 @@ describe("the phase roll", () => {
     ["begins with an image that new nodes can be made of", {}, "roll"],
     ["has new nodes made of the image that was named", { hasImage: false, outdated: [write] }, "set-image"],
     ["writes what the Magnum API would apply", { outdated: [write] }, "write"],
+    [
+      "keeps the driver's node part of volumes off new nodes",
+      { nodePlugin: { ...nodePlugin, isDrivers: true, hasOwn: true, hasVolumes: true } },
+      "restrict-node-plugin",
+    ],
+    [
+      "is refused when pods with volumes would not start on new nodes",
+      { nodePlugin: { ...nodePlugin, isDrivers: true, hasVolumes: true } },
+      "MIGRATE_NO_NODE_PLUGIN",
+    ],
+    [
+      "begins without a node part of volumes in a cluster that has none",
+      { nodePlugin: { ...nodePlugin, isDrivers: true, isRestricted: true } },
+      "roll",
+    ],
     ["begins with an image that says nothing", { images: [imageOf(undefined)] }, "roll"],
     ["is refused with Fedora CoreOS", { images: [imageOf("fedora-coreos")] }, "MIGRATE_NODE_IMAGE_UNFIT"],
     ["is refused with Fedora Atomic", { images: [imageOf("fedora-atomic")] }, "MIGRATE_NODE_IMAGE_UNFIT"],

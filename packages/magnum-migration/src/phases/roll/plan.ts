@@ -1,6 +1,7 @@
 import { imageNotes, imageProblem, nodeImageText, type GroupImage } from "../../inventory/images.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import type { PhasePlan, Step } from "../../run/phase.ts";
+import type { NodePlugin } from "../../workloads/node-plugin.ts";
 
 /** A node group and how many of its machines are replaced. `name` is that of its MachineDeployment. */
 export interface RollPool {
@@ -31,6 +32,8 @@ export interface RollStart {
   readonly images: readonly GroupImage[];
   /** Whether the MagnumCluster has the image that was named for new nodes. */
   readonly hasImage: boolean;
+  /** The node part of the Cinder CSI driver. */
+  readonly nodePlugin: NodePlugin;
   /** Objects that are not as the Magnum API would apply them, by their place among all of them. */
   readonly outdated: readonly { readonly index: number; readonly kind: string; readonly name: string }[];
 }
@@ -48,6 +51,7 @@ export type RollStep = Step &
   (
     | { readonly type: "set-image" }
     | { readonly type: "set-kube-proxy" }
+    | { readonly type: "restrict-node-plugin" }
     | { readonly type: "write"; readonly index: number }
     | { readonly type: "roll"; readonly pool: string }
   );
@@ -86,6 +90,17 @@ const waitForKubeProxy = (why: string): PhasePlan<RollStep> => ({
   proof: [],
 });
 
+const noNodePlugin: PhasePlan<RollStep> = {
+  steps: [],
+  refused: {
+    code: "MIGRATE_NO_NODE_PLUGIN",
+    message:
+      "The cluster has volumes of Cinder, and new nodes would not have the node part of the CSI driver: that of Magnum's driver needs files that only Heat's nodes have",
+    hint: "Start Causeway's controllers with --csi-image IMAGE (causeway up): they install theirs for new nodes.",
+  },
+  proof: [],
+};
+
 /** The next pool; before the first one, what its machines are made of has to be fit, and written. */
 function planPool({ name, adopted, group }: RollPool, facts: RollFacts, record: MigrationRecord): PhasePlan<RollStep> {
   const { pools, kubeProxy, start } = facts;
@@ -102,6 +117,7 @@ function planPool({ name, adopted, group }: RollPool, facts: RollFacts, record: 
   const needed = start.images.filter(({ groups }) => groups.some((each) => pending.has(each)));
   const refused = needed.map((image) => imageProblem(image)).find((problem) => problem !== undefined);
   if (refused) return { steps: [], refused, proof: [] };
+  if (start.nodePlugin.hasVolumes && !start.nodePlugin.hasOwn) return noNodePlugin;
   const before = stepsBefore(facts, record);
   const notes = imageNotes(start.images);
   if (before.length === 0 && kubeProxy.unapplied !== undefined)
@@ -119,6 +135,14 @@ function stepsBefore({ kubeProxy, start }: RollFacts, { nodeImage }: MigrationRe
     ...(kubeProxy.isChosen
       ? []
       : [{ type: "set-kube-proxy", what: "have kube-proxy on new nodes as an add-on of the cluster" } as const]),
+    ...(start.nodePlugin.isDrivers && !start.nodePlugin.isRestricted
+      ? [
+          {
+            type: "restrict-node-plugin",
+            what: "keep DaemonSet kube-system/csi-cinder-nodeplugin of Magnum's driver on Heat's nodes",
+          } as const,
+        ]
+      : []),
     ...start.outdated.map((one): RollStep => ({
       type: "write",
       index: one.index,

@@ -11,6 +11,7 @@ import {
 import { addonSetNameOf, kubeProxyLabel } from "@causeway/magnum-api";
 import type { MigrationRecord } from "../../record/record.ts";
 import type { Tools } from "../../run/phase.ts";
+import { ownPlugin, readNodePlugin } from "../../workloads/node-plugin.ts";
 
 type AnyType = ResourceType<KubeObject>;
 
@@ -18,16 +19,19 @@ const namespace = "kube-system";
 const name = "kube-proxy";
 /** In the order in which they are deleted. */
 const objects = [
-  { type: DaemonSet, namespace },
-  { type: ClusterRoleBinding, namespace: "" },
-  { type: ConfigMap, namespace },
-  { type: ServiceAccount, namespace },
-] as unknown as readonly { readonly type: AnyType; readonly namespace: string }[];
+  { type: DaemonSet, namespace, name },
+  { type: ClusterRoleBinding, namespace: "", name },
+  { type: ConfigMap, namespace, name },
+  { type: ServiceAccount, namespace, name },
+  { type: DaemonSet, namespace, name: ownPlugin.name },
+] as unknown as readonly { readonly type: AnyType; readonly namespace: string; readonly name: string }[];
 
-/** kube-proxy that phase roll has brought into the cluster. */
+/** kube-proxy that phase roll has brought into the cluster, and the node part of volumes next to the driver's. */
 export interface BroughtProxy {
-  /** Kinds of its objects that are there. */
+  /** "KIND NAME" of its objects that are there. */
   readonly objects: readonly string[];
+  /** The driver's node part of volumes is kept off new nodes. */
+  readonly isRestricted: boolean;
   /** Nodes that have it. */
   readonly nodes: readonly string[];
 }
@@ -39,22 +43,29 @@ export async function readBroughtProxy(
   signal: AbortSignal,
 ): Promise<BroughtProxy> {
   const found = await Promise.all(
-    objects.map((one) => source.find(one.type, { namespace: one.namespace, name }, { signal })),
+    objects.map((one) => source.find(one.type, { namespace: one.namespace, name: one.name }, { signal })),
   );
   const own = objects.filter(
-    (_, index) => found[index]?.metadata.labels?.[addonSetLabel] === addonSetNameOf(record.name),
+    (one, index) =>
+      found[index] !== undefined &&
+      (one.name === ownPlugin.name || found[index]?.metadata.labels?.[addonSetLabel] === addonSetNameOf(record.name)),
   );
-  if (own.length === 0) return { objects: [], nodes: [] };
+  const { isRestricted } = await readNodePlugin(source, signal);
+  if (own.length === 0 && !isRestricted) return { objects: [], isRestricted, nodes: [] };
   const { items } = await source.list(Node, { labelSelector: kubeProxyLabel, signal });
-  return { objects: own.map(({ type }) => type.kind), nodes: items.map(({ metadata }) => metadata.name) };
+  return {
+    objects: own.map((one) => `${one.type.kind} ${one.name}`),
+    isRestricted,
+    nodes: items.map(({ metadata }) => metadata.name),
+  };
 }
 
-/** Deletes one object of it, by its kind. */
+/** Deletes one of `objects`. */
 export async function deleteBroughtProxy(
   { source }: Pick<Tools, "source">,
-  kind: string,
+  object: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const one = objects.find(({ type }) => type.kind === kind);
-  if (one) await source.delete(one.type, { namespace: one.namespace, name }, { signal });
+  const one = objects.find(({ type, name: of }) => `${type.kind} ${of}` === object);
+  if (one) await source.delete(one.type, { namespace: one.namespace, name: one.name }, { signal });
 }

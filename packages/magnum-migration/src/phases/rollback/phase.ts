@@ -5,6 +5,7 @@ import { controlPlaneUnits, machinesOf, readUnits, startUnits } from "../../mast
 import type { MigrationRecord } from "../../record/record.ts";
 import { definePhase, type Tools } from "../../run/phase.ts";
 import { stoppable } from "../../workloads/driver.ts";
+import { releasePlugin } from "../../workloads/node-plugin.ts";
 import { findWorkloads, startWorkload } from "../../workloads/workloads.ts";
 import { AGENT } from "../freeze/phase.ts";
 import { setStage } from "../import/phase.ts";
@@ -63,7 +64,10 @@ export const rollback = definePhase<RollbackFacts, RollbackStep>({
         await (await openEtcd(tools, record, signal)).remove(step.id, signal);
         return;
       case "delete-kube-proxy":
-        await deleteBroughtProxy(tools, step.kind, signal);
+        await deleteBroughtProxy(tools, step.object, signal);
+        return;
+      case "release-node-plugin":
+        await releasePlugin(tools.source, signal);
         return;
       case "delete-group":
         await tools.cloud.network.securityGroups.delete(step.id, { signal });

@@ -60,15 +60,31 @@ describe("the rollback of a migration", () => {
     ],
     [
       "deletes the kube-proxy of roll when what would restore it is gone",
-      { kubeProxy: { objects: ["DaemonSet"], nodes: [] }, groups: [{ id: "g", name: "k8s-cluster" }] },
+      {
+        kubeProxy: { objects: ["DaemonSet kube-proxy"], isRestricted: false, nodes: [] },
+        groups: [{ id: "g", name: "k8s-cluster" }],
+      },
       "delete-kube-proxy",
     ],
     [
       "keeps the kube-proxy of roll while its AddonSet would restore it",
-      { kubeProxy: { objects: ["DaemonSet"], nodes: [] }, machineObjects: ["AddonSet web-1-addons"], isPaused: true },
+      {
+        kubeProxy: { objects: ["DaemonSet kube-proxy"], isRestricted: false, nodes: [] },
+        machineObjects: ["AddonSet web-1-addons"],
+        isPaused: true,
+      },
       "forget-object",
     ],
-    ["keeps the kube-proxy that new nodes have", { kubeProxy: { objects: ["DaemonSet"], nodes: ["n1"] } }, "done"],
+    [
+      "lets the driver's node part of volumes have all nodes again when no new one is left",
+      { kubeProxy: { objects: [], isRestricted: true, nodes: [] } },
+      "release-node-plugin",
+    ],
+    [
+      "keeps the kube-proxy that new nodes have",
+      { kubeProxy: { objects: ["DaemonSet kube-proxy"], isRestricted: true, nodes: ["n1"] } },
+      "done",
+    ],
     ["starts what freeze stopped", { agents: [{ name: "m0", address: "a" }] }, "start-agent"],
     [
       "starts what phases stopped in the cluster when what took its place is gone",
@@ -82,12 +98,14 @@ describe("the rollback of a migration", () => {
   test("of a roll waits until the cluster's API says what of kube-proxy there is", () => {
     const rolled = { ...record, begun: "roll" } as const;
     expect(outcome(planRollback(back, rolled))).toBe("wait");
-    expect(outcome(planRollback({ ...back, kubeProxy: { objects: [], nodes: [] } }, rolled))).toBe("done");
+    expect(outcome(planRollback({ ...back, kubeProxy: { objects: [], isRestricted: false, nodes: [] } }, rolled))).toBe(
+      "done",
+    );
   });
 
   test("lists kube-proxy where new nodes need it", () => {
-    const kubeProxy = { objects: ["DaemonSet", "ConfigMap"], nodes: ["n1", "n2"] };
+    const kubeProxy = { objects: ["DaemonSet kube-proxy"], isRestricted: true, nodes: ["n1", "n2"] };
     const { proof } = planRollback({ ...back, kubeProxy }, { ...record, begun: "roll" });
-    expect(proof).toContain("kept: DaemonSet kube-system/kube-proxy, which n1, n2 need");
+    expect(proof).toContain("kept: DaemonSet kube-proxy, which nodes n1, n2 need");
   });
 });

@@ -40,7 +40,8 @@ export type RollbackStep = Step &
     | { readonly type: "forget-object"; readonly object: string }
     | { readonly type: "follow" }
     | { readonly type: "remove-member"; readonly id: string }
-    | { readonly type: "delete-kube-proxy"; readonly kind: string }
+    | { readonly type: "delete-kube-proxy"; readonly object: string }
+    | { readonly type: "release-node-plugin" }
     | { readonly type: "delete-group"; readonly id: string }
     | { readonly type: "start-agent"; readonly address: string }
     | { readonly type: "start-workload"; readonly workload: Workload }
@@ -101,7 +102,7 @@ export function planRollback(facts: RollbackFacts, { inventory, begun }: Migrati
       ),
       ...(facts.kubeProxy === undefined || facts.kubeProxy.objects.length === 0
         ? []
-        : [`kept: DaemonSet kube-system/kube-proxy, which ${facts.kubeProxy.nodes.join(", ")} need`]),
+        : [`kept: ${facts.kubeProxy.objects.join(", ")}, which nodes ${facts.kubeProxy.nodes.join(", ")} need`]),
       `allow changes of cluster ${inventory.uuid} in Magnum's policy file again`,
     ],
   };
@@ -133,12 +134,18 @@ function planKubeProxy(
 ): PhasePlan<RollbackStep> | undefined {
   if (kubeProxy === undefined)
     return begun === "roll" ? { steps: [], wait: "the cluster's API to respond", proof: [] } : undefined;
-  if (kubeProxy.objects.length === 0 || kubeProxy.nodes.length > 0) return undefined;
-  const steps = kubeProxy.objects.map((kind): RollbackStep => ({
+  const { objects, nodes, isRestricted } = kubeProxy;
+  if (nodes.length > 0 || (objects.length === 0 && !isRestricted)) return undefined;
+  const steps: RollbackStep[] = objects.map((object) => ({
     type: "delete-kube-proxy",
-    kind,
-    what: `delete ${kind} kube-proxy, which phase roll brought and no node has`,
+    object,
+    what: `delete ${object}, which phase roll brought and no node has`,
   }));
+  if (isRestricted)
+    steps.push({
+      type: "release-node-plugin",
+      what: "let DaemonSet kube-system/csi-cinder-nodeplugin have the nodes that it had",
+    });
   return { steps, batch: steps.length, proof: [] };
 }
 
