@@ -162,6 +162,15 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "magnum-api.ts settings",
     "index.ts",
   ],
+  "magnum-migration": [
+    "database inventory workloads",
+    "record masters",
+    "phase.ts",
+    "etcd",
+    "phases",
+    "run",
+    "index.ts",
+  ],
   "hosted-control-plane": [
     "at-rest.ts audit-log.ts flags.ts backup-spec.ts etcd",
     "runtime.ts",

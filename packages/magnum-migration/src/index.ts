@@ -1,7 +1,7 @@
 export { discoverCluster } from "./run/discover.ts";
 export { planPhase, runPhase } from "./run/run.ts";
 export { phases, type RunnablePhase } from "./run/phases.ts";
-export type { PhasePlan, Step, Tools } from "./run/phase.ts";
+export type { PhasePlan, Step, Tools } from "./phase.ts";
 export { createMagnumDatabase, type MagnumDatabase } from "./database/database.ts";
 export { createMachineShell, type MachineShell } from "./masters/shell.ts";
 export { readRecord, type MigrationRecord } from "./record/record.ts";

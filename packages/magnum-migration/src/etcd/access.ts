@@ -1,9 +1,9 @@
 import { CausewayError } from "@causeway/foundation";
 import { Secret, secretText } from "@causeway/kubernetes";
 import type { Inventory } from "../inventory/model.ts";
-import { knownMasterFiles } from "../phases/import/pki.ts";
+import { knownMasterFiles } from "../masters/pki.ts";
 import type { MigrationRecord } from "../record/record.ts";
-import type { Tools } from "../run/phase.ts";
+import type { Tools } from "../phase.ts";
 import { createEtcdClient, type EtcdClient } from "./client.ts";
 
 /** URLs of the masters' etcd. */

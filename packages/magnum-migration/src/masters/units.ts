@@ -1,6 +1,6 @@
 import { hasCode } from "@causeway/foundation";
 import type { Inventory, Machine } from "../inventory/model.ts";
-import type { Tools } from "../run/phase.ts";
+import type { MachineShell } from "./shell.ts";
 
 /** The control plane's programs, in the order in which they are stopped. */
 export const controlPlaneUnits = ["kube-controller-manager", "kube-scheduler", "kube-apiserver"] as const;
@@ -11,7 +11,9 @@ export const machinesOf = ({ masters, groups }: Inventory): readonly Machine[] =
   ...groups.flatMap(({ machines }) => machines),
 ];
 
-type Reach = Pick<Tools, "shell">;
+interface Reach {
+  readonly shell: MachineShell;
+}
 
 /** Machines of which as many are read at the same time. */
 const TOGETHER = 8;

@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from "vitest";
 import type { Inventory } from "../inventory/model.ts";
 import { writeRecord, type MigrationRecord } from "../record/record.ts";
 import { MemoryCluster } from "../testing/memory.ts";
-import { definePhase, type Tools } from "./phase.ts";
+import { definePhase, type Tools } from "../phase.ts";
 import { runPhase } from "./run.ts";
 
 const signal = new AbortController().signal;

@@ -5,7 +5,7 @@ import { retire } from "../phases/retire/phase.ts";
 import { roll } from "../phases/roll/phase.ts";
 import { rollback } from "../phases/rollback/phase.ts";
 import { switchPhase } from "../phases/switch/phase.ts";
-import type { AnyPhase } from "./phase.ts";
+import type { AnyPhase } from "../phase.ts";
 
 /** A phase that a command can run. */
 export type RunnablePhase = "freeze" | "import" | "switch" | "adopt" | "roll" | "retire" | "rollback";

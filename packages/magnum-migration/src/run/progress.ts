@@ -1,7 +1,7 @@
 import { MagnumCluster } from "@causeway/api";
 import { migratingAnnotation, renderMigrating, type MigrationState } from "@causeway/magnum-api";
 import type { MigrationRecord } from "../record/record.ts";
-import type { AnyPhase, Tools } from "./phase.ts";
+import type { AnyPhase, Tools } from "../phase.ts";
 
 const OFTEN = 60_000;
 

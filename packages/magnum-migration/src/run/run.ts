@@ -7,7 +7,7 @@ import {
   type MigrationRecord,
   type PhaseName,
 } from "../record/record.ts";
-import type { AnyPhase, PhasePlan, Round, Step, Tools } from "./phase.ts";
+import type { AnyPhase, PhasePlan, Round, Step, Tools } from "../phase.ts";
 import { createProgress, type Progress } from "./progress.ts";
 import { isTransient } from "./transient.ts";
 import { inTurn } from "./turn.ts";

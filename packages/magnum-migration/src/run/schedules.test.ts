@@ -8,7 +8,7 @@ import type { Inventory } from "../inventory/model.ts";
 import { findRecord, writeRecord, type MigrationRecord } from "../record/record.ts";
 import { MemoryCluster } from "../testing/memory.ts";
 import { RetireWorld, SwitchWorld, type Faults } from "../testing/worlds.ts";
-import type { AnyPhase, Tools } from "./phase.ts";
+import type { AnyPhase, Tools } from "../phase.ts";
 import { runPhase } from "./run.ts";
 
 const SCHEDULES = Number(process.env["CAUSEWAY_FAULT_SCHEDULES"] ?? 100);

@@ -9,7 +9,7 @@ import { createProgress } from "./progress.ts";
 import { migrationLabel, readRecord } from "../record/record.ts";
 import { makeHeatCluster, type HeatCluster } from "../testing/heat-cluster.ts";
 import { discoverCluster } from "./discover.ts";
-import type { AnyPhase } from "./phase.ts";
+import type { AnyPhase } from "../phase.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 

@@ -1,7 +1,7 @@
 /** A cluster for tests of plans, and what a plan comes to. */
 import type { Inventory, Resource } from "../inventory/model.ts";
 import type { MigrationRecord } from "../record/record.ts";
-import type { PhasePlan, Step } from "../run/phase.ts";
+import type { PhasePlan, Step } from "../phase.ts";
 
 const machine = (name: string) => ({
   serverId: `id-${name}`,

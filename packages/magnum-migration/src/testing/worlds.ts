@@ -1,4 +1,4 @@
-import { definePhase, type AnyPhase } from "../run/phase.ts";
+import { definePhase, type AnyPhase } from "../phase.ts";
 import { planRetire, type DriverObject, type RetireFacts } from "../phases/retire/plan.ts";
 import { planRollback, type RollbackFacts } from "../phases/rollback/plan.ts";
 import { planSwitch, type PoolMember, type SwitchFacts } from "../phases/switch/plan.ts";

@@ -15,8 +15,9 @@ export interface NodePlugin {
 }
 
 const namespace = "kube-system";
-/** The driver's, and the fleet's next to it. */
+/** That of Magnum's driver. */
 export const driversPlugin = { kind: "DaemonSet", name: "csi-cinder-nodeplugin" } as const;
+/** That of the fleet next to it. */
 export const ownPlugin = { kind: "DaemonSet", name: "causeway-csi-cinder-nodeplugin" } as const;
 const DRIVER = "cinder.csi.openstack.org";
 const SECRET = "cinder-csi-cloud-config";

@@ -9,7 +9,7 @@ import {
 } from "@causeway/api";
 import { getCondition, isAlreadyExists, type Condition } from "@causeway/kubernetes";
 import type { MigrationRecord } from "../../record/record.ts";
-import { definePhase, type Tools } from "../../run/phase.ts";
+import { definePhase, type Tools } from "../../phase.ts";
 import { cloudWriters, type OwnControllers } from "../../workloads/driver.ts";
 import { findWorkloads, stopWorkload } from "../../workloads/workloads.ts";
 import { adoptedLabel, adoptedManifests, poolManifests } from "./objects.ts";

@@ -1,6 +1,6 @@
 import { imageNotes, nodeImageText, type GroupImage } from "../../inventory/images.ts";
 import type { MigrationRecord } from "../../record/record.ts";
-import type { PhasePlan, Step } from "../../run/phase.ts";
+import type { PhasePlan, Step } from "../../phase.ts";
 import { workloadText, type FoundWorkload, type Workload } from "../../workloads/workloads.ts";
 
 /** An object that is to be there, by kind and name. */

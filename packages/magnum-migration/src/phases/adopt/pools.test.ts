@@ -4,7 +4,7 @@ import { connectCloud, loadCloudsYaml, type Cloud } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { MigrationRecord } from "../../record/record.ts";
-import type { Tools } from "../../run/phase.ts";
+import type { Tools } from "../../phase.ts";
 import { record } from "../../testing/planned.ts";
 import { withGivenImage } from "./pools.ts";
 import { imageOf, withNodeImage } from "./row.ts";

@@ -4,7 +4,7 @@ import { appliedAnnotation, fieldManager, poolNameOf } from "@causeway/magnum-ap
 import { groupImages, type GroupImage } from "../../inventory/images.ts";
 import { readImages, requireImage } from "../../inventory/read-images.ts";
 import type { MigrationRecord } from "../../record/record.ts";
-import type { Tools } from "../../run/phase.ts";
+import type { Tools } from "../../phase.ts";
 import { imageOf } from "./row.ts";
 
 /** Whether an object is as the Magnum API would apply it. */

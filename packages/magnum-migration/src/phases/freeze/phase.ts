@@ -1,7 +1,7 @@
 import { InputError } from "@causeway/foundation";
 import { isForbidden } from "@causeway/openstack";
 import { machinesOf, readUnits, stopUnits } from "../../masters/units.ts";
-import { definePhase, type Tools } from "../../run/phase.ts";
+import { definePhase, type Tools } from "../../phase.ts";
 import { machineChangers } from "../../workloads/driver.ts";
 import { findWorkloads, stopWorkload } from "../../workloads/workloads.ts";
 import { planFreeze, type FreezeFacts, type FreezeStep } from "./plan.ts";

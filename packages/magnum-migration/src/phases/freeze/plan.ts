@@ -1,4 +1,4 @@
-import type { PhasePlan, Step } from "../../run/phase.ts";
+import type { PhasePlan, Step } from "../../phase.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import { workloadText, type FoundWorkload, type Workload } from "../../workloads/workloads.ts";
 

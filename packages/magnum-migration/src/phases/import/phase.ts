@@ -7,10 +7,10 @@ import type { Manifest } from "@causeway/api";
 import { openEtcd } from "../../etcd/access.ts";
 import type { EtcdClient, EtcdMember } from "../../etcd/client.ts";
 import type { MigrationRecord } from "../../record/record.ts";
-import { definePhase, type Tools } from "../../run/phase.ts";
+import { definePhase, type Tools } from "../../phase.ts";
 import { magnumClusterOf } from "../../record/rows.ts";
 import { clusterManifests, secretManifest } from "./objects.ts";
-import { knownMasterFiles } from "./pki.ts";
+import { knownMasterFiles } from "../../masters/pki.ts";
 import { planImport, type ImportFacts, type ImportStep } from "./plan.ts";
 
 /** Phase 3: keys and objects of the hosted control plane; its etcd joins that of the masters. */

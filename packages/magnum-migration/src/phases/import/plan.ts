@@ -1,6 +1,6 @@
 import type { EtcdMember } from "../../etcd/client.ts";
 import type { MigrationRecord } from "../../record/record.ts";
-import type { PhasePlan, Step } from "../../run/phase.ts";
+import type { PhasePlan, Step } from "../../phase.ts";
 
 /** What is read for `planImport`. URLs are of etcd's peers. */
 export interface ImportFacts {

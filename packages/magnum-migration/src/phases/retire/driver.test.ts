@@ -70,7 +70,7 @@ afterAll(() => stage.close());
 
 const text = ({ kind, name }: { readonly kind: string; readonly name: string }) => `${kind} ${name}`;
 
-test("what the migration stopped, the driver's node plugin and its passwords are the driver's, and nothing else", async () => {
+test("the driver has what the migration stopped, its node plugin and its passwords, and nothing else", async () => {
   const { objects, users, others } = await readDriver(client, trustee, signal);
   expect(objects.map(text)).toEqual([
     "DaemonSet openstack-cloud-controller-manager",
@@ -87,7 +87,7 @@ test("an unknown trustee is searched for in no object", async () => {
   expect((await readDriver(client, "", signal)).others).toEqual([]);
 });
 
-test("what is deleted is not found again, and a pod that used it still is", async () => {
+test("objects of the driver that are deleted are not found again, and a pod that used one still is", async () => {
   const { objects } = await readDriver(client, trustee, signal);
   for (let run = 0; run < 2; run += 1) for (const one of objects) await deleteDriverObject(client, one, signal);
   const left = await readDriver(client, trustee, signal);

@@ -3,7 +3,7 @@ import { HostedControlPlane } from "@causeway/api";
 import { Secret, secretText } from "@causeway/kubernetes";
 import type { EtcdAccess } from "../../etcd/client.ts";
 import type { MigrationRecord } from "../../record/record.ts";
-import type { Tools } from "../../run/phase.ts";
+import type { Tools } from "../../phase.ts";
 
 /** Where the hosted control plane's etcd is, and what it accepts. @throws MIGRATE_NO_MEMBER */
 export async function hostedUrlOf(

@@ -2,7 +2,7 @@ import { CausewayError } from "@causeway/foundation";
 import { Lease, Node } from "@causeway/kubernetes";
 import { deletionSql, readRow } from "../../database/rows.ts";
 import type { MigrationRecord } from "../../record/record.ts";
-import type { Tools } from "../../run/phase.ts";
+import type { Tools } from "../../phase.ts";
 import type { MagnumFacts, RetireStep } from "./plan.ts";
 
 /** In what was checked in this run: since when the trustee is seen to be disabled. */

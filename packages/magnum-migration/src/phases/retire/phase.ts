@@ -6,7 +6,7 @@ import type { Cloud } from "@causeway/openstack";
 import { openEtcd } from "../../etcd/access.ts";
 import { createEtcdClient } from "../../etcd/client.ts";
 import type { Resource } from "../../inventory/model.ts";
-import { definePhase, type Tools } from "../../run/phase.ts";
+import { definePhase, type Tools } from "../../phase.ts";
 import { adoptedLabel } from "../adopt/objects.ts";
 import { deleteDriverObject, readDriver } from "./driver.ts";
 import { hostedUrlOf } from "./hosted.ts";

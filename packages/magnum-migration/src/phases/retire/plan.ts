@@ -2,7 +2,7 @@ import type { MagnumRow } from "../../database/rows.ts";
 import type { EtcdMember } from "../../etcd/client.ts";
 import type { Resource, StackName } from "../../inventory/model.ts";
 import type { MigrationRecord } from "../../record/record.ts";
-import type { PhasePlan, Step } from "../../run/phase.ts";
+import type { PhasePlan, Step } from "../../phase.ts";
 import type { Workload } from "../../workloads/workloads.ts";
 import type { StackProject } from "./stack-projects.ts";
 

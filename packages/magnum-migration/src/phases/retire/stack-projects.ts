@@ -1,6 +1,6 @@
 import { isForbidden, type Cloud } from "@causeway/openstack";
 import type { MigrationRecord } from "../../record/record.ts";
-import type { Tools } from "../../run/phase.ts";
+import type { Tools } from "../../phase.ts";
 
 /** What Heat leaves in Keystone of a stack that it abandons: accounts by which machines reported to it. */
 export interface StackProject {

@@ -2,7 +2,7 @@ import { AddonSet, type MagnumCluster } from "@causeway/api";
 import { getCondition, type Condition } from "@causeway/kubernetes";
 import { addonSetNameOf } from "@causeway/magnum-api";
 import type { MigrationRecord } from "../../record/record.ts";
-import type { Tools } from "../../run/phase.ts";
+import type { Tools } from "../../phase.ts";
 import type { KubeProxyFacts } from "./plan.ts";
 
 /** The row with kube-proxy as an add-on of the nodes that Causeway makes; the row itself where it has it. */

@@ -2,7 +2,7 @@ import { labels, Machine, MachineDeployment, MagnumCluster, OpenStackCluster, ty
 import { poolNameOf } from "@causeway/magnum-api";
 import { getCondition, isTrue, type Condition } from "@causeway/kubernetes";
 import type { MigrationRecord } from "../../record/record.ts";
-import { definePhase, type Tools } from "../../run/phase.ts";
+import { definePhase, type Tools } from "../../phase.ts";
 import { readNodePlugin, restrictPlugin } from "../../workloads/node-plugin.ts";
 import { adoptedLabel, poolManifests } from "../adopt/objects.ts";
 import { apply, isApplied, readGroupImages, withGivenImage, writeRow } from "../adopt/pools.ts";

@@ -1,6 +1,6 @@
 import { imageNotes, imageProblem, nodeImageText, type GroupImage } from "../../inventory/images.ts";
 import type { MigrationRecord } from "../../record/record.ts";
-import type { PhasePlan, Step } from "../../run/phase.ts";
+import type { PhasePlan, Step } from "../../phase.ts";
 import type { NodePlugin } from "../../workloads/node-plugin.ts";
 
 /** A node group and how many of its machines are replaced. `name` is that of its MachineDeployment. */

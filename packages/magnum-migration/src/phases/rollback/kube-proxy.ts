@@ -10,7 +10,7 @@ import {
 } from "@causeway/kubernetes";
 import { addonSetNameOf, kubeProxyLabel } from "@causeway/magnum-api";
 import type { MigrationRecord } from "../../record/record.ts";
-import type { Tools } from "../../run/phase.ts";
+import type { Tools } from "../../phase.ts";
 import { ownPlugin, readNodePlugin } from "../../workloads/node-plugin.ts";
 
 type AnyType = ResourceType<KubeObject>;

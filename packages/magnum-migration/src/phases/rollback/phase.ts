@@ -3,7 +3,7 @@ import { Node } from "@causeway/kubernetes";
 import { openEtcd } from "../../etcd/access.ts";
 import { controlPlaneUnits, machinesOf, readUnits, startUnits } from "../../masters/units.ts";
 import type { MigrationRecord } from "../../record/record.ts";
-import { definePhase, type Tools } from "../../run/phase.ts";
+import { definePhase, type Tools } from "../../phase.ts";
 import { stoppable } from "../../workloads/driver.ts";
 import { releasePlugin } from "../../workloads/node-plugin.ts";
 import { findWorkloads, startWorkload } from "../../workloads/workloads.ts";

@@ -1,5 +1,5 @@
 import type { MigrationRecord } from "../../record/record.ts";
-import type { PhasePlan, Step } from "../../run/phase.ts";
+import type { PhasePlan, Step } from "../../phase.ts";
 import { workloadText, type Workload } from "../../workloads/workloads.ts";
 import type { PoolMember } from "../switch/plan.ts";
 import type { BroughtProxy } from "./kube-proxy.ts";

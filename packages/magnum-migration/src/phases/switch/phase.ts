@@ -14,7 +14,7 @@ import {
 } from "@causeway/kubernetes";
 import { controlPlaneUnits, readUnits, stopUnits } from "../../masters/units.ts";
 import type { MigrationRecord } from "../../record/record.ts";
-import { definePhase, type Tools } from "../../run/phase.ts";
+import { definePhase, type Tools } from "../../phase.ts";
 import { endpointOf } from "../import/objects.ts";
 import { setStage } from "../import/phase.ts";
 import { unreachedKubelets } from "./kubelets.ts";

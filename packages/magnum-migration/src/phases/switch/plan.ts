@@ -1,5 +1,5 @@
 import type { MigrationRecord } from "../../record/record.ts";
-import type { PhasePlan, Step } from "../../run/phase.ts";
+import type { PhasePlan, Step } from "../../phase.ts";
 import type { UnreachedKubelet } from "./kubelets.ts";
 
 /** The name of our member in the pool of the API's load balancer. */

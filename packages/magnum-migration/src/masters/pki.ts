@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, X509Certificate } from "node:crypto";
 import { InputError, verifyChain } from "@causeway/foundation";
-import { readFileOf } from "../../masters/units.ts";
-import type { Tools } from "../../run/phase.ts";
+import { readFileOf } from "./units.ts";
+import type { MachineShell } from "./shell.ts";
 
 /** Where the driver has its keys on a master. */
 const files = {
@@ -22,7 +22,7 @@ const known = new WeakMap<object, Map<string, MasterFiles>>();
 
 /** As `readMasterFiles`, once for each run of a command: reaching a machine takes long. */
 export async function knownMasterFiles(
-  tools: Pick<Tools, "shell">,
+  tools: { readonly shell: MachineShell },
   address: string,
   signal: AbortSignal,
 ): Promise<MasterFiles> {
@@ -35,7 +35,7 @@ export async function knownMasterFiles(
 
 /** Reads the keys and certificates that are taken over. @throws MIGRATE_KEY_MISSING, MIGRATE_KEY_MISMATCH */
 async function readMasterFiles(
-  tools: Pick<Tools, "shell">,
+  tools: { readonly shell: MachineShell },
   address: string,
   signal: AbortSignal,
 ): Promise<MasterFiles> {

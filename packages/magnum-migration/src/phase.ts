@@ -1,9 +1,9 @@
 import type { Clock } from "@causeway/foundation";
 import type { KubernetesClient } from "@causeway/kubernetes";
 import type { Cloud } from "@causeway/openstack";
-import type { MagnumDatabase } from "../database/database.ts";
-import type { MachineShell } from "../masters/shell.ts";
-import type { MigrationRecord, PhaseName } from "../record/record.ts";
+import type { MagnumDatabase } from "./database/database.ts";
+import type { MachineShell } from "./masters/shell.ts";
+import type { MigrationRecord, PhaseName } from "./record/record.ts";
 
 /** What phases work with. */
 export interface Tools {
