@@ -38,7 +38,7 @@ const names = Array.from({ length: tenants }, (_, i) => `tenant-${i}`);
 const base = mkdtempSync(join(tmpdir(), "bench-addons-"));
 const system = await startWhole(base);
 try {
-  await inTurn(names, async (name) => void (await tenantReady(system.client, name, VERSION, LONGEST)));
+  await inTurn(names, async (name) => void (await tenantReady(system.client, name, VERSION, { longest: LONGEST })));
   await pause(SETTLE);
   const before = proportionalMiB([{ pid: system.pid }]);
   const begun = performance.now();

@@ -164,7 +164,9 @@ async function processesAtOnce({ client, pid }: WholeSystem, count: number): Pro
   const before = memory();
   const begun = performance.now();
   const times = await Promise.all(
-    Array.from({ length: count }, (_, i) => tenantReady(client, `together-${i}`, VERSION, LONGEST_TOGETHER)),
+    Array.from({ length: count }, (_, i) =>
+      tenantReady(client, `together-${i}`, VERSION, { longest: LONGEST_TOGETHER }),
+    ),
   );
   const seconds = (performance.now() - begun) / 1000;
   await pause(SETTLE);

@@ -9,11 +9,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { HostedControlPlane } from "@causeway/api";
 import { ConfigMap, createClient, type KubernetesClient } from "@causeway/kubernetes";
 import { rounded } from "./apiserver/rows.ts";
 import { startWhole } from "./clusters/system.ts";
-import { tenantConfig, tenantReady } from "./hosted-control-plane/tenants.ts";
+import { tenantConfig, tenantReady, type TenantOptions } from "./hosted-control-plane/tenants.ts";
 
 const VERSION = "v1.34.4";
 /** Of the tenant that fills it. */
@@ -47,14 +46,46 @@ const configMap = (name: string, text = ""): ConfigMap => ({
 });
 const pause = (milliseconds: number): Promise<void> => new Promise((done) => setTimeout(done, milliseconds));
 
+interface Row {
+  readonly name: string;
+  readonly by: string;
+  readonly ours: Readonly<Record<string, number>>;
+  readonly limit: number;
+}
+
+const rows: Row[] = [];
 const base = mkdtempSync(join(tmpdir(), "bench-neighbours-"));
 const system = await startWhole(base);
 const clients: KubernetesClient[] = [];
 try {
-  const [full, neighbour] = [await tenant("full"), await tenant("neighbour")];
-  const limits = { bytes: QUOTA };
-  await system.client.patch(HostedControlPlane, key("full"), { type: "merge", body: { spec: { limits } } });
+  const neighbour = await tenant("neighbour");
   for (let i = 0; i < BEATS; i++) await neighbour.create(ConfigMap, configMap(`beat-${i}`));
+  for (const [worker, where] of [
+    ["Shared", "in the same worker process"],
+    ["Own", "with a worker process of its own"],
+  ] as const) {
+    const full = await tenant(`full-${worker.toLowerCase()}`, { worker, limits: { bytes: QUOTA } });
+    rows.push(await compare(neighbour, full, `a neighbour of a tenant at its quota, ${where}`));
+  }
+} finally {
+  await Promise.all(clients.map((client) => client.close()));
+  await system.close();
+  rmSync(base, { recursive: true, force: true });
+}
+console.table(Object.fromEntries(rows.map(({ name, ours, limit }) => [name, { ...ours, limit }])));
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ rows }, null, 2)}\n`);
+process.exit();
+
+async function tenant(name: string, spec: TenantOptions = {}): Promise<KubernetesClient> {
+  await tenantReady(system.client, name, VERSION, spec);
+  const config = await tenantConfig(system.client, name);
+  if (config === undefined) throw new Error(`no kubeconfig of ${name}`);
+  const client = createClient(config, { userAgent: "bench" });
+  clients.push(client);
+  return client;
+}
+
+async function compare(neighbour: KubernetesClient, full: KubernetesClient, name: string): Promise<Row> {
   // Both run compiled code before anything counts.
   await measure(neighbour, seconds);
   const [quiet, busy]: [number[], number[]] = [[], []];
@@ -66,21 +97,22 @@ try {
     await stop();
   }
   if (writes.refused === 0) throw new Error("the tenant never reached its quota: let the rounds last longer");
-  report(quiet, busy, writes);
-} finally {
-  await Promise.all(clients.map((client) => client.close()));
-  await system.close();
-  rmSync(base, { recursive: true, force: true });
+  const [alone, next] = [at(quiet, 0.99), at(busy, 0.99)];
+  const ours = {
+    p99Ratio: rounded(next / alone),
+    quietP50Milliseconds: rounded(at(quiet, 0.5)),
+    quietP99Milliseconds: rounded(alone),
+    busyP50Milliseconds: rounded(at(busy, 0.5)),
+    busyP99Milliseconds: rounded(next),
+    requests: quiet.length + busy.length,
+    ...writes,
+  };
+  return { name, by: "p99Ratio", ours, limit: LIMIT };
 }
-process.exit();
 
-async function tenant(name: string): Promise<KubernetesClient> {
-  await tenantReady(system.client, name, VERSION);
-  const config = await tenantConfig(system.client, name);
-  if (config === undefined) throw new Error(`no kubeconfig of ${name}`);
-  const client = createClient(config, { userAgent: "bench" });
-  clients.push(client);
-  return client;
+function at(times: readonly number[], share: number): number {
+  const sorted = times.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }
 
 /** Milliseconds of each request, reads and writes in turn; one that is late does not hold up the next. */
@@ -117,24 +149,4 @@ function fill(client: KubernetesClient, writes: { accepted: number; refused: num
     isStopped = true;
     await Promise.all(running);
   };
-}
-
-function report(quiet: number[], busy: number[], writes: { accepted: number; refused: number }): void {
-  const at = (times: number[], share: number): number => {
-    const sorted = times.toSorted((a, b) => a - b);
-    return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-  };
-  const [alone, next] = [at(quiet, 0.99), at(busy, 0.99)];
-  const ours = {
-    p99Ratio: rounded(next / alone),
-    quietP50Milliseconds: rounded(at(quiet, 0.5)),
-    quietP99Milliseconds: rounded(alone),
-    busyP50Milliseconds: rounded(at(busy, 0.5)),
-    busyP99Milliseconds: rounded(next),
-    requests: quiet.length + busy.length,
-    ...writes,
-  };
-  const rows = [{ name: "a neighbour of a tenant at its quota, embedded", by: "p99Ratio", ours, limit: LIMIT }];
-  console.table(Object.fromEntries(rows.map((row) => [row.name, { ...row.ours, limit: row.limit }])));
-  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ rows }, null, 2)}\n`);
 }

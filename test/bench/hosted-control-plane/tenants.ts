@@ -16,6 +16,11 @@ const LOOK = 5;
 /** For one control plane (ms). */
 const LONGEST = 120_000;
 
+/** How long it may take (ms), and more of its spec. */
+export interface TenantOptions extends Pick<HostedControlPlane["spec"], "worker" | "limits"> {
+  readonly longest?: number;
+}
+
 /**
  * Requests a control plane; the seconds until its API reports to the holder of its kubeconfig that it is ready. @throws
  * after `longest` (ms, two minutes)
@@ -24,7 +29,7 @@ export async function tenantReady(
   client: KubernetesClient,
   name: string,
   version: string,
-  longest = LONGEST,
+  { longest = LONGEST, ...spec }: TenantOptions = {},
 ): Promise<number> {
   const cluster = await client.create(Cluster, {
     apiVersion: "cluster.x-k8s.io/v1beta2",
@@ -44,7 +49,7 @@ export async function tenantReady(
       labels: { "cluster.x-k8s.io/cluster-name": name },
       ownerReferences: [ownerReference(cluster, { controller: true })],
     },
-    spec: { version },
+    spec: { version, ...spec },
   });
   const config = await until(`kubeconfig of ${name}`, () => tenantConfig(client, name), longest);
   await until(`ready API of ${name}`, async () => ((await isReady(config)) ? true : undefined), longest);
