@@ -322,6 +322,10 @@ describe("the graph", () => {
     for (const { name, after = [] } of changes) expect(after, name).toEqual(expect.arrayContaining(checks));
     expect(order.indexOf("nova-online-migrations")).toBeGreaterThan(order.indexOf("nova-compute"));
     expect(order.indexOf("keystone-contract")).toBeGreaterThan(order.indexOf("keystone-api"));
+    // OVN: controllers, databases, northd; otherwise the other way round.
+    const ovn = (names: readonly string[]) => names.filter((name) => /^ovn-(?:controller|nb|sb|northd)$/.test(name));
+    expect(ovn(order)).toEqual(["ovn-controller", "ovn-nb", "ovn-sb", "ovn-northd"]);
+    expect(ovn(desire().catalogue.graph.order.map(({ name }) => name)).at(-1)).toBe("ovn-controller");
   });
 });
 

@@ -16,11 +16,26 @@ export function withUpgradeJobs(catalogue: Catalogue): Catalogue {
     const expand = EXPANSIONS[component.name];
     const command = expand ?? component.command;
     // Nothing of the new release starts before every check of it has passed.
-    return { ...component, command, after: [...(component.after ?? []), ...gate] };
+    return inOvnOrder({ ...component, command, after: [...(component.after ?? []), ...gate] });
   });
   const later = LATER.filter(({ of }) => names.has(of)).map((step) => laterJob(catalogue, step));
   const components = [...checks, ...expanded, ...later];
   return { ...catalogue, components, graph: graphOf(components) };
+}
+
+const CONTROLLER = "ovn-controller";
+
+/**
+ * Controllers of OVN understand what an older northd writes, and not what a newer one does: they are first, then the
+ * databases, and northd last. The databases run already.
+ */
+function inOvnOrder(component: Component): Component {
+  const { name, after = [], connections = [] } = component;
+  if (name === CONTROLLER) {
+    const known = connections.map((connection) => ({ ...connection, needed: false }));
+    return { ...component, after: after.filter((each) => each !== "ovn-northd"), connections: known };
+  }
+  return name === "ovn-nb" || name === "ovn-sb" ? { ...component, after: [...after, CONTROLLER] } : component;
 }
 
 /** Services that come with a program that says whether their data can be upgraded. */
