@@ -14,8 +14,8 @@ export interface Nova {
   /** Agents of Neutron on these hosts. */
   agents(hosts: readonly string[], signal: AbortSignal): Promise<HostAgent[]>;
   /**
-   * Deletes agents, the resource provider and the compute service of a host; the service last, so that it is found
-   * again by who begins again.
+   * Deletes agents and the compute service of a host: Nova deletes its resource provider with it, and what evacuated
+   * servers still have allocated there. Agents are first: by the service it is found again by who begins again.
    */
   remove(host: string, service: string, agents: readonly string[], signal: AbortSignal): Promise<void>;
   move(order: "live-migrate" | "migrate" | "evacuate", server: string, signal: AbortSignal): Promise<void>;
@@ -95,10 +95,10 @@ export function novaOf(cloud: Cloud): Nova {
     },
     async remove(host, service, agents, signal) {
       for (const id of agents) await network.agents.delete(id, { signal });
-      // Placement refuses while something is allocated on it.
+      await compute.deleteHost(service, { signal });
+      // Where Nova could not ask Placement; that refuses while something is allocated.
       for (const { uuid } of await placement.resourceProviders.all({ name: host }, { signal }))
         await placement.resourceProviders.delete(uuid, { signal });
-      await compute.deleteHost(service, { signal });
     },
     move: (order, id, signal) =>
       order === "live-migrate"
