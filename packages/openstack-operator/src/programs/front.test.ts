@@ -176,7 +176,7 @@ describe.skipIf(!python)("the front of an API with TLS", () => {
     expect(bodyOf(answer)).not.toHaveProperty("HTTP_X_AUTH_TOKEN");
   });
 
-  test("passes long bodies, chunked ones and long responses, and tells a client that waits to go on", async () => {
+  test("passes long bodies, chunked ones and long responses, and lets a client that waits go on", async () => {
     await start();
     const long = Buffer.alloc(3_000_000, "a");
     const posted = Buffer.concat([Buffer.from(`PUT / HTTP/1.1\r\nContent-Length: ${long.length}\r\n\r\n`), long]);
