@@ -12,7 +12,7 @@ export const outlookOf: ReadonlyMap<string, Outlook> = new Map([
   // The request, the project or its cloud has to be changed.
   ...of("stays", ["InvalidMachineSpec", "InvalidIdentity", "AuthenticationFailed", "Forbidden", "QuotaExceeded"]),
   ...of("stays", ["InstanceCreateFailed", "InstanceStateError", "PortCreateFailed", "VolumeError", "DuplicateServer"]),
-  ...of("stays", ["LoadBalancerProviderNotFound", "RotationBroken", "NotServed", "WrongCloud"]),
+  ...of("stays", ["LoadBalancerProviderNotFound", "RotationBroken", "NotServed", "WrongCloud", "SpecRefused"]),
   // Something is made, changed or deleted.
   ...of("passes", ["Creating", "CreatingNetwork", "CreatingSubnet", "CreatingRouter", "CreatingSecurityGroups"]),
   ...of("passes", ["CreatingLoadBalancer", "CreatingFloatingIP", "CreatingBastion", "CreatingIPAddressClaim"]),
