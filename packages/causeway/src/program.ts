@@ -93,7 +93,8 @@ Examples:
 
 /** Has help texts of the command and of those below it broken at the terminal's width. */
 function wrapping(command: CommandUnknownOpts): CommandUnknownOpts {
-  const width = () => process.stdout.columns ?? 80;
+  // Undefined without a terminal; 0 of a terminal whose size is not known.
+  const width = () => process.stdout.columns || 80;
   command.configureOutput({ writeOut: (text) => void process.stdout.write(wrapHelp(text, width())) });
   for (const inner of command.commands) wrapping(inner);
   return command;

@@ -18,12 +18,12 @@ trap lost USR1
 keep() { ("$@" || :; kill -USR1 $$) & }
 keep ovsdb-server "$db" --remote="punix:$run/db.sock" --remote=db:Open_vSwitch,Open_vSwitch,manager_options \
   --unixctl="$run/ovsdb-server.ctl" --pidfile="$run/ovsdb-server.pid" -vconsole:info -vsyslog:off
-until [ -S "$run/db.sock" ]; do sleep 1; done
+until [ -S "$run/db.sock" ]; do sleep 0.1; done
 ovs-vsctl --no-wait init
 ovs-vsctl --no-wait set Open_vSwitch . other_config:flow-restore-wait=true
 keep ovs-vswitchd "unix:$run/db.sock" --mlockall --unixctl="$run/ovs-vswitchd.ctl" --pidfile="$run/ovs-vswitchd.pid" \
   -vconsole:info -vsyslog:off
-until [ -e "$run/ovs-vswitchd.ctl" ]; do sleep 1; done
+until [ -e "$run/ovs-vswitchd.ctl" ]; do sleep 0.1; done
 of() { ovs-ofctl -O OpenFlow15 --timeout=20 "$@"; }
 restore() {
   tries=0

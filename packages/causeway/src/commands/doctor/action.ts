@@ -27,7 +27,7 @@ export async function doctor(options: DoctorOptions, signal: AbortSignal): Promi
     };
     const findings = findingsOf(facts);
     const { isTTY, columns } = process.stdout;
-    const style = { quiet: options.quiet, width: isTTY ? columns : undefined, stream: process.stdout };
+    const style = { quiet: options.quiet, width: isTTY && columns > 0 ? columns : undefined, stream: process.stdout };
     const report = { cloud: cloud.name, region: facts.cloud.region, findings };
     process.stdout.write(renderReport(report, options.output, style));
     if (findings.some((finding) => finding.state === "broken")) process.exitCode = exitStatus.findings;

@@ -43,6 +43,8 @@ export function followDemo(options: FollowOptions): DemoFollower {
 
   const world = (): DemoWorld => {
     const remote = remoteClusters.get(demo)?.informers;
+    const applications = remote?.for(Deployment);
+    const key = { namespace: "default", name: demo.service };
     return {
       now: clock.now(),
       cluster: clusters.get(demo),
@@ -52,8 +54,9 @@ export function followDemo(options: FollowOptions): DemoFollower {
       machines: machines.list(demo.namespace).filter((m) => m.spec.clusterName === demo.name),
       servers: servers.list(demo.namespace),
       nodes: remote?.for(Node).list() ?? [],
-      service: remote?.for(Service).get({ namespace: "default", name: demo.service }),
-      application: remote?.for(Deployment).get({ namespace: "default", name: demo.service }),
+      // Before their list is there, an application that exists would look like one that was deleted.
+      service: applications?.synced ? remote?.for(Service).get(key) : undefined,
+      application: applications?.get(key),
     };
   };
   const notify = () => {
@@ -67,6 +70,10 @@ export function followDemo(options: FollowOptions): DemoFollower {
     remote.informers.for(Node).onChange(notify);
     remote.informers.for(Service).onChange(notify);
     remote.informers.for(Deployment).onChange(notify);
+    remote.informers
+      .for(Deployment)
+      .whenSynced(remote.signal)
+      .then(notify, () => {});
   });
 
   const onChange = (handler: (view: DemoView) => void) => {

@@ -21,8 +21,8 @@ export interface ProgressOptions {
 export async function showProgress(options: ProgressOptions): Promise<void> {
   const until = (test: (view: DemoView) => boolean) =>
     options.follower.until(test, options.signal, options.unattended ? problemTimeout : undefined);
-  // The live display is loaded only where there is a terminal to show it.
-  if (options.stream.isTTY && process.env["TERM"] !== "dumb") {
+  // The live display is loaded only where there is a terminal to show it. Some have no size: each word would be a line.
+  if (options.stream.isTTY && options.stream.columns > 0 && process.env["TERM"] !== "dumb") {
     const { showLive } = await import("./live.ts");
     await showLive(options, until);
   } else {

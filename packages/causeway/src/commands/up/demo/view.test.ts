@@ -73,7 +73,8 @@ describe("the demo is ready", () => {
   });
 
   test("without an application that was deleted, or that an older version did not create", () => {
-    expect(viewOf({ ...whole, application: undefined }).ready).toBe(true);
+    const { ready, application } = viewOf({ ...whole, application: undefined });
+    expect([ready, application.detail]).toEqual([true, "none"]);
   });
 
   test.each<[string, Partial<DemoWorld>]>([

@@ -138,7 +138,7 @@ function endpointItem({ cluster, controlPlane }: DemoWorld): Item {
 /** A cluster of an older state folder, or one whose application a person deleted, has none: nothing waits for it. */
 function applicationItem({ application, service }: DemoWorld, address: string | undefined): Item {
   const title = "application";
-  if (!application) return { title, done: service !== undefined, detail: "waiting" };
+  if (!application) return service ? { title, done: true, detail: "none" } : { title, done: false, detail: "waiting" };
   const { replicas = 1 } = application.spec;
   const ready = application.status?.readyReplicas ?? 0;
   const done = ready >= replicas && address !== undefined;
