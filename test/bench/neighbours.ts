@@ -125,12 +125,16 @@ async function measure(client: KubernetesClient, time: number): Promise<number[]
     took.push(performance.now() - begun);
   };
   const running: Promise<void>[] = [];
+  const failures: unknown[] = [];
   const begun = performance.now();
   for (let i = 0; performance.now() - begun < time * 1_000; i++) {
-    running.push(one(key(`beat-${Math.floor(i / 2) % BEATS}`), i % 2 === 0));
+    const beat = key(`beat-${Math.floor(i / 2) % BEATS}`);
+    running.push(one(beat, i % 2 === 0).catch((error: unknown) => void failures.push(error)));
     await pause(Math.max(0, begun + (i + 1) * EVERY - performance.now()));
   }
   await Promise.all(running);
+  // A request that fails ends the run with all that it started.
+  if (failures.length > 0) throw failures[0];
   return took;
 }
 
