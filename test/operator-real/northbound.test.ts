@@ -50,9 +50,10 @@ describe("OVN's northbound database on real processes", () => {
       "neutron-ovn-db-sync-util --config-dir /etc/neutron/neutron.conf.d --ovn-neutron_sync_mode log 2>&1";
     const [pod = ""] = podsOf(rig, "neutron-server");
     const said = await rig.inContainer(pod, "neutron-server", "sh", "-c", program);
+    expect(said).toContain("Sync completed for Northbound db");
     return said
       .split("\n")
-      .filter((line) => /"level": ?"(?:WARNING|ERROR)"/.test(line) && line.includes("ovn_db_sync"));
+      .filter((line) => /"level(?:name)?": ?"(?:WARNING|ERROR|CRITICAL)"/.test(line) && line.includes("db_sync"));
   };
 
   test("is rebuilt from Neutron when its disk is lost, and Neutron's own program finds no difference", async () => {

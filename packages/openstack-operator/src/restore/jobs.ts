@@ -67,6 +67,7 @@ function connectionsOf({ databases }: Catalogue, service: Component["service"]) 
   return typeof to === "string" ? [needs(to, "mysql")] : to === undefined ? [needs(databaseOf(service), "mysql")] : [];
 }
 
+const PROGRAM = "ovn-sync.py";
 /** The Job that repairs OVN's northbound database from Neutron's. */
 export const SYNC = "neutron-ovn-sync";
 
@@ -76,10 +77,10 @@ export function syncJob({ components }: Catalogue): Component {
   return job("neutron", {
     name: SYNC,
     does: "Repairs OVN's northbound database from Neutron's.",
-    command: ["neutron-ovn-db-sync-util", "--config-dir", CONFIG, "--ovn-neutron_sync_mode", "repair"],
+    command: ["/usr/bin/python3", `/programs/${PROGRAM}`, "--config-dir", CONFIG, "--ovn-neutron_sync_mode", "repair"],
     connections: server?.connections ?? [],
     environment: server?.environment ?? {},
-    programs: (server?.programs ?? []).filter((name) => name.endsWith(".py")),
+    programs: [...(server?.programs ?? []).filter((name) => name.endsWith(".py")), PROGRAM],
     demandsMainFile: true,
     after: ["neutron-server"],
   });
