@@ -2,7 +2,7 @@
  * Attacks of one tenant's users on its own API, against a running demo with two tenants: neither the management API nor
  * the other tenant may notice. CAUSEWAY_HOSTILE_ONLY runs the attacks whose titles contain it, CAUSEWAY_SHARE=K/N every
  * N-th. CAUSEWAY_HOSTILE_SLACK multiplies the times, and the growth of memory, that pass: a machine that others use,
- * too, shows whether somebody was stopped, and not by how much they were slowed.
+ * too, shows whether a user was stopped, and not by how much they were slowed.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attacks } from "./attacks/index.ts";
