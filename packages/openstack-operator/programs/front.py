@@ -146,10 +146,9 @@ class Front:
         connection.reading = False
         connection.limit(None)
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as worker:
-            worker.settimeout(IDLE_SECONDS)
+            # With a limit of time it would fail at once where many requests wait for a worker.
             worker.connect(SOCKET)
             worker.sendall(packet(variables) + rest)
-            worker.settimeout(None)
             relay(connection, client, worker, isinstance(length, int) and buffered)
 
 

@@ -16,7 +16,7 @@ const WORKER = `
 import json, os, signal, socket, struct, sys, time
 stopped = []
 signal.signal(signal.SIGTERM, lambda *_: (print("stopped", flush=True), os._exit(0)))
-listener = socket.socket(socket.AF_UNIX); listener.bind(os.environ["FRONT_SOCKET"]); listener.listen(100)
+listener = socket.socket(socket.AF_UNIX); listener.bind(os.environ["FRONT_SOCKET"]); listener.listen(int(os.environ.get("BACKLOG", "100")))
 def read(connection, count):
     data = b""
     while len(data) < count:
@@ -235,6 +235,12 @@ describe.skipIf(!python)("the front of an API with TLS", () => {
     expect(await closed).toBe(0);
     expect(said).toBe("request\nrequest\nrequest\nstopped\n");
     await expect(ask("GET / HTTP/1.1\r\n\r\n")).rejects.toThrow(/ECONNREFUSED/);
+  });
+
+  test("lets requests wait where the worker has more of them than it takes", async () => {
+    await start({ BACKLOG: "1" });
+    const answers = Array.from({ length: 12 }, () => ask("GET /?wait=0.05 HTTP/1.1\r\n\r\n"));
+    for (const answer of await Promise.all(answers)) expect(answer).toContain("200 OK");
   });
 
   test("ends when its worker does", async () => {
