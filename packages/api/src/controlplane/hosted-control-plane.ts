@@ -35,14 +35,17 @@ const port = (description: string) => optional(int32({ minimum: 1, maximum: 6553
 /** The number of a part of a version in CEL: part 1 is the minor version, part 2 the patch. */
 const part = (of: string, index: number) => `int(${of}.find('^v[0-9]+[.][0-9]+[.][0-9]+').split('.')[${index}])`;
 
+/** What is no version is refused by its pattern, and by that alone. */
+const isNoVersion = "!self.matches('^v[0-9]+[.][0-9]+[.][0-9]+')";
+
 const versionRules = [
   {
-    rule: `${part("self", 1)} > ${part("oldSelf", 1)} || (${part("self", 1)} == ${part("oldSelf", 1)} && ${part("self", 2)} >= ${part("oldSelf", 2)})`,
+    rule: `${isNoVersion} || ${part("self", 1)} > ${part("oldSelf", 1)} || (${part("self", 1)} == ${part("oldSelf", 1)} && ${part("self", 2)} >= ${part("oldSelf", 2)})`,
     message:
       "a control plane cannot be downgraded: its objects may be stored in forms that the older version does not know",
   },
   {
-    rule: `${part("self", 1)} <= ${part("oldSelf", 1)} + 1`,
+    rule: `${isNoVersion} || ${part("self", 1)} <= ${part("oldSelf", 1)} + 1`,
     message: "a control plane is upgraded by one minor version at a time",
   },
 ];
