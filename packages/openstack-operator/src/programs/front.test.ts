@@ -103,6 +103,8 @@ async function start(env: Record<string, string> = {}): Promise<void> {
   child.stdout?.on("data", (chunk) => (said += String(chunk)));
   child.stderr?.on("data", (chunk) => (said += String(chunk)));
   await until(async () => (await ask("GET / HTTP/1.1\r\n\r\n").catch(() => "")).includes("200 OK"));
+  // What the worker says of that request may come after its response.
+  await until(() => said.includes("request"));
   said = "";
 }
 
