@@ -2,9 +2,9 @@ import { execFileSync, spawnSync, type ChildProcess } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { blocksOf } from "./blocks.ts";
+import { blocksOf, type Block } from "./blocks.ts";
 import { makePlace, reasonAgainst, type Place } from "./place.ts";
-import { end, play } from "./play.ts";
+import { end, play, reasonToSkip } from "./play.ts";
 
 /**
  * The commands of README.md and of the tutorials, as a stranger runs them: in a fresh clone, by a user without rights,
@@ -17,6 +17,15 @@ const CLONE = "causeway";
 const LINKS = ["package.json", "package-lock.json", "node_modules", "packages", "scripts", "deploy", "tools"];
 const reason = reasonAgainst();
 const needs = reason === undefined ? "" : ` (needs ${reason})`;
+
+/** The blocks that can run here. Each of the others is a skipped test with its reason, so that they are counted. */
+function withoutSkipped(page: string, blocks: readonly Block[]): readonly Block[] {
+  return blocks.filter((block) => {
+    const why = reasonToSkip(block);
+    if (why !== undefined) it.skip(`${page}, line ${block.line}: ${block.commands[0]?.command ?? block.file} (${why})`);
+    return why === undefined;
+  });
+}
 
 let place: Place;
 const running: ChildProcess[] = [];
@@ -35,17 +44,17 @@ describe.skipIf(reason !== undefined)("a stranger's machine", () => {
   }, 600_000);
   afterAll(async () => place.remove(), 300_000);
 
+  const readme = withoutSkipped("README.md", blocksOf(readFileSync(join(root, "README.md"), "utf8")));
   it(`README.md does what it says in a fresh clone${needs}`, { timeout: 600_000 }, async () => {
-    const blocks = blocksOf(readFileSync(join(place.home, CLONE, "README.md"), "utf8"));
-    const commands = blocks.flatMap((block) => block.commands.map(({ command }) => command));
+    const commands = readme.flatMap((block) => block.commands.map(({ command }) => command));
     expect(commands[0]).toMatch(/^npm ci && npm start$/);
     expect(commands.length).toBeGreaterThan(5);
-    await play(blocks, { place, folder: CLONE, environment: { ...place.environment }, running });
+    await play(readme, { place, folder: CLONE, environment: { ...place.environment }, running });
   });
 
   const tutorials = join(root, "docs/tutorials");
   for (const name of readdirSync(tutorials).filter((file) => file.endsWith(".md"))) {
-    const blocks = blocksOf(readFileSync(join(tutorials, name), "utf8"));
+    const blocks = withoutSkipped(`docs/tutorials/${name}`, blocksOf(readFileSync(join(tutorials, name), "utf8")));
     if (blocks.length === 0) continue;
     it(`tutorial ${name} does what it says${needs}`, { timeout: 600_000 }, async () => {
       const folder = name.replace(/\.md$/, "");

@@ -24,10 +24,13 @@ const EXPORTED = /^(OS_|KUBECONFIG)/;
 const missing = (needed: string): boolean =>
   needed.includes("/") ? !existsSync(needed) : spawnSync("sh", ["-c", `command -v ${needed}`]).status !== 0;
 
-/** Runs the blocks of a page, one after the other. A command whose program is missing is left out. */
+/** Why a block is left out; undefined: it is run. */
+export const reasonToSkip = ({ needs }: Block): string | undefined =>
+  needs !== undefined && missing(needs) ? `${needs} is missing` : undefined;
+
+/** Runs the blocks of a page, one after the other. */
 export async function play(blocks: readonly Block[], stage: Stage): Promise<void> {
   for (const block of blocks) {
-    if (block.needs !== undefined && missing(block.needs)) continue;
     if (block.kind === "file") writeFileSync(join(stage.place.home, stage.folder, block.file), block.content);
     else if (block.kind === "background") await start(block, stage);
     else runAll(block, stage);

@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { annotations, type ServiceAnnotation } from "../config/annotations.ts";
 import { defaultCloudConfig } from "../config/config.ts";
@@ -57,5 +59,25 @@ describe("an annotation of a Service changes what is planned", () => {
   test.each(all.filter(([name, { written }]) => !written && ELSEWHERE[name] === undefined))("%s", (name, row) => {
     const without = TOGETHER[name] ?? {};
     expect(planned({ ...without, [row.key]: valueOf(name, row) })).not.toBe(planned(without));
+  });
+});
+
+/** The last part of a key, as scenarios and pages write it. */
+const nameIn = (key: string): string => key.slice(key.lastIndexOf("/") + 1);
+
+describe("an annotation of a Service is tried and described", () => {
+  const scenarios = join(import.meta.dirname, "../scenarios");
+  const texts = globSync("*.test.ts", { cwd: scenarios }).map((file) => readFileSync(join(scenarios, file), "utf8"));
+  const pages = readFileSync(join(import.meta.dirname, "../../../../docs/reference/services.md"), "utf8");
+  const given = (Object.entries(annotations) as [string, ServiceAnnotation][]).filter(([, { written }]) => !written);
+
+  test.each(given)("%s is given to a Service in a scenario", (_, { key }) => {
+    const uses = [`os("${nameIn(key)}")`, `"${key}"`];
+    expect(texts.some((text) => uses.some((use) => text.includes(use)))).toBe(true);
+  });
+
+  test.each(Object.keys(TOGETHER))("%s, which acts with another one, is in docs/reference/services.md", (name) => {
+    const row = given.find(([known]) => known === name)?.[1];
+    expect(pages).toContain(`\`${nameIn(row?.key ?? name)}\``);
   });
 });
