@@ -14,8 +14,40 @@ interface Module {
 
 /** Names of public APIs whose declaration has no doc comment, as "file:line". */
 export function checkPublicDocs(root: string): string[] {
+  const read = reader();
+  const problems = new Set<string>();
+  for (const { name, file, before } of publicNames(root, read)) {
+    if (before.trimEnd().endsWith("*/")) continue;
+    const line = before.split("\n").length;
+    problems.add(`${relative(root, file)}:${line} exports ${name} from the package without a doc comment`);
+  }
+  return [...problems, ...sharedInside(root, read, problems)];
+}
+
+/** A name that users of a package import, and the text of its file before its declaration. */
+export interface PublicName {
+  /** The folder of the package below packages/. */
+  readonly inPackage: string;
+  readonly name: string;
+  readonly file: string;
+  readonly before: string;
+}
+
+/** Every name that a package exports. */
+export function publicNames(root: string, read: Read = reader()): PublicName[] {
+  return entriesOf(root).flatMap((entry) =>
+    namesOf(entry, read).flatMap((name) => {
+      const found = declarationOf(entry, name, read);
+      if (found === undefined) return [];
+      const inPackage = relative(join(root, "packages"), entry).split("/", 1)[0] ?? "";
+      return [{ inPackage, name, file: found.file, before: read(found.file).text.slice(0, found.start) }];
+    }),
+  );
+}
+
+function reader(): Read {
   const modules = new Map<string, Module>();
-  const read = (file: string): Module => {
+  return (file) => {
     const known = modules.get(file);
     if (known) return known;
     const found = existsSync(file) ? parsedFile(file) : undefined;
@@ -23,21 +55,9 @@ export function checkPublicDocs(root: string): string[] {
     modules.set(file, module);
     return module;
   };
-  const problems = new Set<string>();
-  for (const entry of entriesOf(root)) {
-    for (const name of namesOf(entry, read)) {
-      const found = declarationOf(entry, name, read);
-      if (found === undefined) continue;
-      const before = read(found.file).text.slice(0, found.start);
-      if (before.trimEnd().endsWith("*/")) continue;
-      const line = before.split("\n").length;
-      problems.add(`${relative(root, found.file)}:${line} exports ${name} from the package without a doc comment`);
-    }
-  }
-  return [...problems, ...sharedInside(root, read, problems)];
 }
 
-/** Exports of files of packages; tests, what is for tests, and generated files are not looked at. */
+/** Exports of files of packages; tests, what is for tests, and generated files are not read. */
 function sharedInside(root: string, read: Read, known: ReadonlySet<string>): string[] {
   const places = new Set([...known].map((problem) => problem.split(" ", 1)[0]));
   return globSync("packages/*/src/**/*.ts", { cwd: root })
