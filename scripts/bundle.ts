@@ -13,7 +13,7 @@ import type * as ApiServer from "@causeway/apiserver";
 import { BUNDLE, CHECKOUT, MADE_OF, stampOf, type SnapshotFacts } from "@causeway/causeway/bundled";
 import { bundleOptions } from "./bundle-options.ts";
 
-/** What npm installed last: stands for every file below node_modules. */
+/** What npm installed last: represents every file below node_modules. */
 const INSTALLED = "node_modules/.package-lock.json";
 /** Modules of Node that a snapshot cannot hold: they are loaded when they are first used. */
 const NATIVE = ["http", "http2", "https", "sqlite", "tls"];
@@ -126,6 +126,6 @@ try {
   await bundle();
 } catch (error) {
   console.error(`starts take longer than they could: ${String(error)}`);
-  // An install continues without the bundle; a user who asked for it by name gets the failure as a status.
+  // An install continues without the bundle; a user who requested it by name gets the failure as a status.
   if (process.env["npm_lifecycle_event"] !== "prepare") process.exitCode = 1;
 }

@@ -5,8 +5,10 @@ import { resolve } from "node:path";
 import { checkDocs } from "./docs/pages.ts";
 import { checkCommentWidth } from "./comment-width.ts";
 import { checkContractTitles } from "./contract-titles.ts";
+import { checkControllerScenarios } from "./controller-scenarios.ts";
 import { checkControllerShape } from "./controller-shape.ts";
 import { checkErrorCatalogue } from "./error-catalogue.ts";
+import { checkExamples } from "./examples.ts";
 import { checkFolderOrder } from "./folder-order.ts";
 import { checkLayers } from "./layers.ts";
 import { checkLanguage } from "./language.ts";
@@ -64,7 +66,7 @@ function own(name: string, find: (root: string) => readonly string[] | Promise<r
 
 /**
  * In the order in which they are printed. Steps of different lanes run at the same time; a lane runs its own one after
- * another. Those of this process block its thread, and the commands go on meanwhile.
+ * another. Those of this process block its thread, and the commands continue meanwhile.
  */
 const lanes = {
   lint: [command("lint", "oxlint", "--type-aware", "--deny-warnings", "."), command("format", "oxfmt", "--check")],
@@ -76,6 +78,7 @@ const lanes = {
     own("layers and exports", checkLayers),
     own("order of folders", checkFolderOrder),
     own("shape of controllers", checkControllerShape),
+    own("scenarios of controllers", (root) => checkControllerScenarios(root)),
     own("purity of plans", checkPurePlans),
     own("state of modules", (root) => checkModuleState(root)),
     own("names of types", (root) => checkTypeNames(root)),
@@ -88,6 +91,7 @@ const lanes = {
     own("language", checkLanguage),
     own("width of comments", checkCommentWidth),
     own("doc comments of public names", checkPublicDocs),
+    own("examples of packages", checkExamples),
     own("docs", checkDocs),
   ],
 } as const satisfies Readonly<Record<string, readonly Step[]>>;

@@ -7,7 +7,7 @@ import { resolve } from "node:path";
 import { execFileSync } from "node:child_process";
 
 const WIDTH = 120;
-/** Directives must stay on one line; others wrote the generated files and the recorded truth. */
+/** Directives must remain on one line; others wrote the generated files and the recorded truth. */
 const DIRECTIVE = /^(?:\/\/|#)\s*(?:oxlint|eslint|@ts-|prettier|go:|shellcheck|#|!)/;
 const NOT_OURS = /(?:\.generated\.ts|\.d\.ts)$|\/(?:truth|fixtures)\/|^deploy\/crds\//;
 /** What a comment of its own lines begins with. */

@@ -53,7 +53,7 @@ export function cached(name: string): string {
 
 export function withoutGo(): { reason: string } | undefined {
   if (spawnSync("go", ["version"]).status === 0) return undefined;
-  return { reason: "it is built with Go, and there is no go on PATH" };
+  return { reason: "it is built with Go, and there is no Go compiler on PATH" };
 }
 
 /** Builds what is not in `dir` yet, from the module in `folder`. */
@@ -75,7 +75,7 @@ export async function buildMissing(programs: readonly Program[], folder: string,
 export async function build(program: Program, folder: string, file: string): Promise<number> {
   const { source, flags, tests } = program;
   const half = `${file}.${process.pid}`;
-  // A dependency's tests need modules that go.mod has no line for: -mod=mod looks them up, go.sum holds what they are.
+  // A dependency's tests need modules that go.mod has no line for: -mod=mod resolves them, go.sum holds what they are.
   const verb = tests === undefined ? ["build"] : ["test", "-c", "-mod=mod", "-vet=off", "-tags", tests];
   const args = [...verb, "-trimpath", "-ldflags", flags, "-o", half, source];
   const code = await run("go", args, { cwd: folder, env: { ...process.env, CGO_ENABLED: "0" } });
@@ -114,7 +114,7 @@ export async function controlPlanePrograms(): Promise<Built> {
 
 /**
  * etcd and the control plane's programs of the minor before, in tools/kubernetes/previous/go.mod. They take ten minutes
- * of a core, so they are built where they are asked for only.
+ * of a core, so they are built where they are requested only.
  */
 export async function previousPrograms(options: { build: boolean }): Promise<Built & { readonly version: string }> {
   const folder = join(tools, "previous");

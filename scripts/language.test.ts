@@ -36,3 +36,42 @@ test("the check of words reads programs without an extension, and skips what was
   writeFileSync(join(root, "tools/table.json"), word);
   expect(wordsIn(root, ["tools"])).toEqual([`tools/up:1 uses "${word}"; write: fixed, repaired`]);
 });
+
+const words = { asked: ["ask", "ed"].join(""), taken: ["tak", "en"].join(""), looks: ["look", "s"].join("") };
+
+function usesIn(file: string, text: string): string[] {
+  const folder = file.slice(0, file.lastIndexOf("/"));
+  mkdirSync(join(root, folder), { recursive: true });
+  writeFileSync(join(root, file), text);
+  return wordsIn(root, [file]).map((use) => use.slice(file.length + 1));
+}
+
+test("the check of words reads comments and texts of sources, across their lines, and no names", () => {
+  const { asked, taken } = words;
+  const source = [
+    `/** A port is ${taken}. \`${taken}\` is a parameter. */`,
+    `export const ${taken} = "${taken}";`,
+    `// It goes`,
+    `// on until then.`,
+    `export const why = \`port \${${taken}} was ${asked} for\`;`,
+  ];
+  expect(usesIn("prose/a.ts", source.join("\n"))).toEqual([
+    `1 uses "${taken}"; write: accepted, in use, created, removed`,
+    `3 uses "${["goes", "on"].join(" ")}"; write: continue`,
+    `5 uses "${asked}"; write: requested, queried, called`,
+  ]);
+});
+
+test.each([
+  ["a word in its other sense", `It ${words.looks} up what ${words.looks} like a name, and titles stand alone.`],
+  ["code in a page", `The parameter \`${words.taken}\` is a list.`],
+  ["a message of Kubernetes", "invalid character 'x' looking for beginning of value"],
+])("the check of words permits %s", (_, text) => {
+  expect(usesIn("prose/b.md", `${text}\n`)).toEqual([]);
+});
+
+test("the check of words refuses the definition of a custom kind where Kubernetes is meant, and no other one", () => {
+  const text = ["a", "definition", "has an overlapping port", "definition"].join(" ");
+  expect(usesIn("packages/apiserver/c.md", text)).toEqual(['1 uses "definition"; write: CRD']);
+  expect(usesIn("packages/other/c.md", text)).toEqual([]);
+});

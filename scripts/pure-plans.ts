@@ -104,7 +104,7 @@ function linesWith(file: string, pattern: RegExp): string[] {
     .map((line) => line.trim());
 }
 
-/** Without comments and texts; a template with an expression stays. */
+/** Without comments and texts; a template with an expression remains. */
 function codeOf(text: string): string {
   return text.replace(
     /\/\*[\s\S]*?\*\/|\/\/.*$|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\$]|\\.|\$(?!\{))*`/gm,

@@ -11,7 +11,7 @@ const NOT_SERVICES = ["kernel", "cloud", "data-path", "testing"];
 /** What may be next to `service.ts`, apart from tests; everything else is in one of the folders. */
 const FILES = ["service", "model", "errors", "listing", "views", "seed", "links", "control", "testing"];
 const FOLDERS = ["kit", "resources", "rules"];
-/** Files that may import from `resources/`, apart from those there and tests: they start a service, or stand for it. */
+/** Files that may import from `resources/`, apart from those there and tests: they start a service, or represent it. */
 const ABOVE = ["service", "seed", "links", "control", "testing"];
 
 /** Files of `resources/` that mount nothing of their own, each with its reason. */

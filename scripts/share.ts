@@ -1,7 +1,7 @@
 import { globSync } from "node:fs";
 
 /**
- * The test files that the patterns name (a folder stands for its `*.test.ts`), relative to the project. With
+ * The test files that the patterns name (a folder represents its `*.test.ts`), relative to the project. With
  * CAUSEWAY_SHARE=K/N only the K-th of every N, in the order of their names, and those of `always`, by the end of their
  * path: so several runs share what one would take too long for.
  */

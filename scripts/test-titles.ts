@@ -33,10 +33,10 @@ const VERB = new RegExp(
   `\\b(?:[a-z]{2,}(?<!ss|us|'s)s|[a-z]{2,}ed|${[
     "is are was were be been has have had do does did can may must cannot will would not",
     "begin belong bring call carry change come count cover depend differ end expire fail fit follow get give go grow hold",
-    "keep know lack leave let look lose make mark match mean name need open pass publish put reach read refuse repeat",
-    "return run say see send serve set share show sign sort speak stay stop take tell turn use wait want win work write",
+    "keep know lack leave let lose make mark match mean name need open pass publish put reach read refuse repeat",
+    "return run say see send serve set share show sign sort speak stop take tell turn use wait want win work write",
     "accept add allow apply ask become cost create decide delete drain find join land move own replace request require",
-    "skip understand arrive send list made kept said found sent given taken left held put cut shut built brought",
+    "skip understand arrive send list made kept said found sent given left held put cut shut built brought",
     "gone begun broken chosen known led lost met paid run seen shown spread understood written won",
   ]
     .join(" ")
@@ -83,7 +83,7 @@ function ofFile(file: string): string[] {
 /** What a title lacks. */
 export function weakness({ full, own, isTop }: Omit<Title, "line">): string | undefined {
   const words = full.split(/\s+/).filter((word) => word !== "");
-  if (JOINING.test(own)) return "begins with a conjunction; say what it would go on from";
+  if (JOINING.test(own)) return "begins with a conjunction; say what it would continue from";
   if (REFERRING.test(full)) return "begins with a word that refers to something else; begin with the subject";
   if (isTop && SUBJECTLESS.test(full)) return "begins with its verb; begin with the subject, or put it into a describe";
   if (ROWS.test(full)) return undefined;

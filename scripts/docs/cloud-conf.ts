@@ -6,7 +6,7 @@ import { table } from "./table.ts";
 export function cloudConfPage(): Page {
   const sections = Object.entries(settings).flatMap(([section, keys]) => {
     if (keys === undefined)
-      return [`## [${section}]\n\nThe Cinder CSI driver's; the cloud controller does not look at it.`];
+      return [`## [${section}]\n\nThe Cinder CSI driver's; the cloud controller does not read it.`];
     const rows = Object.entries(keys).map(([key, setting]) => settingRow(key, setting));
     const name = section === "LoadBalancerClass" ? 'LoadBalancerClass "NAME"' : section;
     return [`## [${name}]\n\n${table(["key", "value", "default", "meaning"], rows)}`];

@@ -71,7 +71,7 @@ export function metricsPage(root: string): Page {
   const intro = [
     "# Metrics",
     "Generated from the sources: every metric by the package that has it, in Prometheus' text format on `/metrics` of the program that",
-    "runs it. Packages below others (`openstack`, `kubernetes`, `foundation`) count for each program. `…` stands for a part that is",
+    "runs it. Packages below others (`openstack`, `kubernetes`, `foundation`) count for each program. `…` represents a part that is",
     "known when the program runs: the controller's name, or a prefix that upstream's dashboards expect.",
   ];
   return {

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Pages that name files and folders for people who look for a place to change. */
+/** Pages that name files and folders for people who search for a place to change. */
 const READ = /^(?:docs\/howto\/[^/]+|ARCHITECTURE|CONTRIBUTING)\.md$/;
 /** What is not tracked, or is to be written by the reader. */
 const OTHERS = /^(?:node_modules|\.causeway)\/|[A-Z]{3,}|[*{<]/;

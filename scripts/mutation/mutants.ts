@@ -141,7 +141,7 @@ function lineOf(starts: readonly number[], offset: number): number {
 
 /**
  * The source with all its mutants: `__mutant(n)` answers whether the nth is active, and notes that it was reached. Line
- * numbers stay. `first` is the number of the first mutant.
+ * numbers remain. `first` is the number of the first mutant.
  */
 export function instrumented(source: string, mutants: readonly Mutant[], first: number): string {
   const numbered = mutants.map((mutant, i) => ({ mutant, number: first + i }));

@@ -41,7 +41,7 @@ async function suiteOf(file: string, fresh = false): Promise<Suite> {
   return suite;
 }
 
-/** The tests of a file whose tests do not depend on each other: what comes before them is done once, and stays. */
+/** The tests of a file whose tests do not depend on each other: what comes before them is done once, and remains. */
 async function openTests(file: string): Promise<ReadonlyMap<string, Harness.Test>> {
   const known = open.get(file);
   if (known) return known;

@@ -1,5 +1,5 @@
 /**
- * An archive of one image with many names, as `ctr images import` reads it. The layer is not compressed: it stays on
+ * An archive of one image with many names, as `ctr images import` reads it. The layer is not compressed: it remains on
  * this machine.
  */
 import { execFileSync } from "node:child_process";

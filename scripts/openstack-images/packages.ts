@@ -10,7 +10,7 @@ export interface LockedPackage {
   readonly sha256: string;
 }
 
-/** How many packages apt is asked for at once. */
+/** How many packages are requested from apt at once. */
 const BATCH = 100;
 
 export function readLock(text: string): readonly LockedPackage[] {

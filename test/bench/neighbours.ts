@@ -1,6 +1,6 @@
 /**
  * What a tenant at its quota costs its neighbour: two embedded control planes of `causeway up`, a process of its own.
- * One tenant's clients write as fast as they are answered, up to its limit of bytes and on, when every write is
+ * One tenant's clients write as fast as they get responses, up to its limit of bytes and on, when every write is
  * refused; the other one reads and writes at a fixed rate. Quiet and busy rounds take turns, so that other work of the
  * machine falls on both. `--rounds 6`, `--seconds 5` for each round, `--json FILE`. The load comes from this process,
  * which shares the machine's processors with what it measures.

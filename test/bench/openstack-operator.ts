@@ -63,7 +63,7 @@ function watchPods(client: KubernetesClient) {
     },
     pods: () => seen.size,
     restarts: () => restarts,
-    /** Seconds of the virtual clock, as each look is a second after the one before. */
+    /** Seconds of the virtual clock, as each round is a second after the one before. */
     away: () => away,
   };
 }

@@ -90,7 +90,7 @@ export async function definitionProblems({ kubectl, kubeconfig }: Stage, folder:
   return [applied, served].filter(({ code }) => code !== 0).map(({ stderr }) => stderr.trim());
 }
 
-/** What no API server takes: files for programs, and a kind whose definition comes with its operator. */
+/** What no API server takes: files for programs, and a kind whose CRD comes with its operator. */
 const notForServers = ["EncryptionConfiguration", "Config", "OpenStackDeployment"];
 
 /** What a server says against the plain manifests of a folder, which it validates strictly; they are removed again. */

@@ -218,7 +218,7 @@ function manifestsOf(folder: string): readonly string[] {
 }
 
 /**
- * A static pod and a file of kube-apiserver's are put on a host; rules for Prometheus need its operator's definitions
+ * A static pod and a file of kube-apiserver's are put on a host; rules for Prometheus need its operator's CRDs
  * (test:alerts).
  */
 const left = ["barbican-kms", "monitoring"];

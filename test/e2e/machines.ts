@@ -10,9 +10,9 @@ const HEARTBEAT = 5_000;
 const LEASE = 40;
 
 /**
- * The servers of one group, each with as much of a kubelet as the tests of nodes look at: it joins, renews its Lease
- * and its Ready condition, and falls silent when its server goes. The suite asks over HTTP for machines to be taken
- * away and given back.
+ * The servers of one group, each with as much of a kubelet as the tests of nodes need: it joins, renews its Lease
+ * and its Ready condition, and falls silent when its server goes. The suite asks over HTTP for
+ * machines to be deleted and created again.
  */
 export class Machines {
   readonly #world: World;

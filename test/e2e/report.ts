@@ -21,7 +21,7 @@ interface Report {
 }
 
 /**
- * The outcomes of the specs that ran, of a report in JSON, which is taken away; a suite that was ended for its time
+ * The outcomes of the specs that ran, of a report in JSON, which is removed; a suite that was ended for its time
  * leaves none. `withSkipped`: with those that began and skipped themselves.
  */
 export function outcomesOf(report: string, options: { readonly withSkipped?: boolean } = {}): Outcome[] {

@@ -61,7 +61,7 @@ describe("killed at every call of the demo's deletion", () => {
   afterAll(() => rmSync(ready.dir, { recursive: true, force: true }));
 
   test("the next start removes the rest, and the project is as it was before", async () => {
-    // One after the other: each goes on from a copy of the same folder, with the same ports.
+    // One after the other: each continues from a copy of the same folder, with the same ports.
     const outcomes = await matrix(async (number, when) => {
       const stage = await openStage({ from: ready.dir });
       try {

@@ -1,4 +1,4 @@
-/** What the API server says when its disk takes no more: the truth, and it goes on when there is room again. */
+/** What the API server says when its disk takes no more: the truth, and it continues when there is room again. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -84,7 +84,7 @@ describe.skipIf(reason !== undefined)(`a disk that is full${reason === undefined
   });
   afterEach(() => disk.unmount());
 
-  test("refuses what it cannot keep, keeps what it acknowledged over a kill, and goes on when there is room", async () => {
+  test("refuses what it cannot keep, keeps what it acknowledged over a kill, and continues when there is room", async () => {
     // The second start writes what the first left for it; from then on a start writes nothing.
     (await begin(disk.fork())).close();
     await server.kill();
@@ -124,7 +124,7 @@ const canFreeze = ((): boolean => {
 describe.skipIf(!canFreeze)(`files that cannot be written${canFreeze ? "" : " (needs root and chattr)"}`, () => {
   afterEach(thaw);
 
-  test("refuse writes, let reads and watches go on, and take writes again once they can", async () => {
+  test("refuse writes, let reads and watches continue, and take writes again once they can", async () => {
     const api = await begin();
     expect(await create(api, "m1", "x")).toMatchObject({ code: 201 });
     const before = await shown(api);

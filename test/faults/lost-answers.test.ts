@@ -1,5 +1,6 @@
 /**
- * Every write of the demo is executed and its answer lost, one in each run, without any kill: the same process goes on.
+ * Every write of the demo is executed and its answer lost, one in each run, without any kill: the same process
+ * continues.
  */
 import { expect, test } from "vitest";
 import { loseAnswers } from "../support/cut.ts";

@@ -36,7 +36,7 @@ test(
         bad.push(`${i} (members at ${place}): ${wrong}: ${JSON.stringify(schedule)}`);
         console.log(bad.at(-1));
         if (bad.length >= ENOUGH) break;
-        // What is left of it must not make others look bad.
+        // What is left of it must not fail others.
         await world.close();
         world = await IngressFaultWorld.start();
       }

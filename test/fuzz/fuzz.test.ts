@@ -26,7 +26,7 @@ describe("inputs of the fuzzer", () => {
   });
 
   test(
-    "are of all kinds in turn, within the size of a body, and change nothing that stays",
+    "are of all kinds in turn, within the size of a body, and change nothing that remains",
     { timeout: 300_000 },
     () => {
       const made = inputs(600);

@@ -1,5 +1,5 @@
 /**
- * `npm run test:fuzz`: sends generated requests to the API server and fails for each that is slow, large, answered with
+ * `npm run test:fuzz`: sends generated requests to the API server and fails for each that is slow, large, gets
  * 500, or that ends a connection or the process. `--inputs N --seed N [--seconds N] [--only KIND] [--slack N] [--out
  * FOLDER]`, or `--replay SEED:INDEX` for one input. `--seed commit` takes the day of the last commit.
  */

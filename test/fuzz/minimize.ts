@@ -7,7 +7,7 @@ const MOST_TRIES = 60;
 const MOST_TIME = 30_000;
 const SHOWN = 20_000;
 
-/** A smaller input with the same fault: bodies, paths and raw bytes lose pieces as long as the fault stays. */
+/** A smaller input with the same fault: bodies, paths and raw bytes lose pieces as long as the fault remains. */
 export async function minimized(input: Input, fault: Fault, campaign: Pick<Campaign, "judge">): Promise<Input> {
   let best = input;
   let tries = 0;

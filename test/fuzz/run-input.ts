@@ -92,9 +92,9 @@ function isBroken(step: Step, reply: Reply): boolean {
 }
 
 /**
- * Errors that kube-apiserver answers with 500 too, in these words, although the client is at fault: each was asked of
- * version 1.34. Each is a plain Go error that no handler gives a status: decoding of DeleteOptions, conversion of a
- * patch to typed values, strategic merge patches, revisions, impersonation.
+ * Errors that kube-apiserver answers with 500 too, in these words, although the client is at fault: each was requested
+ * from version 1.34. Each is a plain Go error that no handler gives a status: decoding of DeleteOptions, conversion of
+ * a patch to typed values, strategic merge patches, revisions, impersonation.
  */
 const UPSTREAM = [
   /"message":"couldn't get version\/kind/,

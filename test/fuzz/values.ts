@@ -139,7 +139,7 @@ export function hostileJson(random: Random): string {
 
 const MARK = "@@hostile@@";
 
-/** Changes a copy of the tree in a few random places; gives JSON text, in which hostile shapes stand as they are. */
+/** Changes a copy of the tree in a few random places; gives JSON text, in which hostile shapes are kept as they are. */
 export function mutated(random: Random, tree: Tree, changes = random.between(1, 4)): string {
   const copy = structuredClone(tree);
   const raw: string[] = [];
@@ -153,7 +153,7 @@ export function mutated(random: Random, tree: Tree, changes = random.between(1, 
     if (lengthOf(copy) > MOST_TEXT) (within as Tree)[key] = before;
   }
   const text = JSON.stringify(copy);
-  // What stands in an array that was multiplied is there only once.
+  // What is in an array that was multiplied is there only once.
   return text.replaceAll(/"@@hostile@@(\d+)"/g, (_, at: string) => raw.splice(Number(at), 1, "0")[0] ?? "0");
 }
 

@@ -15,7 +15,7 @@ import { openPlace } from "./place.ts";
 import { runPackage } from "./run.ts";
 import { gophercloudSuite } from "./suite.ts";
 
-/** Milliseconds: tests look once a second for a status on the way, and for what has happened since one. */
+/** Milliseconds: tests poll once a second for a status on the way, and for what has happened since one. */
 const delays = { "server.create": 1500, "server.reboot": 2500, "server.rebuild": 2500 };
 
 interface Selection {

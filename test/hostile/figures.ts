@@ -1,4 +1,4 @@
-/** The value below which that part of the values lies; 0 of none. */
+/** The value below which that part of the values is; 0 of none. */
 export function percentile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;

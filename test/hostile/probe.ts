@@ -1,7 +1,7 @@
 /**
  * The process that measures: every 25 ms a GET to the management API and one to a tenant, each over a connection of its
- * own that stays open, and every half second one over a new connection. It runs at a high priority, where the user may,
- * so that the attacker's work does not delay its clock.
+ * own that remains open, and every half second one over a new connection. It runs at a high priority, where the user
+ * may, so that the attacker's work does not delay its clock.
  */
 import { request, Agent } from "node:https";
 import { setPriority } from "node:os";

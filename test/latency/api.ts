@@ -7,7 +7,7 @@ import { openRaw } from "../contracts/openstack/run.ts";
 export interface Api {
   /** The body of the answer; a status of 400 and more throws. */
   readonly send: (service: string, call: string, body?: unknown) => Promise<unknown>;
-  /** What stands at a field of the body of a GET; "gone" when there is none. */
+  /** What is at a field of the body of a GET; "gone" when there is none. */
   readonly status: (service: string, path: string, field: string) => Promise<string>;
 }
 
@@ -44,7 +44,7 @@ export async function openApi(config: CloudConfig): Promise<Api> {
 
 /** One run of an operation. */
 export interface Passage {
-  /** Milliseconds until its request was answered. */
+  /** Milliseconds until the response to its request. */
   readonly answered: number;
   /** Milliseconds from its request until it was over. */
   readonly settled: number;
@@ -53,7 +53,7 @@ export interface Passage {
   readonly body: unknown;
 }
 
-/** What to look at after the request, and when it is over; undefined: with the answer. */
+/** What to read after the request, and when it is over; undefined: with the answer. */
 export interface Watched {
   readonly service: string;
   readonly path: (body: unknown) => string;
@@ -62,7 +62,7 @@ export interface Watched {
   readonly until?: string;
 }
 
-/** Milliseconds between two looks, and from the request to giving up. */
+/** Milliseconds between two checks, and from the request to giving up. */
 const [PAUSE, LIMIT] = [60, 240_000];
 
 /** Sends a request and watches it to its end. Throws when it ends in ERROR or not at all. */

@@ -77,7 +77,7 @@ async function measure(
 
 function print(operations: Operations): void {
   for (const [operation, { count, answered, settled, statuses }] of Object.entries(operations)) {
-    const times = `answered ${answered.p50}/${answered.p90} ms, settled ${settled.p50}/${settled.p90} ms`;
+    const times = `responded ${answered.p50}/${answered.p90} ms, settled ${settled.p50}/${settled.p90} ms`;
     console.log(`${operation.padEnd(28)} ${String(count).padStart(3)} ×  ${times}  ${statuses.join(" → ")}`);
   }
 }

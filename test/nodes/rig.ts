@@ -35,7 +35,7 @@ export interface Rig {
   apply(manifest: object): void;
   /** Applies a manifest to the management cluster. */
   manage(manifest: object): void;
-  /** Waits until a Deployment has rolled out, while this process goes on with other work. */
+  /** Waits until a Deployment has rolled out, while this process continues with other work. */
   rolledOut(deployment: string): Promise<void>;
   /** Runs a shell command in a Job; what it wrote to /dev/termination-log once the Job has succeeded. */
   run(command: string): Promise<string>;

@@ -1,5 +1,5 @@
 /**
- * The main job on a real OpenStack, as a person does it: two commands, kubectl, and a look at the project afterwards.
+ * The main job on a real OpenStack, as a person does it: two commands, kubectl, and a check of the project afterwards.
  */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

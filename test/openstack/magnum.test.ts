@@ -1,9 +1,9 @@
 /**
  * A managed cluster on a real OpenStack with the unchanged openstack client: `causeway up --cloud`, `causeway run
- * magnum-api` in the catalog of a region of its own, create, config, kubectl, resize, upgrade, delete, and a look at
- * the project afterwards. Its own magnum is left alone. With CAUSEWAY_MAGNUM_PROGRAMS (a folder of programs by
- * version) control planes are etcd, kube-apiserver, kube-controller-manager and kube-scheduler, and
- * CAUSEWAY_MAGNUM_VERSIONS has the two minors of the upgrade; otherwise they are embedded.
+ * magnum-api` in the catalog of a region of its own, create, config, kubectl, resize, upgrade, delete, and a check of
+ * the project afterwards. Its own magnum is left alone. With CAUSEWAY_MAGNUM_PROGRAMS (a folder of programs by version)
+ * control planes are etcd, kube-apiserver, kube-controller-manager and kube-scheduler, and CAUSEWAY_MAGNUM_VERSIONS has
+ * the two minors of the upgrade; otherwise they are embedded.
  */
 import { execFile } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -16,7 +16,7 @@ import { askOften, type Heard } from "./packets/peer.ts";
 
 const config = loadCloudsYaml({ cloud: process.env["OS_CLOUD"] ?? "devcloud" });
 const prefix = `pkt-${randomBytes(3).toString("hex")}`;
-/** So many questions at once that both of two members are asked by chance but once in half a million. */
+/** So many questions at once that both of two members are reached by chance but once in half a million. */
 const MANY = 20;
 const TCP = { protocol: "tcp", port: 80 } as const;
 const UDP = { protocol: "udp", port: 53 } as const;
@@ -69,7 +69,7 @@ describe("packets through a load balancer", () => {
     namespaces.ask(client, { ...where, address: vip, count: MANY });
   const inside = (): string => Object.values(client.addresses).flat()[0]?.addr ?? "";
   /**
-   * Asks until all questions of one round were answered by just these, each of which saw this client; an empty list: by
+   * Sends requests until those of one round were served by just these, each of which saw this client; an empty list: by
    * none.
    */
   const untilHeard = async (of: readonly Server[], saw: string, look: () => Promise<Heard>): Promise<void> => {
@@ -137,7 +137,7 @@ describe("packets through a load balancer", () => {
     await untilHeard(nodes, HOST, () => fromOutside(TCP));
   });
 
-  test("reach no node that was taken out, by the floating IP either", async () => {
+  test("reach no node that was removed, by the floating IP either", async () => {
     const [staying, leaving] = pair();
     await world.label(leaving.name, { [EXCLUDED]: "true" });
     await world.settled("one member for each port", async () => (await world.members()).length === 2);

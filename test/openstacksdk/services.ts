@@ -39,7 +39,7 @@ export const sdkSuite: Suite = {
 The tests that openstacksdk brings (the library of Ansible's modules and of the stock client; its version is in tools/openstacksdk/requirements.txt),
 run by \`npm run test:openstacksdk -- --cloud simulated|real --service NAME\`, which keeps what became of each test in openstacksdk/NAME.json
 and writes this page. The rate is of the tests that the real cloud passes. It has none for Barbican; those for services that the simulated
-cloud has not (DNS, orchestration, object store, bare metal, clustering, instance HA) are not run.`,
+cloud does not offer (DNS, orchestration, object store, bare metal, clustering, instance HA) are not run.`,
   services: sdkServices.map(({ name }) => name),
   // Run with --run, each test replaces itself.
   groupOf: (name) => name,

@@ -53,7 +53,7 @@ export async function cutOffMigration(rig: Rig, job: Migration, what: "Job" | "c
       if ((await machine.container(pod, job)) === undefined) throw new Error(`${job} ended before it was seen at work`);
       continue;
     }
-    // It may have come to its end meanwhile: only what is left when it stands still counts.
+    // It may have come to its end meanwhile: only what is left when it has stopped counts.
     const pids = await machine.processes(container.id);
     await machine.signal("STOP", pids);
     const half = await halfMade(rig, job);

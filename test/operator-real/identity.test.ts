@@ -56,7 +56,7 @@ describe("a cloud of real processes with Keystone", () => {
     expect(JSON.parse(services.body)).toMatchObject({ services: [{ type: "identity", name: "keystone" }] });
   });
 
-  test("tokens stay valid through a rotation of the Fernet keys, and new ones are signed with another key", async () => {
+  test("tokens remain valid through a rotation of the Fernet keys, and new ones are signed with another key", async () => {
     const keysOf = () => rig.get<{ data: Record<string, string> }>("secret", "cloud-token-keys").data;
     const before = keysOf();
     // The keys are as old as the Secret says: they are due.
@@ -125,7 +125,7 @@ describe("a cloud of real processes with Keystone", () => {
   });
 });
 
-/** An option that changes nothing that is asked here. */
+/** An option that changes nothing that is tested here. */
 const configuration = [{ section: "token", option: "allow_expired_window", value: "100000" }];
 
 function changed(configuration: readonly object[]): object[] {

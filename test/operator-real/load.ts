@@ -1,6 +1,6 @@
 /**
  * Requests at an even rate, each with a connection of its own; what failed. Runs inside the machine's network: `node
- * load.ts URL PER_SECOND [TOKEN [ADDRESS AUTHORITIES]]`; an https URL is asked at the address, and its certificate
+ * load.ts URL PER_SECOND [TOKEN [ADDRESS AUTHORITIES]]`; an https URL is requested at the address, and its certificate
  * checked by the file of authorities. Ends with its input.
  */
 import { readFileSync } from "node:fs";

@@ -51,7 +51,7 @@ describe("a cloud of real processes whose policies are enforced", () => {
     throw new Error(`no container of ${component} runs`);
   };
 
-  test("starts, boots a server, and nothing that its processes asked for was refused", async () => {
+  test("starts, boots a server, and nothing that its processes requested was refused", async () => {
     const { status } = await bootServer(rig, "first");
     const { early, undeclared } = enforcement?.refused() ?? { early: [], undeclared: ["nothing is enforced"] };
     console.log(`refused before a policy or an address was known: ${early.join(", ")}`);

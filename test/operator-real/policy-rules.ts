@@ -46,7 +46,7 @@ const matches = ({ matchLabels = {} }: Selector, { labels }: PolicyPod): boolean
 
 const setOf = (values: readonly (string | number)[]): string => `{ ${[...new Set(values)].join(", ")} }`;
 
-/** The whole ruleset, put in place at once; what was refused before stays known. */
+/** The whole ruleset, put in place at once; what was refused before remains known. */
 export function rulesetOf(policies: readonly Policy[], pods: readonly PolicyPod[]): string {
   const chains = DIRECTIONS.map((direction) => {
     const { type, chain, own } = direction;

@@ -153,7 +153,7 @@ describe("a cloud of real processes with Nova and Neutron", () => {
     const nothing = { services: 0, providers: 0, agents: 0, chassis: 0 };
     await eventually(TIMEOUT, async () => isDeepStrictEqual(await tracesOf(rig, COMPUTE), nothing));
     record("a removed compute node without a trace", { seconds: seconds(Date.now() - began) });
-    // The other one stays as it was.
+    // The other one remains as it was.
     expect(await tracesOf(rig, CONTROL)).toEqual({ services: 1, providers: 1, agents: 2, chassis: 1 });
     expect(await computesUp(rig)).toEqual([CONTROL]);
   });

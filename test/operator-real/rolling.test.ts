@@ -6,7 +6,7 @@ import { TIMEOUT, type Rig } from "./rig.ts";
 import { roll, underLoad } from "./under-load.ts";
 import { startWholeCloud, whenReady, wholeCloud } from "./whole-cloud.ts";
 
-/** An option that changes nothing that is asked here. */
+/** An option that changes nothing that is tested here. */
 const unused = (option: string, value: string) => ({ section: "DEFAULT", option, value });
 
 describe("a cloud of real processes with Nova and Neutron", () => {

@@ -11,7 +11,7 @@ import { TIMEOUT, startRig, volumes, type Rig } from "./rig.ts";
 import { underLoad } from "./under-load.ts";
 import { seconds, whenReady } from "./whole-cloud.ts";
 
-/** Databases, broker and cache have versions of their own: with the release they stay as they are. */
+/** Databases, broker and cache have versions of their own: with the release they remain as they are. */
 const BACKENDS = ["mariadb", "rabbitmq", "memcached"];
 
 function cloudOf(release: string): object {

@@ -97,7 +97,7 @@ export class Readiness {
     }
   }
 
-  /** How often pods of each component became ready or not ready since the first look; the most of one pod. */
+  /** How often pods of each component became ready or not ready since the first read; the most of one pod. */
   stop(): Record<string, number> {
     clearInterval(this.#timer);
     this.#look();

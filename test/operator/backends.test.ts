@@ -27,7 +27,7 @@ const areReady = async (w: OperatorWorld): Promise<void> => {
 };
 const message = async (w: OperatorWorld) => (await w.condition("ConfigurationValid"))?.message ?? "";
 
-test("clusters of other operators are asked for, waited for by their status, and used with their accounts", async () => {
+test("clusters of other operators are requested, waited for by their status, and used with their accounts", async () => {
   const w = await start();
   await install(w.client, Percona);
   await install(w.client, Rabbitmq);
@@ -61,7 +61,7 @@ test("clusters of other operators are asked for, waited for by their status, and
   );
   expect(files.some((file) => file.includes("@cloud-mariadb-haproxy.default.svc:3306/nova?"))).toBe(true);
   expect(files.some((file) => file.includes("@cloud-rabbitmq.default.svc:5672/nova"))).toBe(true);
-  // What runs is not taken away: neither by a change of the choice, nor with the deployment.
+  // What runs is not removed: neither by a change of the choice, nor with the deployment.
   const count = w.writes.length;
   await w.change({ operators: null });
   await w.until("the refusal", async () => /was removed, and mariadb is a PerconaXtraDBCluster/.test(await message(w)));
@@ -75,7 +75,7 @@ test("clusters of other operators are asked for, waited for by their status, and
   expect((await w.client.get(Rabbitmq, broker)).metadata.deletionTimestamp).toBeUndefined();
 });
 
-test("an operator that is not installed is named, and with Auto StatefulSets run and stay", async () => {
+test("an operator that is not installed is named, and with Auto StatefulSets run and remain", async () => {
   const w = await start();
   w.runOperator();
   await w.createDeployment({ operators });

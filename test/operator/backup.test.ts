@@ -95,7 +95,7 @@ describe("a restore", () => {
     const { status } = await w.deployment();
     expect(status?.restore).toMatchObject({ from: "cloud/20251231t020000z", step: "Done" });
     expect(status?.restore?.completedAt).toBeDefined();
-    // Nothing of the restore stays, and the passwords do when they are written again.
+    // Nothing of the restore remains, and the passwords do when they are written again.
     const jobs = (await w.list(Job)).map(({ metadata }) => metadata.labels?.["openstack.causeway.dev/component"]);
     expect(jobs.filter((name) => name?.includes("restore"))).toEqual([]);
     expect(await w.client.find(Secret, { namespace: NAMESPACE, name: "cloud-restored-keys" })).toBeUndefined();

@@ -9,7 +9,7 @@ afterEach(async () => {
   world = undefined;
 });
 
-test("a node that fails its check holds back the network until it passes, and a change of what is asked; a node that is away does not", async () => {
+test("a node that fails its check holds back the network until it passes, and a change of what is required; a node that is away does not", async () => {
   const w = (world = await OperatorWorld.start(2));
   w.fateOf = (component) => (component === "host-preflight" ? "crashes" : "runs");
   w.runOperator();

@@ -91,16 +91,16 @@ describe("a compute node", () => {
     expect(w.nova.orders.filter((order) => order.startsWith("live-migrate"))).toHaveLength(4);
   });
 
-  test("waits while another one of its zone is in maintenance, and stays held while a server cannot leave", async () => {
+  test("waits while another one of its zone is in maintenance, and remains held while a server cannot leave", async () => {
     const w = await start();
-    w.nova.addServer("stays", "compute-0");
-    w.nova.stubborn.add("stays");
+    w.nova.addServer("remains", "compute-0");
+    w.nova.stubborn.add("remains");
     w.nova.addServer("other", "compute-1");
     await cordon(w, "compute-0", true);
     await w.until("the first is disabled", () => Promise.resolve(w.nova.hosts.get("compute-0")?.isEnabled === false));
     await cordon(w, "compute-1", true);
     await w.until("it was tried three times", async () =>
-      (await w.events()).some((text) => /^ServerStays: .*stays/.test(text)),
+      (await w.events()).some((text) => /^ServerStays: .*remains/.test(text)),
     );
     expect(await drain(w, "compute-0")).toBe(false);
     expect(w.nova.on("compute-1")).toEqual(["other"]);

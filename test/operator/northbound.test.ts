@@ -59,7 +59,7 @@ describe("OVN's northbound database", () => {
     expect((await w.deployment()).status?.northbound).toEqual({ database: FIRST, rebuilding: SECOND });
     expect(await w.condition("NetworkRebuilt")).toMatchObject({ status: "False", reason: "DatabaseLost" });
     expect(await w.events()).toContainEqual(expect.stringMatching(/^NorthboundLost: .*rebuilt from Neutron/));
-    // Neutron has started again, and northd has not: it would empty the southbound database.
+    // Neutron has started again, but not northd: it would empty the southbound database.
     expect(await markOf(w, "neutron-server")).toBe(SECOND);
     expect(await markOf(w, "ovn-northd")).toBeUndefined();
     expect((await w.component("ovn-northd"))?.step).toContain("its change waits for neutron-ovn-sync");

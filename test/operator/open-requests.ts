@@ -41,7 +41,7 @@ export class OpenRequests {
 
   /** Resolves when nothing is under way, or after so many turns of the event loop. */
   async settled(most = PATIENT): Promise<void> {
-    // Keys are made in the thread pool, in the order in which they were asked for.
+    // Keys are made in the thread pool, in the order in which they were requested.
     await promisify(randomBytes)(1);
     for (let quiet = 0, seen = this.#begun, turns = 0; quiet < QUIET && turns < most; turns++) {
       await new Promise((done) => setImmediate(done));

@@ -12,9 +12,9 @@ type Played = { -readonly [Key in keyof HostedServer]: HostedServer[Key] };
 export class PlayedNova {
   readonly hosts = new Map<string, Host>();
   readonly servers = new Map<string, Played>();
-  /** Every change that was asked for. */
+  /** Every change that was requested. */
   readonly orders: string[] = [];
-  /** Servers whose moves fail: they stay where they are. */
+  /** Servers whose moves fail: they remain where they are. */
   readonly stubborn = new Set<string>();
   readonly #clock: Clock;
 

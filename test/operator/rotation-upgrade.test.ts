@@ -40,7 +40,7 @@ describe("a rotation of passwords", () => {
 });
 
 describe("a rotation of keys", () => {
-  test("replaces each key once, encrypts credentials again, and goes on when the operator is killed at each write", async () => {
+  test("replaces each key once, encrypts credentials again, and continues when the operator is killed at each write", async () => {
     const w = await start();
     let kill = w.runOperator();
     await w.createDeployment();

@@ -81,7 +81,7 @@ describe("certificates of the deployment's own authority", () => {
     expect(w.clock.now()).toBeGreaterThanOrEqual(Date.UTC(2026, 0, 1) + 2 * DAY);
     await w.whenReady();
     await w.settle();
-    // A rollback finds what it had: as long as a ReplicaSet refers to it, it stays.
+    // A rollback finds what it had: as long as a ReplicaSet refers to it, it remains.
     const kept = (await w.list(Secret)).map(({ metadata }) => metadata.name).filter((name) => before.has(name));
     expect(new Set(kept)).toEqual(before);
   });
@@ -128,7 +128,7 @@ test("an administrator's certificate is refused with the reason until it is vali
   expect(await secretOf(w, "given")).toBeDefined();
 });
 
-test("certificates of cert-manager are asked for once it is installed, and waited for", async () => {
+test("certificates of cert-manager are requested once it is installed, and waited for", async () => {
   const w = await start();
   w.runOperator();
   await w.createDeployment({ tls: { from: "ClusterIssuer", name: "corporate" } });

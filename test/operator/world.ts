@@ -110,7 +110,7 @@ export class OperatorWorld {
   }
 
   /**
-   * Runs the operator. The returned function ends it as kill -9 would, as far as the cluster can see. `through` stands
+   * Runs the operator. The returned function ends it as kill -9 would, as far as the cluster can see. `through` is
    * between it and the server.
    */
   runOperator(through: (client: KubernetesClient) => KubernetesClient = (client) => client): () => Promise<void> {

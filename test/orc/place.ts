@@ -16,7 +16,7 @@ export interface OrcPlace {
   readonly close: () => Promise<void>;
 }
 
-/** Milliseconds: the suites look for statuses on the way. */
+/** Milliseconds: the suites poll for statuses on the way. */
 const delays = { "server.create": 500, "image.import": 200 };
 
 /** An API server with the controller's CRDs, a cloud, and the controller's manager between them. */

@@ -263,7 +263,7 @@ describe.skipIf(why !== undefined)(`control planes behind one port${why === unde
     expect(endpoints).toContain('"port":6443');
   });
 
-  test("watches go on after the gateway was killed, and miss nothing", async () => {
+  test("watches continue after the gateway was killed, and miss nothing", async () => {
     const seen: Record<string, Set<string>> = { one: new Set(), two: new Set() };
     const stopping = new AbortController();
     const running = ["one", "two"].map((name) => {

@@ -154,7 +154,7 @@ describe.skipIf(why !== undefined)(`backups in a bucket${why === undefined ? "" 
     expect(points.length).toBeLessThanOrEqual(whole + KILLS / 3);
   });
 
-  test("goes on when the object storage was away for a moment, and fails with a code when it stays away", async () => {
+  test("continues when the object storage was away for a moment, and fails with a code when it remains away", async () => {
     const backups = createBackups({ store: open(), key, clock: systemClock });
     const from = { folder: "a/b/away", keyspace: etcd.keyspace("/one/"), secrets: {} };
     await storage.stop();

@@ -115,7 +115,7 @@ describe("kube-apiserver with keys from Barbican", () => {
     configure(second);
     await plugin.until(/new data is encrypted with another key/);
     let count = 0;
-    // It looks at the plugin's status once a minute.
+    // It reads the plugin's status once a minute.
     await expect
       .poll(async () => (await write(`rotated-${(count += 1)}`)).includes(second), {
         timeout: 110_000,

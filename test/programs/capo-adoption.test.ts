@@ -1,5 +1,5 @@
 /**
- * A cluster of Cluster API's own OpenStack provider, taken over by ours: the same objects, the same cloud, another
+ * A cluster of Cluster API's own OpenStack provider, adopted by ours: the same objects, the same cloud, another
  * program.
  */
 import { join } from "node:path";
@@ -54,8 +54,8 @@ function scenario(core: string, provider: string): void {
   const changes = (from: number) =>
     simulator.calls.slice(from).filter((call) => call.method !== "GET" && call.service !== "identity");
 
-  test("a cluster of upstream's provider is taken over without a changing call to the cloud, given one more machine, and deleted without a trace", async () => {
-    const name = "taken";
+  test("a cluster of upstream's provider is adopted without a changing call to the cloud, given one more machine, and deleted without a trace", async () => {
+    const name = "adopted";
     const before = simulator.inventory("demo");
     const asked = { name, clouds: simulator.cloudsYaml, cloud: "simulator" };
     for (const one of openStackCluster(asked)) await k.feed(one, "create", "-f", "-");

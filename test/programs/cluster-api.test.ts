@@ -207,8 +207,8 @@ function scenario(name: Server["name"], dir: string): void {
   });
 
   /**
-   * Where no garbage is collected: what a manager wrote for a Cluster after its deletion stays, names it as its owner,
-   * and stops `clusterctl move`.
+   * Where no garbage is collected: what a manager wrote for a Cluster after its deletion remains, names it as its
+   * owner, and stops `clusterctl move`.
    */
   async function withoutOwnerless(cluster: string): Promise<void> {
     const kinds =

@@ -1,5 +1,5 @@
 /**
- * Backups of control planes as pods, with real programs: taken from one service cluster into the simulated cloud's
+ * Backups of control planes as pods, with real programs: created from one service cluster into the simulated cloud's
  * Swift, and restored into another service cluster of another management cluster, to a time, and into the same one.
  */
 import { randomBytes } from "node:crypto";
@@ -218,7 +218,7 @@ describe.skipIf(why !== undefined)(`backups of control planes${why === undefined
     rmSync(dir, { recursive: true, force: true });
   });
 
-  test("are taken by schedule while the control plane runs: all data, then what changed", async () => {
+  test("are created by schedule while the control plane runs: all data, then what changed", async () => {
     const tenant = await a.tenant("web");
     await tenant.create(ConfigMap, configMap("kept", { a: "1" }));
     await tenant.create(ConfigMap, configMap("deleted", { a: "1" }));

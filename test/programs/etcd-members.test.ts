@@ -113,7 +113,7 @@ describe.skipIf(why !== undefined)(`members of an own etcd${why === undefined ? 
           ? true
           : undefined,
       );
-      // The program ends in the midst, and another one goes on.
+      // The program ends in the midst, and another one continues.
       await world.restart();
       await settled(after ?? 0);
       const result = await writing.stop();

@@ -170,7 +170,7 @@ describe.each(Object.keys(subjects))("kubectl with a Keystone token on %s", (nam
     async () => {
       const { command, args } = stage.command;
       const password = /password: (\S+)/.exec(stage.simulator.cloudsYaml)?.[1] ?? "";
-      const env = { OS_AUTH_URL: stage.simulator.authUrl, XDG_CACHE_HOME: join(stage.dir, "asked") };
+      const env = { OS_AUTH_URL: stage.simulator.authUrl, XDG_CACHE_HOME: join(stage.dir, "requested") };
       const plugin = launch("script", ["-qec", [command, ...args, "keystone-token"].join(" "), "/dev/null"], { env });
       for (const [question, answer] of [
         [/domain name: /, "Default"],

@@ -150,7 +150,7 @@ export class PlayedNode {
     const running = this.#pods.get(uid);
     if (deletionTimestamp !== undefined) {
       if (running?.ending) return;
-      // A program may end slowly; the node goes on meanwhile.
+      // A program may end slowly; the node continues meanwhile.
       void this.#remove({ namespace, name }, running && { uid, running }).catch(() => {});
       return;
     }
@@ -160,7 +160,7 @@ export class PlayedNode {
     const { failureThreshold = 3, periodSeconds = 10 } = container["readinessProbe"] as ReadinessProbe;
     const answered = await probe(container, running.ip);
     running.failures = answered ? 0 : running.failures + 1;
-    // One that is not ready yet is asked more often than a kubelet asks.
+    // One that is not ready yet is probed more often than by a kubelet.
     running.probeAt = Date.now() + (answered ? periodSeconds * 1_000 : 300);
     const isReady = answered || (running.ready && running.failures < failureThreshold);
     if (isReady !== running.ready) {

@@ -1,6 +1,6 @@
 /**
- * Backups of control planes as processes of the real programs: taken by schedule and by command, restored to a time, by
- * another program of the same machine that is killed in between, and as pods' backups are.
+ * Backups of control planes as processes of the real programs: created by schedule and by command, restored to a time,
+ * by another program of the same machine that is killed in between, and as pods' backups are.
  */
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -123,7 +123,7 @@ describe.skipIf(why !== undefined)(`backups of processes${why === undefined ? ""
     };
   };
 
-  test("are taken by command, with all that was written before, and listed", async () => {
+  test("are created by command, with all that was written before, and listed", async () => {
     const web = await tenant("web");
     await web.create(ConfigMap, configMap("kept"));
     const data = { word: Buffer.from("open").toString("base64") };
@@ -165,7 +165,7 @@ describe.skipIf(why !== undefined)(`backups of processes${why === undefined ? ""
     const copy = await tenant("copy");
     expect(await contentOf(copy)).toEqual(before);
     expect(existsSync(join(dir, "state/default.copy/restored"))).toBe(true);
-    // Credentials of the first one are accepted, and what is written stays over a restart.
+    // Credentials of the first one are accepted, and what is written remains over a restart.
     const text = secretText(await client.get(Secret, key("web-kubeconfig")), "value") ?? "";
     const there = secretText(await client.get(Secret, key("copy-kubeconfig")), "value") ?? "";
     const old = createClient({ ...loadKubeconfig({ text }), server: loadKubeconfig({ text: there }).server });

@@ -1,4 +1,4 @@
-/** What client-go's reflectors do over a restart of our server: they go on where they were. */
+/** What client-go's reflectors do over a restart of our server: they continue where they were. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ describe("the probe over a restart", () => {
     test.skip(`reflectors (${probe.reason})`);
     return;
   }
-  test.for(["false", "true"])("reflectors go on, watch lists: %s", async (watchLists) => {
+  test.for(["false", "true"])("reflectors continue, watch lists: %s", async (watchLists) => {
     const dir = mkdtempSync(join(tmpdir(), "restart-"));
     let server = await startApiServer({ dir: join(dir, "state") });
     const kubeconfig = join(dir, "kubeconfig");

@@ -25,7 +25,7 @@ export async function execute(file: string, args: readonly string[], options: Ru
   }
 }
 
-/** A program that goes on next to the test. */
+/** A program that continues next to the test. */
 export interface RunningProgram {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
@@ -64,7 +64,7 @@ export function launch(file: string, args: readonly string[], options: RunOption
       const deadline = Date.now() + milliseconds;
       while (!pattern.test(output())) {
         if (over || Date.now() > deadline)
-          throw new Error(`${over ? "ended" : "went on"} without ${pattern}; it printed:\n${output().slice(-4000)}`);
+          throw new Error(`${over ? "ended" : "continued"} without ${pattern}; it printed:\n${output().slice(-4000)}`);
         await new Promise((done) => setTimeout(done, 20));
       }
       return output();

@@ -1,6 +1,6 @@
 /**
  * Control planes that share an etcd of three members, with real programs: one that fills it is stopped, its neighbour
- * writes all the time, and the etcd stays within its quota.
+ * writes all the time, and the etcd remains within its quota.
  */
 import { HostedControlPlane } from "@causeway/api";
 import { splitCertificates, systemClock } from "@causeway/foundation";
@@ -126,7 +126,7 @@ describe.skipIf(why !== undefined)(`the budget of a shared etcd${why === undefin
     expect(await conditionOf("other")).toMatchObject({ status: "True" });
   });
 
-  test("cannot be lifted by users of the control plane, and lets its nodes and leaders go on", async () => {
+  test("cannot be lifted by users of the control plane, and lets its nodes and leaders continue", async () => {
     const name = "causeway-storage-budget";
     await expect(full.request("DELETE", `${policies}/${name}`)).rejects.toThrow(/permission denied/);
     await expect(full.request("DELETE", policies.replace("policies", "policybindings") + `/${name}`)).rejects.toThrow(

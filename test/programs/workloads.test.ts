@@ -115,10 +115,10 @@ describe.skipIf(file === undefined)("kubectl on a Kubernetes for tests", { retry
 
   test("debug: a container is added to a pod, runs, and says that it is simulated", async () => {
     const [pod = ""] = await lines("get", "pods", "-l", "app=web", "-o", "name");
-    await k.run("debug", pod, "--image=busybox:1", "--container=look", "--profile=general");
+    await k.run("debug", pod, "--image=busybox:1", "--container=debugger", "--profile=general");
     await k.run("wait", "--for=jsonpath={.status.ephemeralContainerStatuses[0].state.running}", pod, WAIT);
-    const refused = k.run("attach", pod, "--container=look");
-    await expect(refused).rejects.toThrow(/is simulated: container look of pod .* runs no program/);
+    const refused = k.run("attach", pod, "--container=debugger");
+    await expect(refused).rejects.toThrow(/is simulated: container debugger of pod .* runs no program/);
   });
 
   test("create job and cronjob: the pods end, and the Jobs complete", async () => {

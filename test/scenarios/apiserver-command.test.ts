@@ -29,7 +29,7 @@ async function served(
   }
 }
 
-test("`causeway apiserver` serves alone, from sources and as it is installed, and goes on from what either left", async () => {
+test("`causeway apiserver` serves alone, from sources and as it is installed, and continues from what either left", async () => {
   const dir = mkdtempSync(join(tmpdir(), "apiserver-command-"));
   dirs.push(dir);
   const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "kept", namespace: "default" } } as const;

@@ -104,7 +104,7 @@ const phase = (at: World, wanted: string) =>
       : undefined;
   });
 
-/** Changes spec.authorities; a change of the object also has its Machines looked at again. */
+/** Changes spec.authorities; a change of the object also has its Machines reconciled again. */
 async function ask({ client }: World, authorities: object): Promise<void> {
   await client.patch(HostedControlPlane, key("one"), {
     type: "merge",
@@ -116,7 +116,7 @@ const decoded = (secret: Secret, name: string) => Buffer.from(secret.data?.[name
 const kubeconfig = async ({ client }: World) => decoded(await client.get(Secret, key("one-kubeconfig")), "value");
 const authority = async ({ client }: World) => decoded(await client.get(Secret, key("one-ca")), "tls.crt");
 
-/** A client that stays open until the test ends. */
+/** A client that remains open until the test ends. */
 function clientOf(text: string): KubernetesClient {
   const client = createClient(loadKubeconfig({ text }));
   closing.push(() => client.close());
@@ -204,7 +204,7 @@ function approve(at: World): void {
   });
 }
 
-/** A Machine, and the machine that it stands for, whose bootstrap data has the pins of these authorities. */
+/** A Machine, and the machine that it represents, whose bootstrap data has the pins of these authorities. */
 async function machine(at: World, name: string, authorities: string): Promise<{ stop(): Promise<void> }> {
   const { endpoint } = (await find(at)).status ?? {};
   await at.client.create(Machine, {
@@ -356,7 +356,7 @@ test("both authorities are trusted in the middle of a rotation and the old one n
   expect(asked).toBeGreaterThan(20);
 });
 
-test("a rotation goes on after a restart in its middle, and a second one waits for its end", async () => {
+test("a rotation continues after a restart in its middle, and a second one waits for its end", async () => {
   const dir = await mkdtemp(join(tmpdir(), "rotation-"));
   closing.push(() => rm(dir, { recursive: true, force: true }));
   const one = await world(dir);

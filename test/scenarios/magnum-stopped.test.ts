@@ -1,6 +1,6 @@
 /**
  * A migration from Magnum's Heat driver that meets what it cannot adopt or replace, on the real controllers, with
- * played machines: what is there stays, and the phase goes on when the cause is gone.
+ * played machines: what is there remains, and the phase continues when the cause is gone.
  */
 import { Machine, MachineDeployment } from "@causeway/api";
 import { Node, Pod } from "@causeway/kubernetes";
@@ -150,7 +150,7 @@ test("roll deletes no server while a budget keeps the pods of its node, and begi
   await played.source.request("DELETE", `${path}/kept`);
 });
 
-test("roll leaves a node group whose new machine is in ERROR as it is, and goes on once that is deleted", async () => {
+test("roll leaves a node group whose new machine is in ERROR as it is, and continues once that is deleted", async () => {
   const report = (line: string): void => {
     if (/node group big/.test(line) && line.startsWith("replace"))
       played.simulator.setOutcomes([{ operation: "server.create", outcome: "error" }]);

@@ -78,7 +78,7 @@ export async function playEtcd(
     return { ...found, status: { ...status, datastore: { peerURL: PEER, clientURL, stage: "Serve" } } };
   };
   return {
-    // Methods stay bound to the client itself.
+    // Methods remain bound to the client itself.
     management: new Proxy(client, {
       get: (target, key) => {
         if (key === "find") return find;

@@ -1,5 +1,5 @@
 /**
- * Wrong input is answered at once and in plain words, by a process that ends and leaves nothing half-made: what it
+ * Wrong input is reported at once and in plain words, by a process that ends and leaves nothing half-made: what it
  * finds before it starts anything. What it finds later: long/wrong-input.test.ts.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -20,7 +20,7 @@ describe("the command refuses wrong input, and says what to do:", () => {
     expect(stage().simulator.inventory()).toEqual(stage().before);
   });
 
-  test("no clouds.yaml anywhere: the places that were looked at are named", async () => {
+  test("no clouds.yaml anywhere: the places that were searched are named", async () => {
     const answer = await stage().up(["--cloud", "simulator"], "");
     expectPlain(answer, { exit: 2, code: "CLOUDS_YAML_NOT_FOUND", says: /clouds\.yaml/ });
   });

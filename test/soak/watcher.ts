@@ -12,7 +12,7 @@ import { digestOf } from "./digest.ts";
 export interface WatcherReport {
   /** Of the informer's cache. */
   readonly cache: string;
-  /** Of what its events say, taken in one after the other. */
+  /** Of what its events say, read one after the other. */
   readonly events: string;
   readonly objects: number;
   /** Events that do not follow from those before: an object added twice, or changed when it was not there. */

@@ -8,7 +8,7 @@ export type When = "before" | "after";
 
 export interface Cut {
   readonly when: When;
-  /** Is asked for each call, with its number since the cut was set (from 1). */
+  /** Is called for each call, with its number since the cut was set (from 1). */
   readonly at: (call: CallRecord, number: number) => boolean;
 }
 

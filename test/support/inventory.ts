@@ -6,7 +6,7 @@ interface Named {
 }
 
 /**
- * Everything a project has, as "kind id name", sorted: two of them are equal when nothing was left and nothing taken.
+ * Everything a project has, as "kind id name", sorted: two of them are equal when nothing was left and nothing removed.
  */
 export async function inventory(cloud: Cloud): Promise<string[]> {
   const project_id = await cloud.projectId();

@@ -15,7 +15,7 @@ import { TIMEOUT, causeway, eventually, type Started } from "./processes.ts";
 export const demo = { namespace: "default", name: "demo" } as const;
 
 export interface StageOptions {
-  /** A folder of an earlier stage (see `keep`) to go on from. */
+  /** A folder of an earlier stage (see `keep`) to continue from. */
   readonly from?: string;
 }
 
@@ -32,7 +32,7 @@ export interface Stage {
   inventory(): readonly string[];
   /** A client of the management cluster of the system that runs now. The caller closes it. */
   client(): KubernetesClient;
-  /** Ends the cloud and the machines; the folder stays with `keep`. */
+  /** Ends the cloud and the machines; the folder remains with `keep`. */
   close(options?: { readonly keep?: boolean }): Promise<void>;
 }
 

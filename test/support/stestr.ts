@@ -16,7 +16,7 @@ export interface StestrRun {
   readonly with: Python;
   /** A folder of its own: repository of results, logs; tests are run in it. */
   readonly folder: string;
-  /** Where the tests are looked for, dotted: to import all of tempest takes each worker half a minute. */
+  /** Where the tests are searched for, dotted: to import all of tempest takes each worker half a minute. */
   readonly package: string;
   /** Regular expression over the names of tests. */
   readonly tests: string;

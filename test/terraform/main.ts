@@ -19,7 +19,7 @@ import { terraformPrograms, type TerraformPrograms } from "./programs.ts";
 import { withoutInternet } from "./internet.ts";
 import { patterns, terraformSuite } from "./suite.ts";
 
-/** Milliseconds: the tests look for statuses on the way. */
+/** Milliseconds: the tests poll for statuses on the way. */
 const delays = { "server.create": 500 };
 
 /** Tests that use the provider before Terraform has configured it pass only after another test of their process. */

@@ -1,4 +1,4 @@
-"""Makes and clears away what openstacksdk's functional tests stand on: three accounts with projects of their own, since
+"""Makes and clears away what openstacksdk's functional tests need: three accounts with projects of their own, since
 some tests delete all that a project has, one network that servers of the first are put on, and the share type and the
 image that the tests of shares and of cluster templates name, where they are not there yet.
 

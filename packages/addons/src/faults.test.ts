@@ -61,7 +61,7 @@ function addonsOf(wanted: Wanted): AddonSetSpec["addons"] {
 
 async function declare(world: World, wanted: Wanted, random: Random): Promise<void> {
   const name = NAMES[random(NAMES.length)] ?? "a";
-  // The Deployment has no health of its own here, so that it stays the last.
+  // The Deployment has no health of its own here, so that it remains the last.
   if (name !== "c" && random(4) === 0) delete wanted.texts[name];
   else wanted.texts[name] = Array.from({ length: 1 + random(3) }, () => `text ${random(1_000)}`);
   if (random(3) === 0) wanted.selector = `app-${random(3)}`;

@@ -122,7 +122,7 @@ describe("an add-on", () => {
     expect(warnings.join("\n")).toContain('data.text was "other" instead of "declared", changed by rival');
   });
 
-  test("is pruned when it is removed; objects of users, namespaces and CRDs stay", async () => {
+  test("is pruned when it is removed; objects of users, namespaces and CRDs remain", async () => {
     const namespace = "{apiVersion: v1, kind: Namespace, metadata: {name: shared}}\n---\n";
     await world.declare([
       { name: "a", manifests: namespace + configMap("one", "declared") + configMap("two", "declared") },
@@ -337,7 +337,7 @@ describe("an AddonSet that selects clusters by labels", () => {
     await world.until("gone", async () => (await sets()).length === 0 && (await find("one")) === undefined);
   });
 
-  test("is of one cluster or of many, and stays so", async () => {
+  test("is of one cluster or of many, and remains so", async () => {
     const { clusterSelector: _, ...neither } = selecting.spec;
     await expect(world.client.create(AddonSet, { ...selecting, spec: neither })).rejects.toThrow(/one of the two/);
     const both = { ...selecting.spec, clusterName: "tenant" };

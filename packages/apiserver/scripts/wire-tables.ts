@@ -61,7 +61,7 @@ const structs = new Map<string, string[]>();
 const aliases = new Map<string, string>();
 const opaque = new Set<string>();
 for (const group of readdirSync(dir)) read(group, readFileSync(join(dir, group, "types.go"), "utf8"));
-// The one list with a name of its own whose items stand in the message that has it.
+// The one list with a name of its own whose items are in the message that has it.
 opaque.delete("definition.ValidationRules");
 
 const lines: string[] = [];

@@ -92,7 +92,7 @@ export function scalarBytes(value: unknown): number {
  */
 const MAXIMUM_PATH = 1000;
 
-/** A path with one step more; one that is as long as messages show stays as it is. */
+/** A path with one step more; one that is as long as messages show remains as it is. */
 export function extended(path: string, step: string): string {
   if (path.length >= MAXIMUM_PATH) return path;
   return path + (step.length > MAXIMUM_PATH ? `${step.slice(0, MAXIMUM_PATH)}...` : step);

@@ -37,10 +37,10 @@ export interface ApiServerOptions {
    * gives to `runWorker`.
    */
   readonly authenticators?: ExternalAuthenticators;
-  /** Conversions among versions of kinds of the management cluster; each wins over what the kind's definition says. */
+  /** Conversions among versions of kinds of the management cluster; each wins over what the kind's CRD says. */
   readonly conversions?: readonly KindConversion[];
   /**
-   * Rules for custom kinds of the management cluster, asked in this process as a validating webhook would be: before
+   * Rules for custom kinds of the management cluster, called in this process as a validating webhook would be: before
    * webhooks, and only about writes that change the spec.
    */
   readonly rules?: readonly AdmissionRules[];
@@ -69,7 +69,7 @@ export interface ApiServerOptions {
    * the start. Needs `dir`.
    */
   readonly isolation?: "none" | IsolationOptions;
-  /** What `firstObjects` answered, of the same sources: saves a new cluster the work of making them. */
+  /** What `firstObjects` returned, of the same sources: saves a new cluster the work of making them. */
   readonly firstObjects?: readonly KubeObject[];
 }
 
@@ -110,8 +110,8 @@ export interface GuardOptions {
   /** Default: nothing is recorded. */
   readonly audit?: AuditOptions;
   /**
-   * A PEM file of authorities whose client certificates are taken too, next to the cluster's own: the old roots while
-   * roots are rotated. Read again when it changes.
+   * A PEM file of authorities whose client certificates are accepted, too, next to the cluster's own: the old roots
+   * while roots are rotated. Read again when it changes.
    */
   readonly clientAuthorityFile?: string;
 }
@@ -136,7 +136,7 @@ export interface LogicalClusterOptions extends GuardOptions {
   readonly serviceAccountKey?: string;
   /**
    * While the cluster's roots are replaced: those next to `authority` and `serviceAccountKey`. "none" ends that;
-   * without it, it stays. Roots change while the cluster is served.
+   * without it, it remains. Roots change while the cluster is served.
    */
   readonly rotation?: RootRotation | "none";
   /**
@@ -176,7 +176,7 @@ export interface LogicalClusterOptions extends GuardOptions {
   /** The controllers that the server's owner brings run for this cluster. Default false. */
   readonly controllers?: boolean;
   /**
-   * A listener of its own, so that the cluster stands at "/" of https://host:port. Port 0: any free one, kept over
+   * A listener of its own, so that the cluster is at "/" of https://host:port. Port 0: any free one, kept over
    * restarts.
    */
   readonly listen?: {
@@ -267,15 +267,15 @@ export interface ApiServer {
   /** Removes the cluster and everything in it. Nothing to do is success. */
   removeCluster(name: string): Promise<void>;
   /**
-   * Reads again, now, the files that options name (certificates, authorities, encryption), which are looked at once a
+   * Reads again, now, the files that options name (certificates, authorities, encryption), which are read once a
    * minute anyway; resolves when all records are encrypted as configured. Throws what is wrong with the first that is;
-   * that one stays as it was.
+   * that one remains as it was.
    */
   reload(): Promise<void>;
   /**
    * Writes everything (objects of all clusters, authorities, keys, settings) to one file of mode 0600, as of one
-   * moment, while requests go on. It is as secret as the state folder. `restoreApiServer` makes a state folder of it.
-   * Rejects when the disk refuses. Logical clusters whose worker process cannot read its database are named in
+   * moment, while requests continue. It is as secret as the state folder. `restoreApiServer` makes a state folder of
+   * it. Rejects when the disk refuses. Logical clusters whose worker process cannot read its database are named in
    * `missing`, and logged.
    */
   backup(file: string): Promise<Backup>;

@@ -32,7 +32,7 @@ function folder(): string {
 const map = (name: string) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: { a: "b" } });
 
 describe("the server", () => {
-  test("goes on after a restart: the same addresses, roots, clusters and objects", async () => {
+  test("continues after a restart: the same addresses, roots, clusters and objects", async () => {
     const dir = folder();
     const first = await start({ dir, crds: [WIDGETS] });
     const made = await first.ensureCluster("demo", { listen: { host: "127.0.0.1", port: 0, names: ["demo.example"] } });
@@ -66,7 +66,7 @@ describe("the server", () => {
     client.close();
   });
 
-  test("says which port is taken", async () => {
+  test("says which port is in use", async () => {
     const blocker = createServer();
     await new Promise<void>((resolve) => blocker.listen(0, "127.0.0.1", resolve));
     const { port } = blocker.address() as AddressInfo;
@@ -97,7 +97,7 @@ test("a damaged page of the state file is reported with a code and what to do", 
 });
 
 describe("logical clusters", () => {
-  test("know nothing of each other's objects, definitions and users", async () => {
+  test("know nothing of each other's objects, CRDs and users", async () => {
     const server = await start({ crds: [WIDGETS] });
     const demo = await server.ensureCluster("demo");
     expect(demo.url).toBe(`${server.management.url}/clusters/demo`);
@@ -131,7 +131,7 @@ describe("logical clusters", () => {
     client.close();
   });
 
-  test("keep their endpoint when they are asked to become what they cannot be", async () => {
+  test("keep their endpoint when a start requests what they cannot be", async () => {
     const server = await start();
     const listen = { host: "127.0.0.1", port: 0, names: [] };
     const client = await rawClient(await server.ensureCluster("demo", { listen, version: "v1.34.0" }));

@@ -204,7 +204,7 @@ describe("a list", () => {
     expect(future.body).toMatchObject({ code: 504, reason: "Timeout" });
   });
 
-  test("answers Tables with the definition's columns", async () => {
+  test("answers Tables with the CRD's columns", async () => {
     await api.call("POST", WIDGET, widget("shown"));
     const accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
     const shown = await api.call("GET", `${WIDGET}/shown`, undefined, { accept });
@@ -227,7 +227,7 @@ describe("a watch", () => {
     expect(chosen.map((e) => e["type"])).toEqual(["ADDED", "DELETED"]);
   });
 
-  test("sends what exists first, then a marked bookmark, when asked for initial events", async () => {
+  test("sends what exists first, then a marked bookmark, when initial events are requested", async () => {
     const path = `${WIDGET}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`;
     const count = ((await api.call("GET", WIDGET)).body["items"] as Json[]).length;
     const events = await api.events(path, count + 1);
@@ -332,7 +332,7 @@ describe("a deletion", () => {
     await eventually(async () => ((await api.call("GET", path)).code === 404 ? true : undefined));
   });
 
-  test("of a definition takes its objects along", async () => {
+  test("of a CRD takes its objects along", async () => {
     const spec = { ...WIDGETS.spec, group: "other.example.com" };
     await api.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
       ...WIDGETS,

@@ -22,7 +22,7 @@ export interface BarbicanKmsOptions {
   readonly onListening?: (health: () => Promise<string>) => void;
 }
 
-/** Between two looks at cloud.conf: a mounted Secret changes by a link, of which no file event reports. */
+/** Between two reads of cloud.conf: a mounted Secret changes by a link, of which no file event reports. */
 const PAUSE = 5_000;
 
 /**
@@ -30,13 +30,16 @@ const PAUSE = 5_000;
  * restart.
  * @throws KMS_CONFIG_INVALID, KMS_ENDPOINT_INVALID, KMS_ENDPOINT_IN_USE, KMS_ENDPOINT_UNUSABLE, INI_INVALID,
  * CLOUD_CONFIG_INVALID
+ * @example
+ * const files = { socketPath: "unix:///run/kms/kms.sock", cloudConfig: "/etc/kms/cloud.conf" };
+ * await runBarbicanKms({ ...files, metrics, clock: systemClock, log }, signal);
  */
 export async function runBarbicanKms(options: BarbicanKmsOptions, signal: AbortSignal): Promise<void> {
   const { socketPath, cloudConfig, readUpstreamData = false, metrics, clock, log } = options;
   let configuration = readConfiguration(cloudConfig);
   for (const warning of configuration.warnings) log.warn("cloud.conf", { warning });
   if (readUpstreamData) {
-    const advice = "write all records again, see that the metric of its readings stands still, and remove the flag";
+    const advice = "write all records again, see that the metric of its readings does not change, and remove the flag";
     log.warn("data of the upstream plugin is decrypted: who can write to etcd can change it unnoticed", { advice });
   }
   const { lifetime, outage } = configuration;

@@ -35,7 +35,7 @@ export function createMeasures(metrics: Metrics): Measures {
   });
   const upstream = metrics.counter({
     name: `${PREFIX}_upstream_data_total`,
-    help: "Data of the upstream plugin that was decrypted; when it stands still, --read-upstream-data can go.",
+    help: "Data of the upstream plugin that was decrypted; when it does not change, --read-upstream-data can go.",
   });
   const healthy = metrics.gauge({
     name: `${PREFIX}_healthy`,

@@ -51,7 +51,7 @@ export function stampOf(path) {
  * @param {Stamp} stamp
  */
 export function holds([path, size, written], checkout = CHECKOUT) {
-  // Stamps' paths are plain: to join them takes as long as to look.
+  // Stamps' paths are plain: to join them takes as long as a check.
   const now = statSync(`${checkout}/${path}`, { throwIfNoEntry: false });
   return now?.size === size && now.mtimeMs === written;
 }

@@ -2,14 +2,14 @@
 # The causeway command. `causeway apiserver` starts from the snapshot that scripts/bundle.ts left, with the Node that
 # wrote it: no other reads it.
 self=$0
-# Where this is called by a link, or from the folder it is in, its place is asked for.
+# Where this is called by a link, or from the folder it is in, its place is looked up.
 case $self in /*) [ ! -L "$self" ] || self=$(readlink -f "$self") ;; *) self=$(readlink -f "$self") ;; esac
 here=${self%/*}
 bundle=$here/../../../node_modules/.cache/causeway/bundle
 if [ "$1" = apiserver ] && [ -r "$bundle/apiserver.blob" ] && [ -x "$bundle/node" ]; then
   # Memory in huge pages: what a snapshot is read into is touched for the first time. Patterns are compiled without
   # tuning their byte code, which would pay for those that run once, on a long text: the second run compiles to machine
-  # code. The snapshot is written with the flags that stand here.
+  # code. The snapshot is written with the flags that are here.
   export GLIBC_TUNABLES="${GLIBC_TUNABLES:+$GLIBC_TUNABLES:}glibc.malloc.hugetlb=1"
   exec "$bundle/node" --max-semi-space-size=4 --no-regexp-peephole-optimization --snapshot-blob "$bundle/apiserver.blob" "$here/start.js" "$@"
 fi

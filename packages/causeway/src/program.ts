@@ -56,8 +56,10 @@ const commands: readonly ((signal: AbortSignal) => CommandUnknownOpts)[] = [
 ];
 
 /**
- * The command line of causeway. A command's code is loaded when it is run, so that help and a machine's process stay
+ * The command line of causeway. A command's code is loaded when it is run, so that help and a machine's process remain
  * small. Every command runs until it is done or `signal` aborts.
+ * @example
+ * await program(AbortSignal.timeout(60_000)).parseAsync(["doctor"], { from: "user" });
  */
 export function program(signal: AbortSignal): CommandUnknownOpts {
   const root = new Command("causeway")

@@ -51,6 +51,8 @@ const SOURCES: readonly MetadataSource[] = ["configDrive", "metadataService"];
 /**
  * [BlockStorage] and [Metadata]; unknown keys and sections are ignored, as upstream does, with a warning. Throws
  * INI_INVALID, CINDER_CSI_CONFIG_INVALID.
+ * @example
+ * parseDriverConfig("[BlockStorage]\nignore-volume-az = true").blockStorage.ignoreVolumeAz; // true
  */
 export function parseDriverConfig(text: string): DriverConfig {
   const sections = parseIni(text, "cloud.conf");

@@ -27,7 +27,7 @@ test("a probe whose caller leaves does not end that of the others", async () => 
   expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
 });
 
-test("a probe is answered by the check of half a minute, and a failure by a new one", async () => {
+test("a probe returns the check of half a minute, and a failure is checked again", async () => {
   const clock = new VirtualClock();
   let [count, isRefused] = [0, false];
   const identity = createIdentity({

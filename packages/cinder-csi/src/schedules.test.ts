@@ -1,8 +1,8 @@
 /**
  * Seeded schedules of what goes wrong: lost answers, refused calls, controllers that are killed, two at once, servers
  * that are deleted, volumes that other users reserve, states that someone sets by hand. The clock moves when all are
- * idle, and what is random is seeded: a schedule is the same each time. What stands for each volume's bytes decides
- * that no data is lost. A failure names its seed: CAUSEWAY_CSI_SEED=7 runs that schedule alone,
+ * idle, and what is random is seeded: a schedule is the same each time. The content that represents each volume's bytes
+ * decides that no data is lost. A failure names its seed: CAUSEWAY_CSI_SEED=7 runs that schedule alone,
  * CAUSEWAY_CSI_SCHEDULES=2000 that many from CAUSEWAY_CSI_FIRST on (default 1).
  */
 import type { CallRecord, Fault } from "@causeway/simulator";
@@ -209,7 +209,7 @@ class Schedule {
     if (claim.snapshot?.id !== undefined) await this.#requireRestored(claim, claim.snapshot.id, claim.snapshot.least);
   }
 
-  /** A volume of the snapshot holds what was written when it was taken. */
+  /** A volume of the snapshot holds what was written when it was created. */
   async #requireRestored(claim: Claim, snapshotId: string, least: string): Promise<void> {
     const request = {
       name: `${claim.name}-copy`,

@@ -39,7 +39,7 @@ export interface CloudControllerManagerOptions {
 }
 
 /**
- * What a watch of the cloud for this manager alone may look at every five minutes only: places, which are listed when
+ * What a watch of the cloud for this manager alone may read every five minutes only: places, which are listed when
  * one is missed, and ports, unless something on them is to be put right.
  */
 export function rarelyWatched(config: CloudControllerConfig): ("networks" | "subnets" | "ports")[] {

@@ -10,7 +10,7 @@ export interface ReleaseOptions {
   readonly log: Log;
 }
 
-/** How long (ms) between two looks whether Services are gone. */
+/** How long (ms) between two checks whether Services are gone. */
 const pause = 500;
 
 /**

@@ -34,7 +34,13 @@ export interface OpenStackInfrastructure {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** The infrastructure provider: OpenStackClusters and OpenStackMachines become resources of OpenStack. */
+/**
+ * The infrastructure provider: OpenStackClusters and OpenStackMachines become resources of OpenStack.
+ * @example
+ * const clouds = createCloudPool();
+ * const provider = createOpenStackInfrastructure({ informers, clouds, events, clock: systemClock, log });
+ * await Promise.all([informers.run(signal), provider.run(signal)]);
+ */
 export function createOpenStackInfrastructure(options: OpenStackInfrastructureOptions): OpenStackInfrastructure {
   const { informers, clock, log, events, metrics, shards } = options;
   const sources = openSources(options);

@@ -27,6 +27,9 @@ export interface ClusterApi {
  * The controllers of Cluster API: Cluster, Machine, MachineSet, MachineDeployment, MachinePool, ClusterResourceSet,
  * ClusterClass and topologies, the kubeadm bootstrap, KubeadmControlPlane, and the approval of kubelets' certificates.
  * The caller that creates informers and remote clusters runs them.
+ * @example
+ * const clusterApi = createClusterApi({ informers, remoteClusters, kinds, events, clock: systemClock, log });
+ * await Promise.all([informers.run(signal), remoteClusters.run(signal), clusterApi.run(signal)]);
  */
 export function createClusterApi(options: ClusterApiOptions): ClusterApi {
   const { clock, informers, shards } = options;

@@ -6,7 +6,7 @@ export interface Candidate {
   readonly created_at?: string | undefined;
 }
 
-/** The objects of one name, from which the one is chosen that the name stands for. */
+/** The objects of one name, from which the one is chosen that the name represents. */
 export interface Ballot<T extends Candidate> {
   /** Every object of the requested name. */
   readonly existing: readonly T[];
@@ -15,7 +15,7 @@ export interface Ballot<T extends Candidate> {
   readonly now: number;
 }
 
-/** The object that a name stands for, and what was made twice. */
+/** The object that a name represents, and what was made twice. */
 export type Election<T extends Candidate> =
   | { readonly type: "none" }
   /** All of the name are being deleted. */

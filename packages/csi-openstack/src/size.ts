@@ -9,7 +9,11 @@ export interface CapacityRange {
   readonly limitBytes: bigint;
 }
 
-/** Whole GiB for a capacity range, rounded up; 1 without a range. Throws CSI_OUT_OF_RANGE, CSI_INVALID_ARGUMENT. */
+/**
+ * Whole GiB for a capacity range, rounded up; 1 without a range. Throws CSI_OUT_OF_RANGE, CSI_INVALID_ARGUMENT.
+ * @example
+ * gibOf({ requiredBytes: 1_500_000_000n, limitBytes: 0n }); // 2
+ */
 export function gibOf(range: CapacityRange | undefined): number {
   const { requiredBytes = 0n, limitBytes = 0n } = range ?? {};
   if (requiredBytes < 0n || limitBytes < 0n) {

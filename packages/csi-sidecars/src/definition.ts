@@ -62,7 +62,7 @@ export interface Definition {
   readonly columns: readonly (readonly [name: string, type: string, jsonPath: string])[];
 }
 
-/** The CRD of a definition: all versions have the same schema, and the first one is stored. */
+/** The CRD of a kind: all versions have the same schema, and the first one is stored. */
 export function definitionOf({
   type,
   scope,

@@ -21,7 +21,7 @@ export function isFinal(error: unknown): boolean {
 export const isExhausted = (error: unknown): boolean =>
   error instanceof ConnectError && error.code === Code.ResourceExhausted;
 
-/** The driver has not what the call names. */
+/** The driver does not have what the call names. */
 export const isMissing = (error: unknown): boolean => error instanceof ConnectError && error.code === Code.NotFound;
 
 const LONGEST = 1_000;

@@ -124,14 +124,14 @@ const content: Definition = {
     ),
     status: record("What is known of the group snapshot.", {
       volumeGroupSnapshotHandle: text("Its ID in the storage system."),
-      creationTime: instant("When it was taken."),
+      creationTime: instant("When it was created."),
       readyToUse: flag("Whether volumes can be made of all its snapshots."),
       volumeSnapshotInfoList: list(
         "Its snapshots.",
         record("One snapshot.", {
           volumeHandle: text("The volume that was copied."),
           snapshotHandle: text("The snapshot's ID in the storage system."),
-          creationTime: integer("When it was taken, in nanoseconds since 1970."),
+          creationTime: integer("When it was created, in nanoseconds since 1970."),
           readyToUse: flag("Whether volumes can be made of it."),
           restoreSize: integer("The smallest volume that can be made of it, in bytes."),
         }),

@@ -12,7 +12,7 @@ export const index = {
   unbound: "unbound",
   /** Pending claims by the VolumeSnapshot that their volume is made of. */
   ofSnapshot: "snapshot",
-  /** VolumeSnapshots by the claim that they are taken of. */
+  /** VolumeSnapshots by the claim that they are of. */
   ofClaim: "claim",
   /** VolumeSnapshots by the uid of the group snapshot that made them. */
   ofGroup: "group",

@@ -102,7 +102,7 @@ const content: Definition = {
     ),
     status: record("What is known of the snapshot.", {
       snapshotHandle: text("Its ID in the storage system."),
-      creationTime: integer("When it was taken, in nanoseconds since 1970."),
+      creationTime: integer("When it was created, in nanoseconds since 1970."),
       readyToUse: flag("Whether volumes can be made of it."),
       restoreSize: integer("The smallest volume that can be made of it, in bytes."),
       error,

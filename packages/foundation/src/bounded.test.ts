@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { LimitExceeded, parseBoundedJson, readBeginning, readBounded } from "./bounded.ts";
 
-/** A stream without an end, which counts what is taken from it. */
+/** A stream without an end, which counts what is read from it. */
 function endless(): { chunks: AsyncGenerator<Uint8Array>; taken: () => number; isClosed: () => boolean } {
   let [taken, isClosed] = [0, false];
   async function* chunks(): AsyncGenerator<Uint8Array> {

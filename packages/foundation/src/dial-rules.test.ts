@@ -46,7 +46,7 @@ const rows: [title: string, rules: DialRules, host: string, port: number, refusa
   ["a decimal address", open, "2130706433", 443, /neither an address nor a DNS name/],
   ["a hexadecimal address", open, "0x7f.0x1", 443, /neither an address nor a DNS name/],
   ["an octal address", open, "0177.0.0.1", 443, /neither an address nor a DNS name/],
-  ["a name with a character that names have not", open, "a b", 443, /neither an address nor a DNS name/],
+  ["a name with a character that names do not have", open, "a b", 443, /neither an address nor a DNS name/],
   ["an address with a zone", open, "fe80::1%eth0", 443, /neither an address nor a DNS name/],
   ["port 0", open, "203.0.113.7", 0, /port 0/],
   ["a port beyond the last", open, "203.0.113.7", 65_536, /port 65536/],

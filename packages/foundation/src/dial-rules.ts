@@ -11,7 +11,7 @@ export interface DialRules {
 }
 
 /**
- * Addresses of one machine, of one link, of groups. They are dialled only if an allowed network lies within one of
+ * Addresses of one machine, of one link, of groups. They are dialled only if an allowed network is within one of
  * these.
  */
 const SPECIAL: readonly (readonly [network: string, what: string])[] = [

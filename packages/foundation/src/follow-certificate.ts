@@ -3,7 +3,7 @@ import type { Clock } from "./clock.ts";
 import { messageOf } from "./errors.ts";
 import type { Log } from "./log.ts";
 
-/** Milliseconds between two looks at the files. */
+/** Milliseconds between two reads of the files. */
 const PAUSE = 30_000;
 
 type Pem = Pick<SecureContextOptions, "cert" | "key" | "ca">;
@@ -21,7 +21,7 @@ export interface FollowedCertificate<T extends Pem> {
 
 /**
  * A certificate that was renewed in its files is used without a restart: connections that there are keep the old one.
- * New files that cannot be used are logged, and the old certificate stays. Resolves when `signal` aborts.
+ * New files that cannot be used are logged, and the old certificate remains. Resolves when `signal` aborts.
  */
 export async function followCertificate<T extends Pem>(
   { server, first, read, clock, log }: FollowedCertificate<T>,
@@ -43,7 +43,7 @@ export async function followCertificate<T extends Pem>(
       last = next;
       log.info("the serving certificate has changed and is used");
     } catch (error) {
-      // Once for each cause: it may stay for long.
+      // Once for each cause: it may remain for long.
       if (messageOf(error) === problem) continue;
       problem = messageOf(error);
       log.warn("the new serving certificate cannot be used; the old one is kept", { error: problem });

@@ -1,4 +1,4 @@
-/** A tag of the `yaml` library, as far as it is looked at here. */
+/** A tag of the `yaml` library, as far as it is read here. */
 interface Tag {
   readonly tag: string;
   readonly format?: string;

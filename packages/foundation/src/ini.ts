@@ -23,7 +23,7 @@ export interface IniSection {
 /**
  * Reads gcfg, the dialect of git-config that OpenStack's cloud.conf files are written in: `[section]`,
  * `[section "subsection"]`, `key = value`, comments from ";" or "#" unless quoted, the escapes \\ \" \n \t \b, a line
- * going on after a backslash. Names are case-insensitive, subsections are not; sections that come again are one.
+ * continuing after a backslash. Names are case-insensitive, subsections are not; sections that come again are one.
  * Throws INI_INVALID with the line; the message never has the line's content, which may be a secret.
  */
 export function parseIni(text: string, source = "the file"): IniSection[] {

@@ -1,4 +1,4 @@
-/** When points of a control plane are taken, and how long they are kept. */
+/** When points of a control plane are created, and how long they are kept. */
 export interface Schedule {
   /** Milliseconds between two points with all data. */
   readonly fullEvery: number;
@@ -6,7 +6,7 @@ export interface Schedule {
   readonly changesEvery: number;
   /** How far back (ms) one can restore. */
   readonly keep: number;
-  /** A point with all data is taken, if there is none since then (ms since epoch). */
+  /** A point with all data is created, if there is none since then (ms since epoch). */
   readonly requestedAt?: number;
 }
 

@@ -61,7 +61,7 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
         dnsDomain: spec.dnsDomain,
         version: spec.version,
         limits: spec.limits,
-        // Always given: options that are left out stay as they were.
+        // Always given: options that are left out remain as they were.
         authentication: spec.authentication,
         worker: spec.worker,
         kubelets: kubeletsOf(spec.id, options),

@@ -51,7 +51,7 @@ describe("flags of a tenant", () => {
     expect(() => flagArgs("apiServer", flags)).toThrow(expect.objectContaining({ code: "FLAG_NOT_ALLOWED" }));
   });
 
-  test("are refused with an access list by the embedded runtime, before its server is asked", async () => {
+  test("are refused with an access list by the embedded runtime, before its server is called", async () => {
     const runtime = createEmbeddedRuntime({ apiServer: {} as ApiServer });
     const ensure = (changes: Partial<ControlPlaneSpec>) =>
       runtime.ensure({ id: "default.web", ...changes } as ControlPlaneSpec, new AbortController().signal);

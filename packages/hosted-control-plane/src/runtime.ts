@@ -13,7 +13,7 @@ export interface ControlPlaneSpec {
   readonly id: string;
   /** "v1.34.0" */
   readonly version: string;
-  /** Which runtime runs it. Undefined: the default one, which then stays. */
+  /** Which runtime runs it; immutable. Undefined: the default one. */
   readonly runtime?: RuntimeName;
   readonly authority: KeyPair;
   /** The root of the front proxy's certificate. While it is rotated its certificate is two: the first one signs. */
@@ -22,7 +22,7 @@ export interface ControlPlaneSpec {
   readonly serviceAccountKey: string;
   /** While roots are rotated: those that are believed next to `authority` and `serviceAccountKey`. */
   readonly rotation?: ControlPlaneRotation;
-  /** The roots that are being rotated, for backups: all that is needed to go on with the rotation. */
+  /** The roots that are being rotated, for backups: all that is needed to continue with the rotation. */
   readonly rotating?: Readonly<Partial<Record<"ca" | "sa" | "proxy", RotatingRoot>>>;
   /** Where the rotation of its roots is: those that only a runtime knows go along. Undefined: there was none. */
   readonly rotationStage?: AuthorityRotation;
@@ -215,7 +215,7 @@ export interface BackupState {
   readonly oldest?: number;
   readonly newest?: number;
   readonly newestFull?: number;
-  /** Why no point was taken when one was due. */
+  /** Why no point was created when one was due. */
   readonly problem?: ControlPlaneProblem;
 }
 
@@ -224,7 +224,7 @@ export interface ControlPlaneProblem {
   /** In upper snake case, as in docs/reference/errors. */
   readonly code: string;
   readonly message: string;
-  /** Who must act: who wrote the object, who operates the service cluster, or no one, since it goes on by itself. */
+  /** Who must act: who wrote the object, who operates the service cluster, or no one, since it continues by itself. */
   readonly actor: "user" | "operator" | "none";
 }
 

@@ -332,7 +332,7 @@ test("a port in use is reported, with what to do, and retried", async () => {
     const found = condition(await find(at, "one"), "Available");
     return found?.reason === "Failed" ? found : undefined;
   });
-  expect(failed.message).toMatch(new RegExp(`port ${port} of 127\\.0\\.0\\.1 is taken.*APISERVER_PORT_TAKEN`, "s"));
+  expect(failed.message).toMatch(new RegExp(`port ${port} of 127\\.0\\.0\\.1 is in use.*APISERVER_PORT_TAKEN`, "s"));
   await new Promise((resolve) => blocker.close(resolve));
   expect((await available(at, "one")).status?.endpoint).toEqual({ host: "127.0.0.1", port });
 });

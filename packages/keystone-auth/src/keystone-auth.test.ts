@@ -131,7 +131,7 @@ describe("the Keystone webhook", () => {
     expect((await during(known))["authenticated"]).toBe(true);
     expect(await during(fresh)).toEqual({
       authenticated: false,
-      error: expect.stringContaining("Keystone cannot be asked"),
+      error: expect.stringContaining("Keystone cannot be queried"),
     });
     await world.clock.advance(60_000);
     expect((await during(known))["authenticated"]).toBe(false);
@@ -196,7 +196,9 @@ describe("the Keystone webhook", () => {
     world.write("policy.json", POLICY.replace('"get"', '["delete"]'));
     await world.clock.advance(6_000);
     expect(await world.access(user, attributes)).toBe(true);
-    expect(world.lines.join("")).toContain("the new authorization policy is refused; the last good one stays in force");
+    expect(world.lines.join("")).toContain(
+      "the new authorization policy is refused; the last good one remains in force",
+    );
   });
 
   it("does not start with an erroneous policy, without one that can be read, or without a certificate", async () => {

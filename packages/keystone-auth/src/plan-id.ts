@@ -6,7 +6,7 @@ const ID = /^([\da-f]{32}|[\da-f]{64}|[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12})$/i
 
 /**
  * Whether a text has the form of an id. The administrator of any domain chooses the names of its users, projects and
- * groups: a name of this form must never stand for the id that it repeats.
+ * groups: a name of this form must never represent the id that it repeats.
  */
 export function hasFormOfId(text: string): boolean {
   return ID.test(text);

@@ -55,7 +55,7 @@ function play(machines: BootedMachine[], setup: { disks?: string[]; crash?: bool
   return {
     cloud,
     happened,
-    /** Lets the agent look `times` more often; what happened since the last time. */
+    /** Lets the agent run `times` more rounds; what happened since the last time. */
     async look(times = 1): Promise<string[]> {
       for (let i = 0; i < times; i++) {
         await settle();

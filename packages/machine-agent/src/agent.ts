@@ -16,7 +16,7 @@ const longest = 30_000;
 /**
  * Plays every machine of a source: one that appears is launched, one that disappears is stopped and its disk removed,
  * until the signal aborts. A machine whose user data joins no cluster is not a machine of ours and costs nothing.
- * A source that fails to answer changes nothing: machines go on running while their cloud is away.
+ * A source that fails to answer changes nothing: machines continue running while their cloud is away.
  */
 export async function runMachineAgent(options: MachineAgentOptions, signal: AbortSignal): Promise<void> {
   const { source, interval = 1000, clock = systemClock, log = silentLog } = options;

@@ -15,7 +15,7 @@ export interface CertificateWish {
   readonly usages: readonly string[];
 }
 
-/** The client certificate of a node: asked for with the bootstrap token first, later by the node itself. */
+/** The client certificate of a node: requested with the bootstrap token first, later by the node itself. */
 export function clientWish(node: string): CertificateWish {
   return {
     signer: "kubernetes.io/kube-apiserver-client-kubelet",

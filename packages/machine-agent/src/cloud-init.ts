@@ -40,7 +40,7 @@ export function readCloudConfig(userData: string, instance: InstanceData): BootP
   return { files: writeFiles(document["write_files"]), commands: runCommands(document["runcmd"]) };
 }
 
-/** The variables that kubeadm's cloud-init templates use; others stay as they are. */
+/** The variables that kubeadm's cloud-init templates use; others remain as they are. */
 function render(text: string, instance: InstanceData): string {
   return text
     .replaceAll(
@@ -79,7 +79,7 @@ function writeFiles(value: unknown): Map<string, string> {
   return files;
 }
 
-/** cloud-init takes gz, gzip, b64, base64 and the pairs of them joined by "+"; anything else is text as it stands. */
+/** cloud-init takes gz, gzip, b64, base64 and the pairs of them joined by "+"; anything else is text as it is. */
 function decode(path: string, content: unknown, encoding: unknown): string {
   const names = typeof encoding === "string" ? encoding.toLowerCase().trim().split("+") : [];
   let bytes = content instanceof Uint8Array ? Buffer.from(content) : Buffer.from(textOf(content), "utf8");

@@ -75,7 +75,7 @@ function getPublic(url: string, signal: AbortSignal): Promise<unknown> {
         incoming.on("error", reject);
         incoming.on("end", () => {
           if (incoming.statusCode !== 200)
-            return reject(failed(`the server answered ${incoming.statusCode} for cluster-info`));
+            return reject(failed(`the server returned ${incoming.statusCode} for cluster-info`));
           try {
             resolve(JSON.parse(Buffer.concat(chunks).toString("utf8")));
           } catch (error) {

@@ -11,7 +11,7 @@ export interface BootedMachine {
   readonly resources: { readonly cpu: number; readonly memoryMiB: number; readonly diskGiB: number };
   /** The server's availability zone. */
   readonly zone?: string;
-  /** False: it is there and switched off (or rebooting); its disk stays. Default true. */
+  /** False: it is there and switched off (or rebooting); its disk remains. Default true. */
   readonly running?: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface MachineAgentOptions {
   readonly launch: (machine: BootedMachine, signal: AbortSignal) => Promise<void>;
   /** Disks of machines that are no more are removed from here. */
   readonly disks?: MachineDisks;
-  /** How often to look, in milliseconds. Default 1000. */
+  /** Milliseconds between two rounds. Default 1000. */
   readonly interval?: number;
   readonly clock?: Clock;
   readonly log?: Log;

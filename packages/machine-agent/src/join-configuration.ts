@@ -85,7 +85,7 @@ function strings(value: unknown): string[] {
 
 /**
  * The kubelet's flags as it sees them. kubeadm writes them as one line into a file, and systemd splits that line into
- * words: quotes in a value, as in `openstack:///'{{ instance_id }}'`, are gone, and what stands behind a space is a
+ * words: quotes in a value, as in `openstack:///'{{ instance_id }}'`, are gone, and what follows a space is a
  * flag of its own.
  */
 function kubeletArgs(value: unknown): Record<string, string> {

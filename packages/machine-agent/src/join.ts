@@ -33,7 +33,7 @@ export function readJoin(machine: BootedMachine): JoinConfiguration {
 
 /**
  * What cloud-init, kubeadm join and the kubelet's TLS bootstrap do, once: read the user data, prove the cluster, get a
- * client certificate for system:node:NAME. A machine that has joined before goes on with what it kept.
+ * client certificate for system:node:NAME. A machine that has joined before continues with what it kept.
  */
 export async function join(machine: BootedMachine, using: JoinContext): Promise<Joined> {
   const configuration = readJoin(machine);
@@ -53,7 +53,7 @@ export async function join(machine: BootedMachine, using: JoinContext): Promise<
   }
 }
 
-/** User data stays what it is: trying again would find the same. */
+/** User data remains what it is: trying again would find the same. */
 export function neverJoins(error: unknown): boolean {
   return (
     hasCode(error, "MACHINE_NOT_JOINING") ||

@@ -250,7 +250,7 @@ describe("a machine", () => {
     }
   });
 
-  test("started again, goes on with what is on its disk, asking for nothing", async () => {
+  test("started again, continues with what is on its disk, asking for nothing", async () => {
     const first = play(machine("worker-2"));
     await readyNode("worker-2");
     await eventually("serving", async () => (await first.identity.load(Date.now()))?.serving);
@@ -332,7 +332,7 @@ describe("discovery with a bootstrap token", () => {
   });
 
   test.each([
-    ["no cluster-info", 404, "{}", "answered 404"],
+    ["no cluster-info", 404, "{}", "returned 404"],
     ["no JSON", 200, "<html>", "not JSON"],
     ["no kubeconfig", 200, "{}", "publishes no cluster-info"],
     ["too much", 200, " ".repeat(2 * 1024 * 1024), "cannot be reached"],

@@ -1,6 +1,6 @@
 /**
  * Splits a line into words as systemd does for `$KUBELET_KUBEADM_ARGS` in the kubelet's unit: at spaces, with quotes
- * taken off wherever in a word they stand, and a backslash taking the next character as it is.
+ * removed wherever in a word they are, and a backslash taking the next character as it is.
  * @see https://www.freedesktop.org/software/systemd/man/latest/systemd.service.html#Command%20lines
  */
 export function serviceWords(line: string): string[] {

@@ -1,4 +1,4 @@
-/** A cluster and a template by their ids: in each form of an id, and without a look at other projects. */
+/** A cluster and a template by their ids: in each form of an id, and without a read of other projects. */
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { MagnumCluster } from "@causeway/api";
 import { silentLog, systemClock } from "@causeway/foundation";
@@ -47,7 +47,7 @@ it.each<[string, (uuid: string) => string]>([
   expect([found.status, found.body["uuid"]]).toEqual([200, template]);
 });
 
-it("an id that is not known here is looked for in the project's namespace, by an administrator in all", async () => {
+it("an id that is not known here is searched for in the project's namespace, by an administrator in all", async () => {
   const cluster = await newCluster();
   const { uuid, projectID } = cluster.spec;
   const { namespace } = keyOf(cluster);

@@ -80,7 +80,7 @@ export interface MagnumOptions {
   readonly probePace?: ProbePace;
   /** Whether a kubelet of each cluster is probed, too, through its control plane. Default: "auto". */
   readonly probeKubelets?: KubeletProbes;
-  /** Milliseconds after which Keystone is asked again whether a token was revoked. Default 60,000. */
+  /** Milliseconds after which Keystone is queried again whether a token was revoked. Default 60,000. */
   readonly tokenRecheck?: number;
   /** Where the Lease of the controller is. Undefined: this is the only process, and it needs none. */
   readonly election?: { readonly namespace: string; readonly identity: string };
@@ -102,8 +102,13 @@ export interface Magnum {
 
 const RATE: RateLimit = { perSecond: 50, burst: 200 };
 
-/** Begins to serve the API. @throws MAGNUM_PORT, MAGNUM_CERTIFICATE, MAGNUM_POLICY_INVALID,
- * CLOUD_CONFIG_INVALID */
+/**
+ * Begins to serve the API. @throws MAGNUM_PORT, MAGNUM_CERTIFICATE, MAGNUM_POLICY_INVALID,
+ * CLOUD_CONFIG_INVALID
+ * @example
+ * const magnum = await startMagnum({ informers, keystone, host: "127.0.0.1", port: 9511, clock: systemClock, log });
+ * await Promise.all([informers.run(signal), magnum.run(signal)]);
+ */
 export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
   const { informers, clock, log, metrics = createMetrics(), certificateAuthority, host, port } = options;
   const { controlPlaneRuntime: runtime } = options;

@@ -50,7 +50,7 @@ async function grant(client: KubernetesClient): Promise<void> {
   }
 }
 
-/** What the API asked for, "verb resource" each, once; and what of it was refused. */
+/** What the API requested, "verb resource" each, once; and what of it was refused. */
 function asked(): { readonly all: ReadonlySet<string>; readonly refused: ReadonlySet<string> } {
   const all = new Set<string>();
   const refused = new Set<string>();

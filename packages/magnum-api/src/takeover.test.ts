@@ -38,7 +38,7 @@ async function credentialOf(uuid: unknown): Promise<ClusterCredential> {
   return found;
 }
 
-it("a cluster whose creator's user is deleted is taken over by another member of the project", async () => {
+it("a cluster whose creator's user is deleted is adopted by another member of the project", async () => {
   const config = loadCloudsYaml({ cloud: "simulator", text: stage.simulator.cloudsYaml });
   const { projectId = "" } = await issueToken(config);
   const user = await admin.identity.users.create({ name: "creator", password: PASSWORD });

@@ -34,14 +34,14 @@ function announce(path: string, token?: string): Promise<string> {
     let text = "";
     socket.on("data", (data) => (text += data.toString()));
     socket.on("error", () => {});
-    const line = (): string => (/^connection: close\r$/im.test(text) ? (text.split("\r\n")[0] ?? "") : "stays open");
+    const line = (): string => (/^connection: close\r$/im.test(text) ? (text.split("\r\n")[0] ?? "") : "remains open");
     socket.on("close", () => resolve(line()));
   });
 }
 
 const statusOf = async (who: string, path: string) => (await stage.call(who, "GET", path)).status;
 
-it("a project has at most 50 requests under way, others and probes go on, and a body has 10 seconds", async () => {
+it("a project has at most 50 requests under way, others and probes continue, and a body has 10 seconds", async () => {
   const token = stage.tokens.get("demo");
   expect(await statusOf("demo", "/v1/clusters")).toBe(200);
   const waiting = Array.from({ length: 60 }, () => announce("/v1/clustertemplates", token));

@@ -51,7 +51,7 @@ export interface PhasePlan<S extends Step> {
   readonly batch?: number;
   /** Nothing to do now, and it is not done yet. */
   readonly wait?: string;
-  /** It cannot go on, in words. */
+  /** It cannot continue, in words. */
   readonly refused?: { readonly code: string; readonly message: string; readonly hint: string };
   /** What to know before the steps are done. It holds nothing up. */
   readonly notes?: readonly string[];

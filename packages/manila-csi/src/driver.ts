@@ -43,6 +43,10 @@ export interface RunningDriver {
 /**
  * Serves the driver. Wrong input ends it before anything is served. Throws MANILA_CSI_FLAG_INVALID,
  * CSI_ENDPOINT_INVALID, CSI_ENDPOINT_IN_USE, CSI_ENDPOINT_UNUSABLE.
+ * @example
+ * const serving = { endpoint: "unix:///csi/csi.sock", version: "1.0.0" };
+ * const driver = await startDriver({ ...serving, protocol: "NFS", services: ["controller"] });
+ * await driver.close();
  */
 export async function startDriver(options: DriverOptions): Promise<RunningDriver> {
   const { clock = systemClock, log = silentLog, metrics, withTopology = false } = options;

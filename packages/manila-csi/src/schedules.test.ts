@@ -1,9 +1,9 @@
 /**
  * Seeded schedules of what goes wrong: lost answers, refused calls, controllers that are killed, two at once, backends
  * that fail, rules that other users remove. The clock moves when all are idle, and what is random is seeded: a schedule
- * is the same each time. What stands for each share's files decides that no data is lost. A failure names its seed:
- * CAUSEWAY_MANILA_SEED=7 runs that schedule alone, CAUSEWAY_MANILA_SCHEDULES=2000 that many from CAUSEWAY_MANILA_FIRST
- * on (default 1).
+ * is the same each time. The content that represents each share's files decides that no data is lost. A failure names
+ * its seed: CAUSEWAY_MANILA_SEED=7 runs that schedule alone, CAUSEWAY_MANILA_SCHEDULES=2000 that many from
+ * CAUSEWAY_MANILA_FIRST on (default 1).
  */
 import type { CallRecord, Fault } from "@causeway/simulator";
 import { seeded, seededIds } from "@causeway/foundation/testing";

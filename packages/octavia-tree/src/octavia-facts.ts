@@ -9,11 +9,11 @@ export interface OctaviaFacts {
   readonly providers: readonly string[];
 }
 
-/** A cloud may be upgraded while we run: what it is, is asked again after this long (ms). */
+/** A cloud may be upgraded while we run: what it is, is read again after this long (ms). */
 const fresh = 3_600_000;
 
 /**
- * Two calls an hour for a whole cloud. What cannot be read is an error of the reconcile that needs it, and asked again
+ * Two calls an hour for a whole cloud. What cannot be read is an error of the reconcile that needs it, and read again
  * by the next.
  */
 export class OctaviaReader {

@@ -21,8 +21,8 @@ export interface PerformTree {
 }
 
 /**
- * Sends one change. A create whose answer was lost is looked for first. What was read of a pool is forgotten before the
- * pool changes.
+ * Sends one change. A create whose answer was lost is searched for first. What was read of a pool is forgotten before
+ * the pool changes.
  */
 export async function performTree(step: TreeStep, using: PerformTree): Promise<void> {
   const { cloud, details, signal, written } = using;

@@ -8,7 +8,7 @@ export function enabled({ admin_state_up: up }: { admin_state_up?: boolean }): {
   return up === false ? { admin_state_up: true } : {};
 }
 
-/** Only what differs and what the provider honours; others' tags stay. Undefined: nothing does. */
+/** Only what differs and what the provider honours; others' tags remain. Undefined: nothing does. */
 export function listenerChange(listener: Listener, wanted: ListenerSettings): ListenerUpdate | undefined {
   const headers = wanted.insertHeaders ?? {};
   const missing = wanted.tags.filter((tag) => !listener.tags.includes(tag));

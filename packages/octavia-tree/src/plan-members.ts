@@ -6,7 +6,7 @@ import type { MemberStep } from "./steps.ts";
 
 /**
  * The next change of a pool's members: one batch of all, or one member at a time where the provider takes no batch or
- * where naming what stays costs more than that. On OVN it does: its batch works on every member that it names, and an
+ * where naming what remains costs more than that. On OVN it does: its batch works on every member that it names, and an
  * additive batch on every member that is there (both half a minute next to 40 members, where one member alone takes two
  * seconds). `upkeep` "access": a member's weight, state and monitor are left as they are.
  */
@@ -48,7 +48,7 @@ interface Alteration {
   readonly change: MemberUpdate;
 }
 
-/** Members that stay, but not as they are: another node's, checked elsewhere, or changed by hand. */
+/** Members that remain, but not as they are: another node's, checked elsewhere, or changed by hand. */
 function alterations(
   alive: ReadonlyMap<string, Member>,
   desired: ReadonlyMap<string, MemberCreate>,
@@ -87,7 +87,9 @@ function righted(wanted: readonly MemberCreate[], altered: readonly Alteration[]
   return wanted.map((member) => ({ ...member, ...changes.get(place(member)) }));
 }
 
-/** Whether so many changes of a pool's members cost less one by one than as a batch that also names those that stay. */
+/**
+ * Whether so many changes of a pool's members cost less one by one than as a batch that also names those that remain.
+ */
 export function isSinglyCheaper({ changed, kept }: { changed: number; kept: number }, costs: MemberCosts): boolean {
   return changed * (costs.single + costs.cycle) < costs.cycle + kept * costs.kept + changed * costs.changed;
 }

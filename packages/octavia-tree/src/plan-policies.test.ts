@@ -22,7 +22,7 @@ const goal = (wanted: readonly DesiredPolicy[]): PolicyGoal => ({
   owns: ({ policy }) => policy.description === "ours",
 });
 
-/** A listener of a cloud that does what it is asked, one step at a time. */
+/** A listener of a cloud that does what is requested, one step at a time. */
 class Model {
   policies: readonly ObservedPolicy[] = [];
   #made = 0;
@@ -57,7 +57,7 @@ class Model {
     }
   }
 
-  /** Takes the first step of each plan; the steps that were taken. */
+  /** Takes the first step of each plan; the steps that were done. */
   converge(wanted: readonly DesiredPolicy[]): string[] {
     const types: string[] = [];
     for (let i = 0; i < 200; i += 1) {
@@ -112,7 +112,7 @@ describe("policies of a listener", () => {
     expect(new Model().converge([toPool("a", path("/a"))])).toEqual(["create-policy", "create-rule"]);
   });
 
-  test("changes the pool of a policy whose rules stay", () => {
+  test("changes the pool of a policy whose rules remain", () => {
     const model = new Model();
     model.converge([toPool("a", path("/a"))]);
     expect(model.converge([toPool("b", path("/a"))])).toEqual(["update-policy"]);

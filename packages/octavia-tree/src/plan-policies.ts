@@ -22,7 +22,7 @@ interface Pair {
   readonly found: ObservedPolicy | undefined;
 }
 
-/** Stands for a policy in the order while it has no id yet. */
+/** Represents a policy in the order while it has no id yet. */
 const NEW = "";
 
 /**

@@ -92,7 +92,12 @@ describe("the changes of a tree", () => {
       observed({ listeners: [aListener("L")] }),
       ["delete-listener", "create-listener"],
     ],
-    ["a listener of another user stays", desired(), observed({ listeners: [aListener("L", { name: "by hand" })] }), []],
+    [
+      "a listener of another user remains",
+      desired(),
+      observed({ listeners: [aListener("L", { name: "by hand" })] }),
+      [],
+    ],
     [
       "a pool of ours that nothing uses goes",
       desired(),
@@ -100,7 +105,7 @@ describe("the changes of a tree", () => {
       ["delete-pool"],
     ],
     [
-      "a pool that a policy still names stays until the policy is gone",
+      "a pool that a policy still names remains until the policy is gone",
       desired({ listeners: [listener()] }),
       observed({
         listeners: [aListener("L")],

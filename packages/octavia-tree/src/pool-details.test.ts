@@ -9,7 +9,7 @@ const aPool = (ids: readonly string[]): Pool => ({ id: "p", members: ids.map((id
 const aMember = (id: string): Member =>
   ({ id, address: `10.0.0.${id}`, protocol_port: 30_000, weight: 1, provisioning_status: "ACTIVE" }) as Member;
 
-/** A cloud that has these members, and counts how often it is asked for them. */
+/** A cloud that has these members, and counts how often they are requested. */
 function setUp(ids: readonly string[], record?: PoolRecord) {
   const world = { members: ids.map(aMember), reads: 0 };
   const all = async (): Promise<Member[]> => {
@@ -57,7 +57,7 @@ test("a list that shows more or fewer than were written is not believed to be ou
   expect(world.reads).toBe(2);
 });
 
-test("a list that looks as before the write is not taken for an old one: what was written may be gone again", async () => {
+test("a list that is as before the write is not mistaken for an old one: what was written may be gone again", async () => {
   const { world, details } = setUp(["1", "2"]);
   const before = await details.of(aPool(["1", "2"]), settled, signal);
   const wanted = ["1", "2", "3"].map((id) => ({ address: `10.0.0.${id}`, protocol_port: 30_000 }));
@@ -109,7 +109,7 @@ test("a pool that has changed since our write was done is read, though it has as
   expect(world.reads).toBe(2);
 });
 
-test("a list from while our write was under way is not taken for what became of it", async () => {
+test("a list from while our write was under way is not mistaken for what became of it", async () => {
   const { world, details } = setUp(["1", "2"]);
   const before = await details.of(aPool(["1", "2"]), settled, signal);
   const wanted = ["2", "3"].map((id) => ({ address: `10.0.0.${id}`, protocol_port: 30_000 }));

@@ -81,7 +81,7 @@ export class PoolDetails {
   #keep(pool: Pool, kept: Kept & { readonly entry: string }): void {
     const before = this.#kept.get(pool.id);
     this.#kept.set(pool.id, kept);
-    // At each look of a pool that rests, the record has it.
+    // At each read of a pool that rests, the record has it.
     if (before?.entry === kept.entry && before.written === undefined) return;
     if (isActive(pool) && kept.monitor === undefined && kept.members.every(isActive))
       this.#record?.keep(pool.id, kept.entry, kept.members);
@@ -107,7 +107,7 @@ export class PoolDetails {
     for (const pool of lb.pools as readonly Partial<MadePool>[]) {
       const { id, members, healthmonitor } = pool;
       const whole = members?.every((m) => m.address !== undefined && m.protocol_port !== undefined) === true;
-      // A provider may leave the monitor of a create unfinished: it is looked at.
+      // A provider may leave the monitor of a create unfinished: it is read.
       if (id === undefined || !whole || (healthmonitor ?? null) !== null) continue;
       const settled = members.map((member) => ({ ...member, provisioning_status: "ACTIVE" as const }));
       this.#kept.set(id, { entry: undefined, members: settled, monitor: undefined, written: "none" });

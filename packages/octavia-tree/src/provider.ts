@@ -27,7 +27,7 @@ export interface ProviderLimits {
 
 /** Seconds that a change of a pool's members takes. */
 export interface MemberCosts {
-  /** For each member that a batch names and that stays as it is. */
+  /** For each member that a batch names and that remains as it is. */
   readonly kept: number;
   /** For each member that a batch brings or takes. */
   readonly changed: number;
@@ -58,7 +58,7 @@ const amphora: Abilities = {
 /**
  * The OVN provider as of Zed (3.0.0): it refuses algorithms, allowed_cidrs, HTTP, SCTP monitors and monitor ports with
  * 501, takes timeouts, connection limits and additional VIPs without honouring them, and a monitor inside a full create
- * stays PENDING_CREATE.
+ * remains PENDING_CREATE.
  */
 const ovn: Abilities = {
   algorithm: "SOURCE_IP_PORT",
@@ -81,6 +81,8 @@ const ovn: Abilities = {
  * Providers that are not described here behave like amphora, Octavia's reference. No provider supports what the API is
  * too old for; an API that does not report its version counts as the newest. Versions:
  * https://docs.openstack.org/api-ref/load-balancer/v2/
+ * @example
+ * limitsOf("ovn").provider; // "ovn"
  */
 export function limitsOf(provider: string | undefined, version?: string): ProviderLimits {
   const able = provider === "ovn" ? ovn : amphora;

@@ -1,7 +1,7 @@
 import type { CloudWatch, LoadBalancer } from "@causeway/openstack";
 
 /**
- * Load balancers, listeners and pools come from three lists taken at different times. Before a settled load balancer is
+ * Load balancers, listeners and pools come from three lists read at different times. Before a settled load balancer is
  * compared with its Service, the two others must be at least as new: they are listed again when the load balancer names
  * children that they do not have (or the other way round), when they show children that are still being changed, and
  * after each change of ours.

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Before an API is asked to stop: SECONDS for load balancers and clients to learn it, then until its listener has no
-# connection left that no process has taken, MOST seconds at most. Those that are left in it when it closes are reset.
+# Before an API is requested to stop: SECONDS for load balancers and clients to learn it, then until its listener has no
+# connection left that no process has accepted, MOST seconds at most. Those that are left in it when it closes are
+# reset.
 set -eu
 touch /tmp/drain
 sleep "$1"

@@ -4,7 +4,7 @@ handshake, its headers or its body would occupy one.
     front.py PORT CERTIFICATE KEY COMMAND...      COMMAND is uWSGI, which listens at SOCKET by its own protocol
 
 A request that is too slow is dropped; where too many wait, the oldest is. Bodies beyond BODY bytes, and those without a length, go to the
-worker as they come. Asked to stop, it takes no more connections, ends the requests that it has, and then stops uWSGI."""
+worker as they come. Requested to stop, it takes no more connections, ends the requests that it has, and then stops uWSGI."""
 import os
 import select
 import signal
@@ -189,7 +189,7 @@ def parse(head, address, port):
             raise Bad("400 Bad Request")
         value = value.strip()
         key = name.upper().replace("-", "_")
-        # A name with an underscore would be taken for another one.
+        # A name with an underscore would count as another one.
         if "_" in name or key == "PROXY":
             continue
         if key == "EXPECT":

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Zebra and bgpd of FRR, on the host's network. While they are replaced routes stay in the kernel, and neighbors keep
+# Zebra and bgpd of FRR, on the host's network. While they are replaced routes remain in the kernel, and neighbors keep
 # theirs (graceful restart).
 set -eu
 run=/run/frr

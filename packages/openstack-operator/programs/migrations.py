@@ -1,6 +1,6 @@
-"""Before nova-compute is asked to stop: waits until no server moves to or from this host. Nova itself waits for none of them.
+"""Before nova-compute is requested to stop: waits until no server moves to or from this host. Nova itself waits for none of them.
 
-    migrations.py SECONDS      ends with 0 when none is left; with 1 and a line when SECONDS are over, or when Nova cannot be asked
+    migrations.py SECONDS      ends with 0 when none is left; with 1 and a line when SECONDS are over, or when Nova cannot be queried
 
 Status 1 makes an event FailedPreStopHook of the pod; the kubelet stops the container as after 0.
 
@@ -105,7 +105,7 @@ def main():
     try:
         waited = wait(Nova(options()), os.environ["NODE_NAME"], float(sys.argv[1]))
     except (OSError, KeyError, configparser.Error) as error:
-        report(f"Nova cannot be asked: {error!r}")
+        report(f"Nova cannot be queried: {error!r}")
         return 1
     return 1 if waited is None else 0
 

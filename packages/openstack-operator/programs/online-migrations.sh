@@ -1,6 +1,6 @@
 #!/bin/sh
 # Migrates rows until none is left. Status 1 means: some rows were migrated, there may be more; 2: migrations failed and
-# need a look.
+# need a check.
 set -eu
 service=$1
 while :; do

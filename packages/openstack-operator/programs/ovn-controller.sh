@@ -1,5 +1,6 @@
 #!/bin/sh
-# The controller of a node, with the node's own facts in the local database. Flows stay until the new ones are complete.
+# The controller of a node, with the node's own facts in the local database. Flows remain until the new ones are
+# complete.
 set -eu
 # Open vSwitch looks up whole names only: it knows no search domains.
 domain=$(sed -n 's/^search .*svc\.\([^ ]*\).*/\1/p' /etc/resolv.conf)

@@ -24,15 +24,15 @@ others() { seq 0 "$((${MEMBERS:-1} - 1))" | grep -vx "$number" || :; }
 
 # The identity of the database of a member, "none" of one that has not joined yet; fails where none responds.
 identity_at() {
-  asked="[\"_Server\",{\"op\":\"select\",\"table\":\"Database\",\"where\":[[\"name\",\"==\",\"$name\"]],\"columns\":[\"cid\"]}]"
-  said=$(ovsdb-client --timeout=3 transact "tcp:$(address_of "$1"):$port" "$asked" 2>/dev/null) || return 1
+  query="[\"_Server\",{\"op\":\"select\",\"table\":\"Database\",\"where\":[[\"name\",\"==\",\"$name\"]],\"columns\":[\"cid\"]}]"
+  said=$(ovsdb-client --timeout=3 transact "tcp:$(address_of "$1"):$port" "$query" 2>/dev/null) || return 1
   id=$(echo "$said" | sed -n 's/.*\["uuid","\([0-9a-f-]*\)"\].*/\1/p')
   echo "${id:-none}"
 }
 
 # Where members with data are; the first one waits a while for those that do not respond.
 with_data() {
-  left=${PATIENCE:-20}
+  left=${WAIT_SECONDS:-20}
   while :; do
     found='' silent=''
     for other in $(others); do

@@ -5,7 +5,7 @@
     ovn-exporter.py PORT northd        ovn-northd
     ovn-exporter.py PORT nb|sb         a member of OVN's northbound or southbound database
 
-It asks when it is asked. A process that does not respond within a few seconds has causeway_ovn_up 0, and no other metric.
+It queries when it is queried. A process that does not respond within a few seconds has causeway_ovn_up 0, and no other metric.
 """
 import os
 import re

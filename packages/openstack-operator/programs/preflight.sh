@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks whether this host has what the deployment needs of it, and stays. What it lacks is the end of the container, in
-# words.
+# Checks whether this host has what the deployment needs of it, and remains. What it lacks is the end of the container,
+# in words.
 set -eu
 module() {
   [ -d "/sys/module/$1" ] && return 0

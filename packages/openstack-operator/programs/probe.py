@@ -29,7 +29,7 @@ def greets(port, timeout=4):
 
 
 def answers(path, timeout=4):
-    """No version of HTTP has that number: the server itself says so, and no application is asked, which would write of it into its log."""
+    """No version of HTTP has that number: the server itself says so, and no application is called, which would write of it into its log."""
     try:
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(timeout)
@@ -46,7 +46,7 @@ def answers(path, timeout=4):
 
 def program_of(command):
     """The paths that a process was started with: its program's, and of an interpreter that of the script. Arguments are none: process 1
-    and the question itself have the name that is asked for among them."""
+    and the question itself have the name that is requested among them."""
     words = command.replace(b"\0", b" ").decode("utf-8", "replace").split(" ")
     # A process may have a title of its own, with its command in parentheses or brackets.
     begin = max((at for at, word in enumerate(words) if word.startswith(("(", "["))), default=0)

@@ -3,7 +3,7 @@
     prober.py serve PORT SERVICE TOPIC    serves /startup, /ready, /live and /metrics; asks by a ping of oslo.messaging over AMQP
 
 A ping goes to the queue TOPIC.SERVER, where no other process but the one in this pod reads. If the broker itself does not respond, the process is not
-to blame: /live stays true, /ready becomes false.
+to blame: /live remains true, /ready becomes false.
 """
 import configparser
 import glob
@@ -173,7 +173,7 @@ METRICS = (
 
 
 class State:
-    """What is known of the process: when it last responded, and whether it was asked at all since."""
+    """What is known of the process: when it last responded, and whether it was probed at all since."""
 
     def __init__(self, now=time.monotonic):
         self.now = now
@@ -182,7 +182,7 @@ class State:
         self.broker_away = None
         self.took = 0
 
-    def answered(self, took=0):
+    def responded(self, took=0):
         self.answered_at, self.silent_since, self.broker_away, self.took = self.now(), None, None, took
 
     def silent(self):
@@ -226,8 +226,8 @@ def watch(state, service, topic):
                 turn += 1
                 connection = Amqp(address, int(port), user, password, vhost)
             began = time.monotonic()
-            has_answered = connection.ping(f"{topic}.{server_of(parser, topic)}")
-            state.answered(time.monotonic() - began) if has_answered else state.silent()
+            has_responded = connection.ping(f"{topic}.{server_of(parser, topic)}")
+            state.responded(time.monotonic() - began) if has_responded else state.silent()
         except (BrokerAway, configparser.Error, IndexError) as error:
             connection = None
             state.away(str(error))

@@ -85,8 +85,8 @@ def ovn(target, side):
     remote, name = backup.addresses(os.environ[f"OVN_{side.upper()}"]), backup.OVN[side]
     selects = [{"op": "select", "table": table, "where": [], "columns": columns} for table, columns in
                (("NB_Global", ["external_ids"]), ("Logical_Switch", ["_uuid"]), ("Logical_Router", ["_uuid"]))]
-    asked = ["ovsdb-client", "--timeout=60", "transact", remote, json.dumps([name, *selects])]
-    world, *others = json.loads(subprocess.run(asked, stdout=subprocess.PIPE, check=True).stdout)
+    command = ["ovsdb-client", "--timeout=60", "transact", remote, json.dumps([name, *selects])]
+    world, *others = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
     marks = [value for row in world["rows"] for key, value in row["external_ids"][1] if key == MARK]
     if marks == [ID]:
         return "was restored before"

@@ -1,5 +1,5 @@
 """Python reads this at its start. Open vSwitch's library for Python before 3.3 takes every name for one with an address of IPv6; here each
-connection looks the name up again, for whatever address it has."""
+connection resolves the name again, for whatever address it has."""
 import socket
 
 import ovs.socket_util as util

@@ -7,6 +7,8 @@ import { previewChange, type Preview } from "./deployment/preview.ts";
 /**
  * Compares a cluster with what `wanted` describes, without writing. The informers are run until the result is there.
  * @throws OPENSTACK_DEPLOYMENT_GONE
+ * @example
+ * const { restarts, creates } = await previewOpenStack(informers, current, wanted, signal);
  */
 export async function previewOpenStack(
   informers: Informers,

@@ -16,7 +16,7 @@ describe("an answer of a cloud", () => {
     ["spaces", " "],
     ["a list that nothing closes", "["],
     ["a text", "x"],
-  ])("that goes on for ever with %s ends authentication with a code, in bounded memory", async (_, endless) => {
+  ])("that never ends with %s ends authentication with a code, in bounded memory", async (_, endless) => {
     const { cloud } = await start(identity({ status: 201, headers: { "x-subject-token": "t" }, endless }));
     const before = process.memoryUsage().rss;
     const error = await failure(cloud.network.networks.all());
@@ -28,14 +28,14 @@ describe("an answer of a cloud", () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(200 * 2 ** 20);
   });
 
-  it("that goes on for ever ends a list at 64 MiB, and is not requested again", async () => {
+  it("that never ends ends a list at 64 MiB, and is not requested again", async () => {
     const { server, cloud } = await start(inTurn({ endless: " " }));
     const error = await failure(cloud.network.networks.all());
     expect(error).toMatchObject({ code: "OPENSTACK_ANSWER_TOO_LARGE", details: { limit: 64 * 2 ** 20 } });
     expect(server.count("GET", "/networks")).toBe(1);
   });
 
-  it("that goes on for ever ends the search for a service's versions at 1 MiB", async () => {
+  it("that never ends ends the search for a service's versions at 1 MiB", async () => {
     const { cloud } = await start(({ path }) => (path.startsWith("/identity") ? undefined : { endless: " " }));
     expect(await failure(cloud.compute.servers.all())).toMatchObject({
       code: "OPENSTACK_ANSWER_TOO_LARGE",
@@ -44,7 +44,7 @@ describe("an answer of a cloud", () => {
     expect(await failure(cloud.describe("compute"))).toMatchObject({ code: "OPENSTACK_ANSWER_TOO_LARGE" });
   });
 
-  it("of 401 that goes on for ever is read to a limit only", async () => {
+  it("of 401 that never ends is read to a limit only", async () => {
     const { cloud } = await start(identity({ status: 401, endless: "no! " }));
     const error = await failure(cloud.network.networks.all());
     expect(error.code).toBe("OPENSTACK_UNAUTHORIZED");

@@ -76,7 +76,7 @@ describe("creates of the SDK", () => {
   const made = { id: "n-1", name: "one" };
   const create = { name: "one" };
 
-  it("whose answer is lost are looked for, and not made twice", async () => {
+  it("whose answer is lost are searched for, and not made twice", async () => {
     const { server, cloud } = await start(inTurn("cut"));
     const recover = async () => made as never;
     expect(await cloud.network.networks.create(create, { recover })).toEqual(made);
@@ -97,13 +97,13 @@ describe("creates of the SDK", () => {
     ["a lost answer", "cut" as const],
     ["500", { status: 500 }],
     ["504", { status: 504 }],
-  ])("without a way to look end with an unknown outcome after %s", async (_name, reply) => {
+  ])("without a way to search end with an unknown outcome after %s", async (_name, reply) => {
     const { server, cloud } = await start(inTurn(reply, { status: 201, body: { network: made } }));
     const error = await failure(cloud.network.networks.create(create));
     expect(predicates.isOutcomeUnknown(error)).toBe(true);
     expect(server.count("POST", "/networks")).toBe(1);
   });
-  it("are repeated without a look after 429, which executes nothing", async () => {
+  it("are repeated without a search after 429, which executes nothing", async () => {
     const { server, cloud } = await start(inTurn({ status: 429 }, { status: 201, body: { network: made } }));
     expect(await cloud.network.networks.create(create)).toEqual(made);
     expect(server.count("POST", "/networks")).toBe(2);
@@ -205,7 +205,7 @@ describe("lists of the SDK", () => {
     expect((await cloud.image.images.all()).map((i) => i.id)).toEqual(["i-0", "i-1"]);
     expect(server.seen[1]?.query.get("limit")).toBe("1000");
   });
-  it("of many ids are asked for in parts", async () => {
+  it("of many ids are requested in parts", async () => {
     const { server, cloud } = await start(({ path, query }) =>
       path.startsWith("/identity") ? undefined : { body: { ports: query.getAll("id").map((id) => ({ id })) } },
     );

@@ -40,6 +40,10 @@ export interface ConnectOptions {
 /**
  * A cloud to call. Nothing is sent before the first call, which authenticates.
  * Throws CLOUD_CONFIG_INVALID when a certificate file cannot be read or auth_url is no URL.
+ * @example
+ * const cloud = connectCloud(loadCloudsYaml({ cloud: "devcloud" }));
+ * const servers = await cloud.compute.servers.all();
+ * await cloud.close();
  */
 export function connectCloud(config: CloudConfig, options: ConnectOptions = {}): Cloud {
   const { clock = systemClock, log = silentLog } = options;

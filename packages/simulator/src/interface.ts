@@ -107,7 +107,7 @@ export interface Simulator {
    */
   readonly cloudsYaml: string;
   readonly calls: readonly CallRecord[];
-  /** Asked for each request (after authentication); the first fault it gives is done. Undefined: none. */
+  /** Called for each request (after authentication); the first fault it gives is done. Undefined: none. */
   setFaults(decide: ((call: CallRecord) => Fault | undefined) | undefined): void;
   setQuota(project: string, resource: string, limit: number): void;
   /**
@@ -120,8 +120,8 @@ export interface Simulator {
   /** Every resource of a project as "type id name", sorted: to compare before and after. */
   inventory(project?: string): readonly string[];
   /**
-   * What stands for the bytes of a volume or share, and is copied by snapshots, clones and backups. Undefined: it is
-   * not there.
+   * The content that represents the bytes of a volume or share, and is copied by snapshots, clones and backups.
+   * Undefined: it is not there.
    */
   content(id: string): string | undefined;
   /**
@@ -131,8 +131,8 @@ export interface Simulator {
   write(id: string, write: { readonly content: string; readonly serverId?: string }): boolean;
   /**
    * Remembers what is in the cloud under a name (in memory, 32 at most), and gives how to put that back: for a suite
-   * whose tests each begin with the same cloud. Tokens stay valid while their user and project are there. What was
-   * under way goes on from there.
+   * whose tests each begin with the same cloud. Tokens remain valid while their user and project are there. What was
+   * under way continues from there.
    */
   snapshot(name: string): () => void;
   /** Puts the cloud's clock forward: tokens expire, what was under way ends. */

@@ -7,7 +7,7 @@ import { controlApp, type Route } from "./cloud/control.ts";
 import { Faults } from "./cloud/faults.ts";
 import { listen, requireLoopback } from "./cloud/listen.ts";
 import { answerError, mountServices, type CloudApp, type Mounted } from "./cloud/mount.ts";
-import { neighbours } from "./cloud/neighbours.ts";
+import { serviceClient } from "./cloud/service-client.ts";
 import { Snapshots } from "./cloud/snapshots.ts";
 import { machinesOf } from "./metadata/rules/machines.ts";
 import { createMetadataService } from "./metadata/service.ts";
@@ -37,6 +37,10 @@ const region = "RegionOne";
 /**
  * Starts a cloud, new or with the state in `dir`, and waits until it accepts requests. Errors: STATE_TOO_NEW,
  * STATE_IN_USE, STATE_UNREADABLE, PORT_TAKEN, NOT_LOOPBACK.
+ * @example
+ * const simulator = await startSimulator();
+ * writeFileSync("clouds.yaml", simulator.cloudsYaml);
+ * await simulator.close();
  */
 export const startSimulator: StartSimulator = async (options = {}) => {
   const host = options.host ?? "127.0.0.1";
@@ -103,7 +107,7 @@ async function startOn(kernel: OwnedKernel, host: string, options: SimulatorOpti
   };
 }
 
-/** Where clients on this machine reach it: an address that stands for all of them is no address. */
+/** Where clients on this machine reach it: an address that represents all of them is no address. */
 function originOf(host: string, port: number): string {
   const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
@@ -127,7 +131,7 @@ function assemble(kernel: OwnedKernel, network: NetworkService, handles: Handles
   const identity = createIdentityService(kernel, { region, services: () => mounted });
   seedNetwork(kernel);
   const storage = createStorageService(kernel);
-  const ask = neighbours(() => mounted);
+  const ask = serviceClient(() => mounted);
   const compute = createComputeService(kernel, { network, volumes: storage.links, ask });
   mounted.push(
     { root: "/identity", service: identity },

@@ -24,7 +24,7 @@ import { volumeClaimController } from "./volumeclaim/controller.ts";
 
 /** The cluster, and which controllers run. */
 export interface WorkloadControllersOptions {
-  /** False: another program chooses the nodes of pods and looks after nodes. Default true. */
+  /** False: another program chooses the nodes of pods and manages nodes. Default true. */
   readonly nodes?: boolean;
   /** The recorder for the events of one controller. Default: that of the context. */
   readonly eventsOf?: (component: string) => EventRecorder;
@@ -66,7 +66,7 @@ const controllers: readonly (readonly [component: string, create: Create])[] = [
   ["horizontal-pod-autoscaler", horizontalController],
 ];
 
-/** Those that look after nodes; one line for each. */
+/** Those that manage nodes; one line for each. */
 const nodeControllers: typeof controllers = [
   ["node-controller", nodeLifecycleController],
   ["cidrAllocator", nodeIpamController],
@@ -76,6 +76,9 @@ const nodeControllers: typeof controllers = [
 /**
  * The controllers that an embedded cluster needs to run what is deployed to it. The owner of the context runs its
  * informers.
+ * @example
+ * const controllers = createWorkloadControllers({ informers, events, clock: systemClock, log });
+ * await Promise.all([informers.run(signal), controllers.run(signal)]);
  */
 export function createWorkloadControllers(
   context: Context,

@@ -55,7 +55,7 @@ export function property(object: SyntaxNode, name: string): SyntaxNode | undefin
   return found?.["value"] as SyntaxNode | undefined;
 }
 
-/** What a variable of that name was declared as, looked for from the inside outwards; undefined for a parameter. */
+/** What a variable of that name was declared as, searched from the inside outwards; undefined for a parameter. */
 export function declared(name: string, within: readonly SyntaxNode[]): SyntaxNode | undefined {
   for (const scope of within) {
     const body = (scope["body"] ?? []) as SyntaxNode | SyntaxNode[];

@@ -36,7 +36,7 @@ const ID = /[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32}/g;
 const MACHINES = "/apis/cluster.x-k8s.io/v1beta2/namespaces/default/machines";
 const CLUSTERS = "/apis/cluster.x-k8s.io/v1beta2/namespaces/default/clusters";
 const QUOTAS = ["cores", "ram", "network", "subnet", "router", "security_group", "security_group_rule"] as const;
-/** Between two looks at the Machines that wait for a Node (ms). */
+/** Between two reads of the Machines that wait for a Node (ms). */
 const PLAY = 300;
 
 /**

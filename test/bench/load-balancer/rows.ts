@@ -47,7 +47,7 @@ export function roundedFigures(figures: Figures): Figures {
   };
 }
 
-/** As if `figures` had been `factor` times as much; memory stays. */
+/** As if `figures` had been `factor` times as much; memory remains. */
 export function scaled(figures: Figures, factor: number): Figures {
   return {
     calls: figures.calls * factor,

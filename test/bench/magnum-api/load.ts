@@ -28,7 +28,7 @@ export interface Sent {
 
 export type Send = (method: string, path: string, body?: object) => Promise<Sent>;
 
-/** A client of one token, with connections that stay. */
+/** A client of one token, with connections that remain. */
 export function clientOf(url: string, token: string, width: number): { readonly send: Send; close(): void } {
   const agent = new Agent({ keepAlive: true, maxSockets: width });
   const fixed = { "x-auth-token": token, "openstack-api-version": "container-infra 1.10" };

@@ -27,7 +27,7 @@ export function obstacle(): string | undefined {
 
 /**
  * Debian's Magnum API under uwsgi, as its package runs it, configured as devcloud's, on a database of its own in
- * devcloud's MariaDB: no other program has the rows, and no conductor looks at them. Its message bus is in its own
+ * devcloud's MariaDB: no other program has the rows, and no conductor reads them. Its message bus is in its own
  * memory: what it accepts is handed to no conductor, not to devcloud's either, whose clusters they are not.
  */
 export async function startUpstream(files: string, rows: Rows): Promise<Subject & { close(): Promise<void> }> {

@@ -36,7 +36,7 @@ export class EventClock implements Clock {
     });
   }
 
-  /** Runs for so long, or until the condition holds, which is looked at after each instant. */
+  /** Runs for so long, or until the condition holds, which is checked after each instant. */
   async run(milliseconds: number, until: () => boolean = () => false): Promise<void> {
     const end = this.#now + milliseconds;
     await settled();

@@ -12,7 +12,7 @@ const pause = (milliseconds: number): Promise<void> => new Promise((done) => set
 
 /**
  * Our driver in this process on a clock that is turned forward by an hour, second by second, as fast as the answers
- * come. Each minute it is asked for its volumes, as csi-attacher does.
+ * come. Each minute its volumes are requested, as csi-attacher does.
  */
 export async function virtualHour(stage: Stage): Promise<Outcome> {
   const dir = mkdtempSync(join(tmpdir(), "csi-"));

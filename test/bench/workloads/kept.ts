@@ -7,7 +7,7 @@ type BySide = Partial<Record<Side, Figures>>;
 type Stored = BySide & { readonly name: string; readonly controllers?: BySide };
 
 /**
- * The rows of a benchmark, kept in a file after each. Those that the file has stay, so that the sides may run one by
+ * The rows of a benchmark, kept in a file after each. Those that the file has remain, so that the sides may run one by
  * one.
  */
 export class Kept {

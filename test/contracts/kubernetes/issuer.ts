@@ -85,7 +85,7 @@ function configurationOf(url: string, certificateAuthority: string): Json {
         issuer: { url, certificateAuthority, audiences: [AUDIENCE, "other"], audienceMatchPolicy: "MatchAny" },
         claimValidationRules: [
           { claim: "tier", requiredValue: "gold" },
-          { expression: "!has(claims.banned) || claims.banned == false", message: "banned users stay out" },
+          { expression: "!has(claims.banned) || claims.banned == false", message: "banned users are refused" },
         ],
         claimMappings: {
           username: { expression: '"oidc:" + claims.sub' },

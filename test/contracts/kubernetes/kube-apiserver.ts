@@ -94,7 +94,7 @@ async function compactEtcd(port: number): Promise<void> {
       method: "POST",
       body: JSON.stringify(body),
     });
-    if (!answer.ok) throw new Error(`etcd answered ${answer.status} to ${path}`);
+    if (!answer.ok) throw new Error(`etcd returned ${answer.status} to ${path}`);
     return (await answer.json()) as { header: { revision: string } };
   };
   const { header } = await ask("range", { key: Buffer.from("/").toString("base64") });

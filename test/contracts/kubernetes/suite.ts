@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { caseGroups } from "./cases/all.ts";
-import { prepareContraptions } from "./cases/custom-resource.ts";
+import { prepareWidgets } from "./cases/custom-resource.ts";
 import { openRunner, type Runner } from "./context.ts";
 import type { CaseGroup, ContractCase, ServerName, Target } from "./interface.ts";
 
@@ -18,7 +18,7 @@ export function holdToContract(
     beforeAll(async () => {
       try {
         target = await start();
-        runner = await openRunner(target, prepareContraptions);
+        runner = await openRunner(target, prepareWidgets);
       } catch (error) {
         // Every case throws it, so that a server that does not start counts as failed, not as skipped.
         failure = error;

@@ -9,7 +9,7 @@ export interface RawCase {
   /** As a sentence; unique in its group. */
   readonly says: string;
   /**
-   * "POST /volumes", below the service's endpoint; "GET ^/": below the root that its versions stand under; "GET {ref}":
+   * "POST /volumes", below the service's endpoint; "GET ^/": below the root that its versions are under; "GET {ref}":
    * a kept address of the same service.
    */
   readonly call: string;

@@ -19,7 +19,7 @@ const policies: KnownDifference = {
 };
 const markers: KnownDifference = {
   how: "continues after a marker that is not there any more",
-  why: "a list stays whole while others delete what it passes",
+  why: "a list remains whole while others delete what it passes",
 };
 const labels: KnownDifference = {
   how: "the message names the attribute labels",

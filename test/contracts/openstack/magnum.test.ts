@@ -1,5 +1,5 @@
 /**
- * What Debian's Magnum answered to raw HTTP (truth/container-infra), held against the Magnum API on the simulated
+ * What Debian's Magnum returned to raw HTTP (truth/container-infra), held against the Magnum API on the simulated
  * cloud.
  */
 import { afterAll, beforeAll, describe } from "vitest";

@@ -1,5 +1,5 @@
 /**
- * What the real services answered to raw HTTP (truth/), held against the simulated cloud. test/openstack/raw.test.ts
+ * What the real services returned to raw HTTP (truth/), held against the simulated cloud. test/openstack/raw.test.ts
  * holds the real one to the same.
  */
 import { afterAll, beforeAll, describe } from "vitest";

@@ -27,7 +27,7 @@ interface Request {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Milliseconds that an answer may take, that what is awaited may take, and between two looks at it. */
+/** Milliseconds that an answer may take, that what is awaited may take, and between two reads of it. */
 const [DEADLINE, TIMEOUT, PAUSE] = [120_000, 300_000, 250];
 const compared = [
   "content-type",
@@ -198,7 +198,7 @@ function requestOf(each: RawCase, { group, sessions, values }: Stage): Request {
   return { method, url, headers, body };
 }
 
-/** Where a service's versions stand: its endpoint without version and project. */
+/** Where a service's versions are: its endpoint without version and project. */
 const rootOf = (endpoint: string): string => endpoint.replace(/\/v\d[^/]*(\/[0-9a-f]{32})?$/, "");
 
 function filled(text: string, values: ReadonlyMap<string, string>): string {

@@ -57,7 +57,7 @@ export function withoutAbsent(recorded: unknown, now: unknown): unknown {
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** What stands at "a.0.b" in a body. */
+/** What is at "a.0.b" in a body. */
 export function at(body: unknown, path: string): unknown {
   let here = body;
   for (const field of path === "" ? [] : path.split(".")) {

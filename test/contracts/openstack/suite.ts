@@ -13,7 +13,7 @@ export type Truth = Readonly<Record<string, ComparableAnswer>>;
 const fileOf = (group: RawGroup): string =>
   resolve(import.meta.dirname, `truth/${group.service}/${group.name.replaceAll(" ", "-")}.json`);
 
-/** What the real services answered, by the case's sentence. */
+/** What the real services returned, by the case's sentence. */
 export function truthOf(group: RawGroup): Truth {
   return existsSync(fileOf(group)) ? (JSON.parse(readFileSync(fileOf(group), "utf8")) as Truth) : {};
 }
@@ -37,7 +37,7 @@ export interface SuiteOptions {
   readonly recording?: boolean;
 }
 
-/** Declares a test for each case: what the cloud answers is what the real services answered. */
+/** Declares a test for each case: what the cloud returns is what the real services returned. */
 export function declareRawSuite({ accounts, groups = simulated, known = {}, recording = false }: SuiteOptions): void {
   let opened: ReturnType<typeof openRaw> | undefined;
   for (const group of groups) {

@@ -42,7 +42,7 @@ async function open(plane: PlaneName, dir: string): Promise<Place> {
   return (await import("./pods.ts")).startPods(environment(), dir);
 }
 
-/** Keeps the cluster until the process is asked to end. */
+/** Keeps the cluster until the process is requested to end. */
 function hold({ kubeconfig }: Place): Promise<void> {
   console.log(`kubeconfig: ${kubeconfig}`);
   return new Promise((done) => {

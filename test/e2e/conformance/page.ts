@@ -32,7 +32,7 @@ const file = join(reference, "conformance.md");
 /** Where the written sections begin and end. */
 const [FIRST, AFTER] = ["## What was run", "## Totals"];
 
-/** Writes the page; what people wrote of the runs stays as it is. */
+/** Writes the page; what people wrote of the runs remains as it is. */
 export function writePage(): void {
   const before = readFileSync(file, "utf8");
   const written = before.slice(before.indexOf(FIRST), before.indexOf(AFTER)).trimEnd();

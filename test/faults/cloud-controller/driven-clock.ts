@@ -6,7 +6,7 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** A clock that stands still while anything is under way in this process, and then jumps to the next sleeper. */
+/** A clock that is stopped while anything is under way in this process, and then jumps to the next sleeper. */
 export class DrivenClock implements Clock {
   #now = Date.now();
   readonly #sleepers = new Set<Sleeper>();

@@ -28,7 +28,7 @@ export interface ProcessOptions {
   readonly clock: DrivenClock;
   readonly cluster: ClusterConfig;
   readonly cloud: CloudConfig;
-  /** The Lease that candidates stand for; undefined: it works at once. */
+  /** The Lease that candidates compete for; undefined: it works at once. */
   readonly lease: string | undefined;
   readonly userAgent: string;
   /** How often its watch of the cloud lists. */
@@ -77,7 +77,7 @@ export class Process {
     await this.#leave();
   }
 
-  /** As by SIGKILL: nothing of it reaches anything any more. Its Lease stays. */
+  /** As by SIGKILL: nothing of it reaches anything any more. Its Lease remains. */
   async kill(): Promise<void> {
     await this.#leave();
     this.#stopping.abort();

@@ -219,7 +219,7 @@ class Run {
     await this.#ask(service, { provider }, () => ({ metadata: { annotations: { [PROVIDER]: provider } } }));
   }
 
-  /** Of a Service that is there and stays. */
+  /** Of a Service that is there and remains. */
   async #ask(service: 0 | 1, change: Partial<Wanted>, body: (found: Service) => Readonly<Record<string, unknown>>) {
     const wanted = this.#wanted.get(service);
     const key = { namespace: "default", name: this.#serviceName(service) };
@@ -256,8 +256,8 @@ class Run {
     const [pool] = await loadBalancing.pools.all({ loadbalancer_id: lb.id });
     const work = async (): Promise<unknown> => {
       if (deed.do === "add-member") {
-        const stray = { address: "10.77.0.250", protocol_port: 1 };
-        return pool && loadBalancing.members(pool.id).create(stray);
+        const extra = { address: "10.77.0.250", protocol_port: 1 };
+        return pool && loadBalancing.members(pool.id).create(extra);
       }
       switch (deed.what) {
         case "load-balancer":
@@ -277,7 +277,7 @@ class Run {
     await work().catch(() => {});
   }
 
-  /** Lets time pass until a look finds nothing wrong; what the last one found if none does. */
+  /** Lets time pass until a check finds nothing wrong; what the last one found if none does. */
   async #untilRight(look: () => Promise<string | undefined>): Promise<string | undefined> {
     const end = this.#world.clock.now() + TIMEOUT;
     let repaired = false;
@@ -360,7 +360,7 @@ class Run {
   async #whatIsLeft(): Promise<string | undefined> {
     const { simulator, client } = this.#world;
     const services = (await client.list(Service)).items.filter((s) => s.metadata.name.startsWith(this.#name));
-    if (services.length > 0) return `Services that stay: ${services.map((s) => s.metadata.name).join()}`;
+    if (services.length > 0) return `Services that remain: ${services.map((s) => s.metadata.name).join()}`;
     const before = new Set(this.#before);
     const left = simulator.inventory("demo").filter((line) => !before.has(line));
     return left.length > 0 ? `left: ${left.join("; ")}` : undefined;

@@ -21,7 +21,7 @@ export async function expectAllRight(count: number, seed: number): Promise<void>
       bad.push(`${i}: ${wrong}: ${JSON.stringify(schedule)}`);
       console.log(bad.at(-1));
       if (bad.length >= ENOUGH) break;
-      // What is left of it must not make others look bad.
+      // What is left of it must not fail others.
       await world.close();
       world = await FaultWorld.start();
     }

@@ -25,7 +25,7 @@ export interface Addresses {
   readonly IPv6: string;
 }
 
-/** One API server and one cloud for all schedules, on one clock; nodes that stay. */
+/** One API server and one cloud for all schedules, on one clock; nodes that remain. */
 export class FaultWorld {
   readonly clock: DrivenClock;
   readonly simulator: Simulator;
@@ -94,7 +94,7 @@ export class FaultWorld {
     await this.client.patch(Node, { namespace: "", name }, { type: "merge", body }, { subresource: "status" });
   }
 
-  /** A manager with connections and memory of its own, once it leads if it stands for election. */
+  /** A manager with connections and memory of its own, once it leads if it takes part in leader election. */
   launch(how: Launch): Process {
     return manager(this.clock, { ...how, cluster: this.#clusterConfig, cloud: this.#cloudConfig });
   }

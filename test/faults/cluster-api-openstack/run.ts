@@ -226,7 +226,7 @@ class Run {
     await work().catch(() => {});
   }
 
-  /** Lets time pass until a look finds nothing wrong; what the last one found if none does. */
+  /** Lets time pass until a check finds nothing wrong; what the last one found if none does. */
   async #untilRight(look: () => Promise<string | undefined>): Promise<string | undefined> {
     const end = this.#world.clock.now() + TIMEOUT;
     for (let pause = 500; ; pause = Math.min(MINUTE, pause * 1.5)) {

@@ -57,7 +57,7 @@ export class ProviderProcess {
     await Promise.all([this.#client.close(), this.#clouds.close()]);
   }
 
-  /** As by SIGKILL: nothing of it reaches anything any more. Its Lease stays. */
+  /** As by SIGKILL: nothing of it reaches anything any more. Its Lease remains. */
   async kill(): Promise<void> {
     await Promise.all([this.#client.close(), this.#clouds.close()]);
     this.#stopping.abort();

@@ -1,6 +1,6 @@
 /** What the durability test writes: several kinds, in two logical clusters. */
 
-/** A payload that shows whether an object is whole: the serial stands at both ends, and gives the length between. */
+/** A payload that shows whether an object is whole: the serial is at both ends, and gives the length between. */
 interface Payload {
   readonly labels: { readonly parity: string };
   readonly annotations: { readonly first: string; readonly pad: string; readonly last: string };

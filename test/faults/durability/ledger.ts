@@ -29,7 +29,7 @@ export class Ledger {
     if (held) this.note(held.revision, { collection, name, serial: held.serial });
   }
 
-  /** The server went away before it answered. */
+  /** The server went away before it responded. */
   unknown(collection: Collection, name: string, serial: number | undefined): void {
     this.unanswered += 1;
     this.#pending.set(keyOf(collection, name), { serial });
@@ -68,7 +68,7 @@ function contradiction(held: Held, pending: PendingWrite, seen: Held): string | 
   const promised = `${held ? `serial ${held.serial} at ${held.revision}` : "absence"} was acknowledged`;
   const shown = seen ? `serial ${seen.serial} at ${seen.revision} is there` : "it is not there";
   const happened = pending !== undefined && pending.serial === seen?.serial;
-  if (!happened) return `${promised}, ${shown}${pending ? `, serial ${pending.serial ?? "none"} was asked for` : ""}`;
+  if (!happened) return `${promised}, ${shown}${pending ? `, serial ${pending.serial ?? "none"} was requested` : ""}`;
   return seen && held && seen.revision <= held.revision ? `${promised}, and ${shown}` : undefined;
 }
 

@@ -65,7 +65,9 @@ export function forkServer(compiled?: string): ChildProcess {
   return fork(SERVER_CHILD, { env, stdio: ["ignore", "inherit", "inherit", "ipc"] });
 }
 
-/** Connects to both logical clusters as system:masters. Certificates are made once: the clusters' authorities stay. */
+/**
+ * Connects to both logical clusters as system:masters. Certificates are made once: the clusters' authorities remain.
+ */
 export class Clientele {
   readonly #credentials = new Map<string, Credentials>();
 

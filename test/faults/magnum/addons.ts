@@ -42,7 +42,7 @@ export function addonsMissing(
   const [set, more] = sets;
   if (set === undefined || more !== undefined) return `there are ${sets.length} AddonSets, not 1`;
   const { status, metadata } = set;
-  if (status?.observedGeneration !== metadata.generation) return "the add-ons were not looked at";
+  if (status?.observedGeneration !== metadata.generation) return "the add-ons were not reconciled";
   if (status?.version !== version) return `the add-ons are those of ${String(status?.version)}, not of ${version}`;
   const hasNodes = machines.length > 0 || deployments.some(({ spec }) => (spec.replicas ?? 1) > 0);
   return !hasNodes || isTrue(status.conditions, "Healthy") ? undefined : "the add-ons do not work";

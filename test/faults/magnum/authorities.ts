@@ -5,7 +5,7 @@ type Authorities = NonNullable<NonNullable<HostedControlPlane["status"]>["author
 const timeOf = (text: string | undefined): number => Date.parse(text ?? "") || 0;
 const instant = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
 
-/** What the controller of hosted control planes does next in a rotation, and what it was wrongly asked for. */
+/** What the controller of hosted control planes does next in a rotation, and what was wrongly requested of it. */
 export function authoritiesMove(
   { spec, status }: HostedControlPlane,
   machines: readonly Machine[],

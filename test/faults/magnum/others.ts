@@ -48,7 +48,7 @@ export class Others {
   readonly #namespace: string;
   #made = 0;
   #failing = false;
-  /** What was asked of the others and would break a cluster. */
+  /** What was requested of the others and would break a cluster. */
   wrong: string | undefined;
 
   constructor(client: KubernetesClient, cluster: MagnumCluster) {

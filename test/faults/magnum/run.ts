@@ -77,7 +77,7 @@ class Run {
     return String(body["uuid"]);
   }
 
-  /** As a client does whose request failed: it looks for what it made, and asks again. */
+  /** As a client does whose request failed: it searches for what it made, and sends it again. */
   async #create(): Promise<void> {
     const body = { name: this.#name, cluster_template_id: this.#templates[0], node_count: this.#schedule.nodes };
     for (;;) {

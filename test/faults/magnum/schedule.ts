@@ -4,7 +4,7 @@ import fc from "fast-check";
 export type Deed =
   | { readonly do: "resize"; readonly nodes: number }
   | { readonly do: "upgrade" | "group" | "ungroup" | "crash" | "second" }
-  /** New credentials, asked of all processes at the same time. */
+  /** New credentials, requested from all processes at the same time. */
   | { readonly do: "renew" }
   /** Controllers other than Magnum's do one thing of what they can: which. */
   | { readonly do: "progress"; readonly which: number }

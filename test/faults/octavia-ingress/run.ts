@@ -230,11 +230,11 @@ class Run {
     await work().catch(() => {});
   }
 
-  /** Lets time pass until a look finds nothing wrong; what the last one found if none does. */
+  /** Lets time pass until a check finds nothing wrong; what the last one found if none does. */
   async #untilRight(look: () => Promise<string | undefined>): Promise<string | undefined> {
     const end = this.#world.clock.now() + TIMEOUT;
     let helped = false;
-    // A look costs about as much as the controllers' work between two of them.
+    // A check costs about as much as the controllers' work between two of them.
     for (let pause = 2_000; ; pause = Math.min(MINUTE, pause * 2)) {
       await this.#world.pass(pause);
       const wrong = await look();

@@ -39,7 +39,7 @@ interface Made {
   readonly certificates: readonly KeyPair[];
 }
 
-/** One API server and one cloud for all schedules, on one clock; nodes, Services and a class that stay. */
+/** One API server and one cloud for all schedules, on one clock; nodes, Services and a class that remain. */
 export class IngressFaultWorld {
   readonly clock: DrivenClock;
   readonly simulator: Simulator;
@@ -172,7 +172,9 @@ export class IngressFaultWorld {
       await this.client.patch(EndpointSlice, { namespace: NAMESPACE, name }, { type: "merge", body });
   }
 
-  /** A process with connections and memory of its own, which works once it leads if it stands for election. */
+  /**
+   * A process with connections and memory of its own, which works once it leads if it takes part in leader election.
+   */
   launch(elected: boolean): Process {
     return controller(this.#made, elected);
   }

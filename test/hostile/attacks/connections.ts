@@ -91,7 +91,7 @@ export const connections: readonly Attack[] = [
     },
   },
   {
-    title: "200 sessions of HTTP/2 stay idle",
+    title: "200 sessions of HTTP/2 remain idle",
     run: async (t) => {
       for (const _ of upTo(200)) session(t);
       await t.rest();

@@ -82,8 +82,8 @@ export const identities: readonly Attack[] = [
         post(`${RBAC}/clusterroles`, {
           apiVersion: "rbac.authorization.k8s.io/v1",
           kind: "ClusterRole",
-          metadata: { name: `circle-${n}`, labels: { circle: "yes" } },
-          aggregationRule: { clusterRoleSelectors: [{ matchLabels: { circle: "yes" } }] },
+          metadata: { name: `cycle-${n}`, labels: { cycle: "yes" } },
+          aggregationRule: { clusterRoleSelectors: [{ matchLabels: { cycle: "yes" } }] },
           rules: [],
         }),
       ),
@@ -185,7 +185,7 @@ export const identities: readonly Attack[] = [
     },
   },
   {
-    title: "500 nodes are registered that no machine stands behind",
+    title: "500 nodes are registered that no machine backs",
     lasts: 3_000,
     run: async (t) => {
       const taints = [{ key: "node.cloudprovider.kubernetes.io/uninitialized", value: "true", effect: "NoSchedule" }];

@@ -59,44 +59,44 @@ const NUMBERS = { l: { type: "array", maxItems: 2_000, items: { type: "integer" 
 
 export const schemas: readonly Attack[] = [
   {
-    title: "a pattern of a definition has four bounded repetitions in a row",
+    title: "a pattern of a CRD has four bounded repetitions in a row",
     run: (t) => attackKind(t, "bounded", text("^a{0,999}a{0,999}a{0,999}a{0,999}$"), [{ a: `${"a".repeat(999)}!` }]),
   },
   {
-    title: "a pattern of a definition has two stars before an end",
+    title: "a pattern of a CRD has two stars before an end",
     run: (t) => attackKind(t, "star", text("^a*a*a*a*a*b$"), [{ a: "a".repeat(100_000) }]),
   },
   {
-    title: "a pattern of a definition chooses among overlapping words",
+    title: "a pattern of a CRD chooses among overlapping words",
     run: (t) => attackKind(t, "choice", text("^(a|b|ab)*(aa|a)*c{1000}$"), [{ a: "ab".repeat(50_000) }]),
   },
   {
-    title: "a pattern of a definition counts a thousand times a thousand",
+    title: "a pattern of a CRD counts a thousand times a thousand",
     run: (t) => attackKind(t, "count", text("^((a{1,100}){1,100}){1,100}$"), [{ a: "a".repeat(100_000) }]),
   },
   {
-    title: "a rule of a definition matches a pattern that backtracks",
+    title: "a rule of a CRD matches a pattern that backtracks",
     run: (t) =>
       attackKind(t, "celmatch", rule("self.s.matches('^a{0,999}a{0,999}a{0,999}a{0,999}b$')", STRINGS), [
         { s: "a".repeat(100_000) },
       ]),
   },
   {
-    title: "a rule of a definition nests three loops",
+    title: "a rule of a CRD nests three loops",
     run: (t) =>
       attackKind(t, "celloop", rule("self.l.all(x, self.l.all(y, self.l.all(z, x + y + z >= 0)))", NUMBERS), [
         { l: upTo(2_000) },
       ]),
   },
   {
-    title: "a rule of a definition doubles a string forty times",
+    title: "a rule of a CRD doubles a string forty times",
     run: (t) => {
       const doubled = upTo(40).reduce((inner) => `[${inner}].map(x, x + x)[0]`, "self.s");
       return attackKind(t, "celdouble", rule(`size(${doubled}) > 0`, STRINGS), [{ s: "x".repeat(1_000) }]);
     },
   },
   {
-    title: "a definition's defaults multiply a small body",
+    title: "a CRD's defaults multiply a small body",
     run: (t) => {
       const item = { type: "object", properties: { d: { type: "string", default: "x".repeat(10_000) } } };
       const spec = { type: "object", properties: { l: { type: "array", items: item } } };
@@ -137,7 +137,7 @@ export const schemas: readonly Attack[] = [
     },
   },
   {
-    title: "a definition has 20,000 properties and 20,000 values of an enumeration",
+    title: "a CRD has 20,000 properties and 20,000 values of an enumeration",
     run: async (t) => {
       const properties = Object.fromEntries(upTo(20_000).map((n) => [`p${n}`, { type: "string" }]));
       const spec = {
@@ -148,7 +148,7 @@ export const schemas: readonly Attack[] = [
     },
   },
   {
-    title: "a definition nests 2,000 levels",
+    title: "a CRD nests 2,000 levels",
     run: async (t) => {
       const deep = upTo(2_000).reduce<object>((inner) => ({ type: "object", properties: { a: inner } }), {
         type: "string",
@@ -162,7 +162,7 @@ export const schemas: readonly Attack[] = [
     },
   },
   {
-    title: "a definition has 500 rules of 5,000 characters",
+    title: "a CRD has 500 rules of 5,000 characters",
     run: async (t) => {
       const rules = upTo(500).map((n) => ({ rule: `${"self.s != 'x' && ".repeat(300)}self.s != 'y${n}'` }));
       const spec = { type: "object", properties: STRINGS, "x-kubernetes-validations": rules };
@@ -175,7 +175,7 @@ export const schemas: readonly Attack[] = [
     },
   },
   {
-    title: "a rule of a definition nests 3,000 parentheses",
+    title: "a rule of a CRD nests 3,000 parentheses",
     run: async (t) => {
       const spec = rule(`${"(".repeat(3_000)}true${")".repeat(3_000)}`, STRINGS);
       await t.repeat(6, 2, () => ({
@@ -187,7 +187,7 @@ export const schemas: readonly Attack[] = [
     },
   },
   {
-    title: "columns of a definition walk every object again and again",
+    title: "columns of a CRD walk every object again and again",
     run: async (t) => {
       const additionalPrinterColumns = upTo(60).map((n) => ({
         name: `c${n}`,
@@ -249,7 +249,7 @@ export const schemas: readonly Attack[] = [
     },
   },
   {
-    title: "definitions come and go while 20 clients read the OpenAPI documents",
+    title: "CRDs come and go while 20 clients read the OpenAPI documents",
     lasts: 3_000,
     run: (t) => {
       const spec = { type: "object", "x-kubernetes-preserve-unknown-fields": true };

@@ -9,7 +9,7 @@ from openstackclient.shell import OpenStackShell
 
 
 class Stream:
-    """Stands for stdout or stderr; what is written goes to the buffer of the running command."""
+    """Represents stdout or stderr; what is written goes to the buffer of the running command."""
 
     encoding = "utf-8"
 
@@ -32,7 +32,7 @@ class Stream:
 
 
 class NobodyThere(io.StringIO):
-    """Stands for stdin, which is ours: a terminal, so that no command takes our lines for its file, without a user."""
+    """Represents stdin, which is ours: a terminal, so that no command takes our lines for its file, without a user."""
 
     def isatty(self):
         return True

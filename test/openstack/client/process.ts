@@ -28,7 +28,7 @@ export class ClientProcess {
         OS_CLOUD: clouds.name,
         // The newest that the client knows; its own defaults hide most of what it can do.
         OS_COMPUTE_API_VERSION: "2.92",
-        // From 3.66 on it asks for what Cinder has taken away, so that it can make no snapshots.
+        // From 3.66 on it asks for what Cinder has removed, so that it can make no snapshots.
         OS_VOLUME_API_VERSION: "3.65",
         OS_PLACEMENT_API_VERSION: "1.39",
       },

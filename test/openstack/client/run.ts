@@ -59,7 +59,7 @@ export async function runSuite(clients: CloudClients, suite: Suite, prefix: stri
   return lines;
 }
 
-/** Milliseconds that what is under way has at most, and between two looks at it. */
+/** Milliseconds that what is under way has at most, and between two reads of it. */
 const [TIMEOUT, PAUSE] = [600_000, 500];
 
 /** A server's task, and a status that another will follow. */

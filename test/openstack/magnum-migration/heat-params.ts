@@ -1,6 +1,6 @@
 /**
- * The parameters that the driver's script writes to /etc/sysconfig/heat-params: lines `NAME="VALUE"`, where `\n` stands
- * for the end of a line.
+ * The parameters that the driver's script writes to /etc/sysconfig/heat-params: lines `NAME="VALUE"`, where `\n`
+ * represents the end of a line.
  */
 export function parameters(script: string): Readonly<Record<string, string>> {
   const [, text = ""] = /cat > \$\{HEAT_PARAMS\} <<EOF\n([\s\S]*?)\nEOF\n/.exec(script) ?? [];

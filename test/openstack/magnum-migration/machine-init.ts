@@ -25,11 +25,11 @@ execFileSync("hostname", [name]);
 mkdirSync(join(disk, "bin"), { recursive: true });
 mkdirSync(join(disk, "log"), { recursive: true });
 const client = `const { request } = await import("node:http");
-const asked = request({ socketPath: ${JSON.stringify(socket)}, path: "/systemctl", method: "POST" }, (response) => {
+const call = request({ socketPath: ${JSON.stringify(socket)}, path: "/systemctl", method: "POST" }, (response) => {
   response.pipe(process.stdout);
   process.exitCode = response.statusCode === 200 ? 0 : 3;
 });
-asked.end(JSON.stringify(process.argv.slice(2)));
+call.end(JSON.stringify(process.argv.slice(2)));
 `;
 writeFileSync(join(disk, "bin/systemctl.mjs"), client);
 const script = `#!/bin/sh\nexec ${process.execPath} ${join(disk, "bin/systemctl.mjs")} "$@"\n`;

@@ -69,7 +69,7 @@ export async function ended(child: ChildProcess): Promise<void> {
 
 function runOn(disk: string, line: string): Promise<string> {
   return new Promise((done, reject) => {
-    const asked = request({ socketPath: join(disk, "s"), path: "/run", method: "POST" }, (response) => {
+    const call = request({ socketPath: join(disk, "s"), path: "/run", method: "POST" }, (response) => {
       let text = "";
       response.on("data", (chunk: Buffer) => (text += chunk.toString("utf8")));
       response.on("end", () => {
@@ -78,8 +78,8 @@ function runOn(disk: string, line: string): Promise<string> {
         else reject(new Error(`${line}: ${code} ${stderr}`));
       });
     });
-    asked.on("error", reject);
-    asked.end(line);
+    call.on("error", reject);
+    call.end(line);
   });
 }
 
@@ -88,7 +88,7 @@ export function machineShell(dir: string, root: string): string {
   const program = join(dir, "shell.mjs");
   const text = `import { request } from "node:http";
 const [root, address, line] = process.argv.slice(2);
-const asked = request({ socketPath: root + "/" + address + "/s", path: "/run", method: "POST" }, async (response) => {
+const call = request({ socketPath: root + "/" + address + "/s", path: "/run", method: "POST" }, async (response) => {
   let text = "";
   for await (const chunk of response) text += chunk;
   const { code, stdout, stderr } = JSON.parse(text);
@@ -96,7 +96,7 @@ const asked = request({ socketPath: root + "/" + address + "/s", path: "/run", m
   process.stderr.write(stderr);
   process.exitCode = code;
 });
-asked.end(line);
+call.end(line);
 `;
   writeFileSync(program, text, { mode: 0o600 });
   return `${process.execPath} ${program} ${root} {address}`;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { devcloudFolder } from "./devcloud.ts";
 
 const file = (): string => join(devcloudFolder(), "etc/magnum/policy.yaml");
-/** Magnum that has read a policy file once responds with 500 when it is gone: it stays, and changes nothing. */
+/** Magnum that has read a policy file once responds with 500 when it is gone: it remains, and changes nothing. */
 const NOTHING = "{}\n";
 
 /** The policy as it is; it is what `restorePolicy` is given. */

@@ -15,7 +15,7 @@ interface Stamped {
 export interface Tickers {
   /** Each with its uid, and its container with its start and its restarts. */
   pods(): Promise<readonly string[]>;
-  /** Through the API server and the kubelet: each has written lines since this was asked last. */
+  /** Through the API server and the kubelet: each has written lines since the last call. */
   grown(): boolean;
 }
 

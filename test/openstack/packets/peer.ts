@@ -8,7 +8,7 @@ import { connect, createServer } from "node:net";
 
 export const PEER = import.meta.filename;
 
-/** Who answered, and the address that it was asked from. */
+/** Who responded, and the address from which the request came. */
 export interface Answer {
   readonly name: string;
   readonly client: string;

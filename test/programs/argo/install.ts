@@ -89,7 +89,7 @@ export async function startArgo(options: ArgoOptions): Promise<{ output(): strin
   start(["redis", `127.0.0.1:${redis}`]);
   const local = ["--address", "127.0.0.1", "--metrics-address", "127.0.0.1"];
   const ports = ["--port", String(repository), "--metrics-port", String(repositoryMetrics)];
-  // A revision that was resolved is asked for again at once: a commit is seen at the next refresh.
+  // A revision that was resolved is requested again at once: a commit is seen at the next refresh.
   start(["argocd-repo-server", "--disable-tls", "--revision-cache-expiration", "1s", ...local, ...ports, ...cache]);
   const server = ["--repo-server", `127.0.0.1:${repository}`, "--repo-server-plaintext"];
   const where = ["--kubeconfig", join(dir, "kubeconfig"), "--namespace", namespace];

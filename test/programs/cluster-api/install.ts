@@ -29,7 +29,7 @@ export interface MoreProvider {
 
 export interface Managers {
   readonly running: readonly RunningProgram[];
-  /** Manifests of the definitions alone, for another server. */
+  /** Manifests of the CRDs alone, for another server. */
   readonly definitions: readonly Json[];
 }
 
@@ -103,7 +103,9 @@ export async function apply(k: Kubectl, items: readonly Json[]): Promise<void> {
   await k.feed({ apiVersion: "v1", kind: "List", items }, "apply", "--server-side", "-f", "-");
 }
 
-/** What clusterctl looks for before it moves anything: its own kind, and a word about each provider that is there. */
+/**
+ * What clusterctl searches for before it moves anything: its own kind, and a word about each provider that is there.
+ */
 export async function installInventory(k: Kubectl, programs: string): Promise<void> {
   await apply(k, readManifests({ programs, name: "clusterctl", needs: [] }));
   await k.run("wait", "--for=condition=Established", "crd/providers.clusterctl.cluster.x-k8s.io");

@@ -17,7 +17,7 @@ export interface Kubectl {
   /** Both streams of a run that must fail. */
   fails(...args: readonly string[]): Promise<string>;
   failsFed(input: unknown, ...args: readonly string[]): Promise<string>;
-  /** Goes on next to the test until it ends by itself or is stopped. */
+  /** Continues next to the test until it ends by itself or is stopped. */
   start(...args: readonly string[]): RunningProgram;
 }
 

@@ -39,7 +39,7 @@ export function definition(group: string): Json {
     description: "What is wanted of the gizmo.",
     required: ["color"],
     properties: {
-      color: { ...text, description: "How it looks.", enum: ["red", "blue"] },
+      color: { ...text, description: "The color.", enum: ["red", "blue"] },
       size: { ...whole, default: 1, maximum: 9 },
       parts: { type: "array", items: { type: "object", properties: { name: text, weight: whole } } },
     },

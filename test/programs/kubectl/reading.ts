@@ -87,7 +87,7 @@ export const reading: readonly KubectlCase[] = [
       expect(kind).toMatch(/^KIND: +Gizmo$/m);
       expect(kind).toContain("spec");
       const field = await k.run("explain", "gizmo.spec.color");
-      expect(field).toContain("How it looks.");
+      expect(field).toContain("The color.");
       const whole = await k.run("explain", "gizmos", "--recursive", `--api-version=${group}/v1`);
       expect(whole).toMatch(/parts\s+<\[\]Object>\n\s+name\s+<string>\n\s+weight\s+<integer>/);
       const builtIn = await k.run("explain", "deployment.spec.template.spec.containers", "--recursive");

@@ -88,7 +88,7 @@ export const rolling: readonly KubectlCase[] = [
     },
   },
   {
-    name: "debug: a container is added to look into a pod",
+    name: "debug: a container is added to debug a pod",
     since: 34,
     run: async (k) => {
       await k.feed(pod("p"), "create", ...stdin);
@@ -96,7 +96,7 @@ export const rolling: readonly KubectlCase[] = [
         "debug",
         "p",
         "--image=tools",
-        "--container=look",
+        "--container=debugger",
         "--target=main",
         "--attach=false",
         "--profile=general",
@@ -108,7 +108,7 @@ export const rolling: readonly KubectlCase[] = [
         "-o",
         "jsonpath={.spec.ephemeralContainers[0]['name','image','targetContainerName']}",
       ] as const;
-      expect(await k.run(...added)).toBe("look tools main");
+      expect(await k.run(...added)).toBe("debugger tools main");
       expect(await k.run("debug", "p", "--image=tools", "--copy-to=copy", "--attach=false", "--container=main")).toBe(
         "",
       );

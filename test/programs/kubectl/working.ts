@@ -54,7 +54,7 @@ export const working: readonly KubectlCase[] = [
     },
   },
   {
-    name: "autoscale, expose, run and create: what generators make is taken, dry and in earnest",
+    name: "autoscale, expose, run and create: what generators make is accepted, dry and in earnest",
     run: async (k) => {
       const dry = ["--dry-run=server", "-o", "name"] as const;
       expect(await k.run("run", "p", "--image=i", ...dry)).toBe("pod/p\n");

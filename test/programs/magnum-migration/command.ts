@@ -14,7 +14,7 @@ const MAIN = resolve(import.meta.dirname, "../../../packages/causeway/src/main.t
 export interface CommandOptions {
   /** SIGKILL after so many steps were printed; the step that was printed last may be done or not. */
   readonly killAfter?: number;
-  /** SIGKILL as soon as it is true; it is asked every few milliseconds. */
+  /** SIGKILL as soon as it is true; it is checked every few milliseconds. */
   readonly killWhen?: () => boolean;
   readonly more?: readonly string[];
 }

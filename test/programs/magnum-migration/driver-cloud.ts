@@ -15,7 +15,7 @@ import { UUID } from "./names.ts";
 export const CINDER = "cinder.csi.openstack.org";
 
 export interface DriverCloud {
-  /** Ends them; what they made stays. */
+  /** Ends them; what they made remains. */
   stop(): Promise<void>;
 }
 

@@ -109,7 +109,7 @@ export async function createTenant(stage: Case): Promise<Tenant> {
       return found?.spec.csi?.volumeHandle;
     }),
   ]);
-  // Stands for kube-proxy and the pod on every node, also on those that are to come.
+  // Represents kube-proxy and the pod on every node, also on those that are to come.
   const answering = createServer((_, response) => response.end("shop"));
   await new Promise<void>((resolve) => answering.listen(0, "127.0.0.1", resolve));
   const { port } = answering.address() as AddressInfo;

@@ -19,7 +19,7 @@ import {
 // It runs processes.
 vi.setConfig({ testTimeout: 300_000 });
 
-/** Lives are short enough to be many, and long enough that this suite stays one of seconds. */
+/** Lives are short enough to be many, and long enough that this suite remains one of seconds. */
 const stride = 3;
 /** Far more than the demo has writes: a chain that long does not converge. */
 const mostLives = 40;

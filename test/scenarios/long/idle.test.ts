@@ -1,5 +1,5 @@
 /**
- * A demo at rest: a look at every type once a minute, whatever the number of machines. The whole minute is measured in
+ * A demo at rest: a read of every type once a minute, whatever the number of machines. The whole minute is measured in
  * test/faults/idle.test.ts; here a quarter of it, with three workers and with thirty side by side.
  */
 import { expect, test, vi } from "vitest";
@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: 300_000 });
 
 const seconds = 1000;
 
-test("no type is asked for twice within a quarter of a minute, nothing is written, and no single object is asked for", async () => {
+test("no type is requested twice within a quarter of a minute, nothing is written, and no single object is requested", async () => {
   const counts = [3, 30];
   const stages = await Promise.all(counts.map((workers) => restingDemo(workers, TIMEOUT)));
   try {

@@ -45,7 +45,7 @@ describe("a worker process", () => {
     expect(pidOf(server, "other")).not.toBe(before);
     const { url } = server.cluster("mallory") ?? {};
     stage().order(server, "mallory", "spin");
-    // Both are asked again and again until the worker is ended: neither may stand behind it.
+    // Both are requested again and again until the worker is ended: neither may wait for it.
     let answers = 0;
     while (!stage().lines.some((line) => line["code"] === "APISERVER_WORKER_STUCK")) {
       await Promise.all([read(other), read(management)]);
@@ -93,7 +93,7 @@ describe("a worker process", () => {
 });
 
 describe("a cluster", () => {
-  test("that ends its worker three times is answered with 503, and the others of the worker are served", async () => {
+  test("that ends its worker three times gets 503, and the others of the worker are served", async () => {
     // The first pause is over when the test says so.
     const over = Promise.withResolvers<void>();
     let now = systemClock.now();

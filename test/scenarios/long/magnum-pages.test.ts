@@ -1,6 +1,6 @@
 /**
  * Lists of 1,500 clusters by the Magnum API, page by page, while a hundred of them are deleted through it: each that
- * stays is seen exactly once, in every order of ids, by its project and by the administrator.
+ * remains is seen exactly once, in every order of ids, by its project and by the administrator.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { MagnumCluster } from "@causeway/api";
@@ -107,7 +107,7 @@ describe("pages of 1,500 clusters", () => {
     expect(rest.body).not.toHaveProperty("next");
   });
 
-  it("each cluster that stays is shown once while others are deleted, markers among them", async () => {
+  it("each cluster that remains is shown once while others are deleted, markers among them", async () => {
     const gone = new Set<string>();
     const remove = async (uuid: string): Promise<void> => {
       gone.add(uuid);

@@ -33,7 +33,7 @@ const table = JSON.parse(readFileSync(join(import.meta.dirname, "magnum-ui/reque
 let opened: OpenedCloud;
 let url = "";
 const tokens = new Map<string, string>();
-/** What the placeholders of the recording stand for. */
+/** What the placeholders of the recording represent. */
 const ids = new Map<string, string>();
 const sent = new Set<string>();
 

@@ -91,7 +91,7 @@ async function apply(w: World, objects: readonly Manifest[]): Promise<void> {
 }
 
 /**
- * A cluster's life: a node comes, a Service is served, changed and taken away, and a node goes whose server is gone.
+ * A cluster's life: a node comes, a Service is served, changed and deleted, and a node goes whose server is gone.
  */
 async function life(w: World): Promise<void> {
   await w.joinAll();
@@ -115,7 +115,7 @@ async function life(w: World): Promise<void> {
   await w.until("the node's end", async () => ((await w.client.find(Node, node)) ? undefined : true));
 }
 
-/** What the manager asked for, "verb resource" each, once; and what of it was refused. */
+/** What the manager requested, "verb resource" each, once; and what of it was refused. */
 function asked(): { all: string[]; refused: string[] } {
   const all = new Set<string>();
   const refused = new Set<string>();

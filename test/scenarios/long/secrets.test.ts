@@ -43,7 +43,7 @@ describe("a demo at log level debug, from its start to its deletion", () => {
   });
   afterAll(() => stage?.close());
 
-  test("there was something to look for, and something to look in", () => {
+  test("there was something to search for, and something to search in", () => {
     expect(secrets.size).toBeGreaterThan(8);
     expect([...secrets.values()].every((value) => value.length >= 6)).toBe(true);
     expect(output.length).toBeGreaterThan(10_000);
@@ -83,7 +83,7 @@ describe("a demo at log level debug, from its start to its deletion", () => {
   }
 });
 
-/** A secret as it is, as it stands in JSON, and in base64. */
+/** A secret as it is, as it is in JSON, and in base64. */
 function forms(value: string): string[] {
   return [value, JSON.stringify(value).slice(1, -1), Buffer.from(value, "utf8").toString("base64")];
 }

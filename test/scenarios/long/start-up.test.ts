@@ -19,7 +19,7 @@ describe("up --demo", () => {
   const dir = mkdtempSync(join(tmpdir(), "causeway-start-"));
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-  test("goes on from its folder, in less than 250 MB, and Ctrl-C stops it within 2 s", async () => {
+  test("continues from its folder, in less than 250 MB, and Ctrl-C stops it within 2 s", async () => {
     const fresh = mkdtempSync(join(dir, "fresh-"));
     const system = causeway(["up", "--demo", "--state", fresh]);
     await system.until(/demo ready: .*\n/);

@@ -289,7 +289,7 @@ const bound = async (name: string) => {
 };
 const cloudSnapshots = async () => (await cloud.blockStorage.snapshots.all()).map(({ status }) => status);
 
-test("a snapshot is taken, restored and deleted with its VolumeSnapshot", async () => {
+test("a snapshot is created, restored and deleted with its VolumeSnapshot", async () => {
   const stop = run();
   await claim("source");
   const volumeId = await bound("source");

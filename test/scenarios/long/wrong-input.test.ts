@@ -1,4 +1,4 @@
-/** Wrong input that is found in the cloud, or when the servers start, is answered in plain words, too. */
+/** Wrong input that is found in the cloud, or when the servers start, is reported in plain words, too. */
 import { mkdirSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";

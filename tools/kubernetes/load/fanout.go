@@ -11,7 +11,7 @@ import (
 
 const (
 	perConnection = 10
-	patience      = 30 * time.Second
+	timeLimit      = 30 * time.Second
 )
 
 // fanout opens watches on a collection, then writes one object so many times, and measures from the sending of each
@@ -51,8 +51,8 @@ func fanout(s Settings) (Result, error) {
 			select {
 			case at := <-arrived:
 				latencies = append(latencies, at.Sub(begun))
-			case <-time.After(patience):
-				return Result{}, fmt.Errorf("write %d: not every watch had its event in %s", n, patience)
+			case <-time.After(timeLimit):
+				return Result{}, fmt.Errorf("write %d: not every watch had its event in %s", n, timeLimit)
 			}
 		}
 	}

@@ -37,7 +37,7 @@ func listOnce(c *Client, s Settings) error {
 	}
 }
 
-// continueOf finds the token without reading the items: it stands in the list's own metadata, before or after them.
+// continueOf finds the token without reading the items: it is in the list's own metadata, before or after them.
 func continueOf(body []byte) string {
 	marker := []byte(`"continue":`)
 	at := bytes.Index(body, marker)

@@ -8,14 +8,14 @@ The tests mean not to keep connections open, and do; a hundred of them are all t
 import importlib.util
 import sys
 
-ASKED, NEWEST = '2.82', '2.73'
+REQUESTED, NEWEST = '2.82', '2.73'
 
 
 def serve_shares(module):
     get_one = module.OpenStackConfig.get_one
 
     def get_one_served(self, *args, **kwargs):
-        if kwargs.get('shared_file_system_api_version') == ASKED:
+        if kwargs.get('shared_file_system_api_version') == REQUESTED:
             kwargs['shared_file_system_api_version'] = NEWEST
         return get_one(self, *args, **kwargs)
 

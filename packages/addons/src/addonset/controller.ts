@@ -47,7 +47,12 @@ const name = "addons";
 /** Objects of a set follow each other in one turn. */
 const ROUNDS = 100;
 
-/** The controller of AddonSet objects. The owner of the informers runs them. */
+/**
+ * The controller of AddonSet objects. The owner of the informers runs them.
+ * @example
+ * const addons = createAddons({ informers, remoteClusters, events, clock: systemClock, log });
+ * await Promise.all([informers.run(signal), addons.run(signal)]);
+ */
 export function createAddons(options: AddonsOptions): { run(signal: AbortSignal): Promise<void> } {
   const { informers, remoteClusters, events, clock, log, metrics } = options;
   const sessions = new Sessions(remoteClusters, clock);

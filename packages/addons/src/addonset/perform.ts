@@ -123,8 +123,8 @@ async function apply(
 }
 
 /**
- * Would the server accept the object if it were new? It judges an object before it sees that the name is taken. So what
- * is refused as a change only is kept apart from manifests that are wrong, for which nothing is ever deleted.
+ * Would the server accept the object if it were new? It judges an object before it sees that the name is in use. So
+ * what is refused as a change only is kept apart from manifests that are wrong, for which nothing is ever deleted.
  */
 async function isValidAsNew(
   client: KubernetesClient,

@@ -106,7 +106,7 @@ describe("the plan of an AddonSet", () => {
       ["restore b"],
     ],
     [
-      "leaves alone what cannot be changed as declared, and goes on with the rest",
+      "leaves alone what cannot be changed as declared, and continues with the rest",
       observed([
         addon("dns", [object({ state: "unapplied", immutable: "selector" }), object({ name: "b", state: "missing" })]),
       ]),
@@ -179,7 +179,7 @@ describe("the plan of an AddonSet", () => {
       [],
     ],
     [
-      "never deletes definitions and namespaces",
+      "never deletes CRDs and namespaces",
       observed([
         addon("dns", [object()], { stale: [stale("x", "CustomResourceDefinition"), stale("y", "Namespace")] }),
       ]),

@@ -15,9 +15,9 @@ export const finalizer = "addons.causeway.dev/addonset";
 type AddonStatus = NonNullable<AddonSetStatus["addons"]>[number];
 type Reference = NonNullable<AddonStatus["objects"]>[number];
 
-/** Milliseconds between looks at what does not work, or is not served. */
+/** Milliseconds between reads of what does not work, or is not served. */
 const RETRY = 1_000;
-/** Milliseconds between looks for an Argo CD that is not installed. */
+/** Milliseconds between searches for an Argo CD that is not installed. */
 const ARGO_RETRY = 10_000;
 const LONGEST = 4_000;
 

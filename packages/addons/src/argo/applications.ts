@@ -5,7 +5,7 @@ import { labels } from "../manifests/names.ts";
 import { Application } from "./application.ts";
 import { setOf } from "./names.ts";
 
-/** Milliseconds that a first list may take before the rest goes on without it. */
+/** Milliseconds that a first list may take before the rest continues without it. */
 const SYNC_LIMIT = 5_000;
 
 /** Argo CD's Applications that were made here. They are watched from the first set on that hands over add-ons. */

@@ -69,7 +69,7 @@ export function openArgoInformers(
     namespaces: informers.for(Namespace, { labelSelector: `${consentLabel}=true` }),
     kubeconfigs: informers.for(Secret, { labelSelector: contractLabel }),
     clusterSecrets: informers.for(Secret, {
-      // Those that others made, too: their servers are taken.
+      // Those that others made, too: their servers are in use.
       labelSelector: `${argoLabels.secretType}=cluster`,
     }),
   };

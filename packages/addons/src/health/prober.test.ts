@@ -83,7 +83,7 @@ test("probes are repeated only when they are due, and without a tunnel they say 
   expect(dials).toBe(2);
 });
 
-test("a cluster is asked where a tunnel leads into it", () => {
+test("a cluster is probed where a tunnel leads into it", () => {
   const dial = () => Promise.reject(new Error("unused"));
   const clock = new VirtualClock();
   expect(new Prober(clock, undefined).canDial(cluster)).toBe(false);

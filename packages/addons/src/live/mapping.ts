@@ -1,6 +1,6 @@
 import { isNotFound, type KubeObject, type KubernetesClient, type ResourceType } from "@causeway/kubernetes";
 
-/** Milliseconds after which a kind that was not served is asked for again. */
+/** Milliseconds after which a kind that was not served is requested again. */
 const RETRY = 1_000;
 
 type Resources = ReadonlyMap<string, ResourceType<KubeObject>>;

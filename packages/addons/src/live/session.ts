@@ -15,7 +15,7 @@ import { labels, type ObjectId } from "../manifests/names.ts";
 import { Mapping } from "./mapping.ts";
 import { Tracker } from "./tracker.ts";
 
-/** Milliseconds that a first list of metadata may take before the rest goes on without it. */
+/** Milliseconds that a first list of metadata may take before the rest continues without it. */
 const SYNC_LIMIT = 5_000;
 /** Pods of one object that are read for a cause. */
 const PODS_READ = 10;

@@ -29,7 +29,7 @@ function rankOf(kind: string): number {
   return last.includes(kind) ? others + 1 : others;
 }
 
-/** Objects in the order in which they are applied; objects of equal rank stay in the order of the manifests. */
+/** Objects in the order in which they are applied; objects of equal rank remain in the order of the manifests. */
 export function applyOrder<T extends KubeObject>(objects: readonly T[]): T[] {
   return objects.toSorted((a, b) => rankOf(a.kind) - rankOf(b.kind));
 }
@@ -37,7 +37,7 @@ export function applyOrder<T extends KubeObject>(objects: readonly T[]): T[] {
 /** Kinds that are never deleted, by pruning or with the AddonSet: their loss takes objects of others, or data. */
 const kept = ["Namespace", "CustomResourceDefinition", "PersistentVolume", "PersistentVolumeClaim"];
 
-/** Whether objects of a kind stay in the cluster when they are declared no more. */
+/** Whether objects of a kind remain in the cluster when they are declared no more. */
 export function isNeverDeleted(kind: string): boolean {
   return kept.includes(kind);
 }

@@ -104,7 +104,7 @@ describe("an AddonSet of many clusters", () => {
     ]);
   });
 
-  test("reports names that are taken", () => {
+  test("reports names that are in use", () => {
     const { status } = plan(observed({ clusters: ["blue"], taken: new Set(["base-blue"]) }), NOW);
     expect(status.conditions).toMatchObject([{ type: "Applied", reason: "NameTaken" }, { type: "Healthy" }]);
   });

@@ -28,7 +28,7 @@ export interface World {
   /** Changes an add-on set, or creates it. */
   declare(addons: AddonSetSpec["addons"], more?: Partial<AddonSetSpec>): Promise<void>;
   set(): Promise<AddonSet>;
-  /** Awaits `holds` while the clock stands still. */
+  /** Awaits `holds` while the clock is stopped. */
   until(what: string, holds: () => Promise<boolean>): Promise<void>;
   /** Awaits `holds`, and moves the clock. Returns milliseconds that passed on it. */
   pass(what: string, holds: () => Promise<boolean>): Promise<number>;

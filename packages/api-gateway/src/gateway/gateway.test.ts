@@ -99,7 +99,7 @@ describe("connections through one port", () => {
     expect(digest(await allOf(slow))).toBe(digest(body));
   });
 
-  test("are reset when their API server breaks off, so that nothing cut off looks complete", async () => {
+  test("are reset when their API server breaks off, so that nothing cut off seems complete", async () => {
     await world.rawTenant("breaks", (socket) => {
       socket.once("data", () => {
         socket.write("half");

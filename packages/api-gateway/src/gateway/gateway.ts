@@ -38,7 +38,13 @@ const TIMING: ConnectionLimits = {
   halfOpenTimeout: 60_000,
 };
 
-/** Passes connections on to the API server whose name the client says. @throws GATEWAY_LISTEN_FAILED */
+/**
+ * Passes connections on to the API server whose name the client says. @throws GATEWAY_LISTEN_FAILED
+ * @example
+ * const routes = fileRoutes("/etc/causeway/routes.json");
+ * const gateway = await startApiGateway({ host: "::", port: 6443, routes, metrics, clock: systemClock, log });
+ * await gateway.drain(AbortSignal.timeout(30_000));
+ */
 export async function startApiGateway(options: ApiGatewayOptions): Promise<ApiGateway> {
   const { routes, trusted = [], clock, log } = options;
   const ledger = new Ledger({ ...LIMITS, ...options.limits });

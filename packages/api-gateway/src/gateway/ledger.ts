@@ -83,7 +83,7 @@ export class Ledger {
   }
 }
 
-/** The one with the most gives up its newest. Between equals nothing is taken: they would take turns without end. */
+/** The one with the most gives up its newest. Between equals nothing is closed: they would take turns without end. */
 function makeRoom(all: ReadonlyMap<string, Set<Held>>, own: number, reason: string): boolean {
   const most = largest(all);
   if (most === undefined || most.size <= own + 1) return false;

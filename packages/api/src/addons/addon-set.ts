@@ -86,7 +86,7 @@ const probe = object({
   host: text(1, 253, { ...address, description: "Address inside the cluster, dialled as the API server dials nodes." }),
   port: int32({ minimum: 1, maximum: 65535, description: "Port that is dialled." }),
   question: optional(
-    text(1, 253, { pattern: "^[0-9A-Za-z._-]+$", description: "DNS: the name whose A records are asked for." }),
+    text(1, 253, { pattern: "^[0-9A-Za-z._-]+$", description: "DNS: the name whose A records are requested." }),
   ),
 });
 

@@ -14,7 +14,7 @@ const rollingUpdateByOne = { type: "RollingUpdate", rollingUpdate: { maxSurge: 1
 
 const machineDeploymentSpec = object({
   ...scalableSpec,
-  paused: optional(flag({ description: "No rollout while true; scaling goes on." })),
+  paused: optional(flag({ description: "No rollout while true; scaling continues." })),
   rollout: optional(object(rolloutFields, { default: { strategy: rollingUpdateByOne } })),
   remediation: optional(object({ maxInFlight: optional(intOrString()) })),
 });

@@ -1,6 +1,6 @@
 import { anyText, checked, flag, instant, int32, list, object, oneOf, optional } from "../schema/fields.ts";
 
-/** What is asked of the rotation of a control plane's certificate authority. */
+/** What is requested of the rotation of a control plane's certificate authority. */
 export const authorities = checked(
   object(
     {
@@ -13,7 +13,7 @@ export const authorities = checked(
       retireOldAfter: optional(
         instant({
           description:
-            "Once this time is reached and the rotation is prepared, the old authority and key are not trusted any more: certificates, kubeconfigs and tokens of theirs are refused. Unset: both stay trusted.",
+            "Once this time is reached and the rotation is prepared, the old authority and key are not trusted any more: certificates, kubeconfigs and tokens of theirs are refused. Unset: both remain trusted.",
         }),
       ),
       ignoreMachines: optional(

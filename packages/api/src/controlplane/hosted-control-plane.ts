@@ -98,7 +98,7 @@ const specRules = [
   },
   {
     rule: "has(self.restore) || !has(oldSelf.restore)",
-    message: "spec.restore says what the control plane was created from, and stays",
+    message: "spec.restore says what the control plane was created from, and is immutable",
   },
   {
     rule: "!has(self.restore) || has(oldSelf.restore)",
@@ -283,7 +283,7 @@ const hostedControlPlaneSpec = object({
   brokenWebhooks: optional(
     oneOf(["Report", "Exempt"], {
       description:
-        "What becomes of webhooks of the tenant that break its cluster: they fail requests of nodes, of kube-system or for the deletion of namespaces. Report (default): condition WebhooksHealthy names them. Exempt: one that cannot be called also gets a match condition, which stays until its owner removes it: it is not asked about nodes, namespaces, and what is in kube-system and kube-node-lease.",
+        "What becomes of webhooks of the tenant that break its cluster: they fail requests of nodes, of kube-system or for the deletion of namespaces. Report (default): condition WebhooksHealthy names them. Exempt: one that cannot be called also gets a match condition, which remains until its owner removes it: it is not called for nodes, namespaces, and what is in kube-system and kube-node-lease.",
     }),
   ),
   worker: optional(

@@ -50,11 +50,11 @@ const ownScaling = "it changes when the tenant's own pods are scaled, and not ho
 export const programFlags: Readonly<Record<FlaggedProgram, readonly ProgramFlag[]>> = {
   apiServer: [
     row("default-not-ready-toleration-seconds", "defaultNotReadyTolerationSeconds", count(0, 86_400), [
-      "Seconds that pods without a toleration of their own stay on a node that is not ready. Default 300.",
+      "Seconds that pods without a toleration of their own remain on a node that is not ready. Default 300.",
       ownPods,
     ]),
     row("default-unreachable-toleration-seconds", "defaultUnreachableTolerationSeconds", count(0, 86_400), [
-      "Seconds that pods without a toleration of their own stay on a node that is unreachable. Default 300.",
+      "Seconds that pods without a toleration of their own remain on a node that is unreachable. Default 300.",
       ownPods,
     ]),
     row("enable-admission-plugins", "enableAdmissionPlugins", someOf(plugins, ["NodeRestriction"]), [
@@ -66,7 +66,7 @@ export const programFlags: Readonly<Record<FlaggedProgram, readonly ProgramFlag[
       "more than the default would take room in an etcd that control planes share",
     ]),
     row("service-account-extend-token-expiration", "serviceAccountExtendTokenExpiration", yesOrNo, [
-      "Tokens of pods are accepted for a year, so that programs that do not read them again go on. Default true.",
+      "Tokens of pods are accepted for a year, so that programs that do not read them again continue. Default true.",
       "only the tenant's own tokens end earlier",
     ]),
     row("service-account-max-token-expiration", "serviceAccountMaxTokenExpirationSeconds", span(3_600, 31_536_000), [
@@ -102,7 +102,7 @@ export const programFlags: Readonly<Record<FlaggedProgram, readonly ProgramFlag[
       ["Seconds after a pod's start in which it may become ready for the first time. Default 30.", ownScaling],
     ),
     row("horizontal-pod-autoscaler-sync-period", "horizontalPodAutoscalerSyncPeriodSeconds", span(15, 300), [
-      "Seconds between two looks at the demand. Default 15.",
+      "Seconds between two reads of the demand. Default 15.",
       "it can only become slower than the default",
     ]),
     row("node-monitor-grace-period", "nodeMonitorGracePeriodSeconds", span(20, 3_600), [

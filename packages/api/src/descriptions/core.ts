@@ -1,7 +1,7 @@
 /** Descriptions of fields of Cluster API's further kinds, by "FIELD" or "PARENT.FIELD". */
 export const coreDescriptions: Readonly<Record<string, string>> = {
   "spec.clusterName": "The Cluster this belongs to.",
-  "clusterConfiguration.clusterName": "Name of the cluster. Taken from the Cluster.",
+  "clusterConfiguration.clusterName": "Name of the cluster. Copied from the Cluster.",
   bootstrap: "How the machine's first boot is described.",
   configRef: "The bootstrap configuration object.",
   infrastructureRef: "The infrastructure object or template behind the machines.",
@@ -74,7 +74,7 @@ export const coreDescriptions: Readonly<Record<string, string>> = {
   op: "add, replace or remove.",
   "jsonPatches.path": "JSON pointer of the field, such as /spec/template/spec/flavor.",
   "jsonPatches.value": "The value, as JSON.",
-  variable: "Name of the variable whose value is taken.",
+  variable: "Name of the variable whose value is used.",
   matchResources: "Which templates of the class the patch is for.",
   schema: "Schema of the values.",
   openAPIV3Schema: "The schema, as in a CRD.",

@@ -18,7 +18,7 @@ const nonEmpty = () => Type.String({ minLength: 1 });
 const tags = () => optional(setOf(anyText()));
 
 const initialization = optional(
-  object({ provisioned: optional(flag({ description: "True once; never taken back." })) }),
+  object({ provisioned: optional(flag({ description: "True once; never withdrawn." })) }),
 );
 
 const networkStatus = object({

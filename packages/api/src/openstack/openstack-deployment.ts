@@ -263,7 +263,7 @@ const openStackDeploymentSpec = checked(object(fields), [
   {
     rule: "!has(self.restore) || (has(oldSelf.restore) && self.restore == oldSelf.restore)",
     message:
-      "restore is set when the deployment is created, and may only be removed: to restore later, delete the deployment (its volumes and Secrets stay) and create it again",
+      "restore is set when the deployment is created, and may only be removed: to restore later, delete the deployment (its volumes and Secrets remain) and create it again",
   },
 ]);
 

@@ -32,6 +32,6 @@ export const operators = object(
   },
   {
     description:
-      "Operators of others that run databases and brokers in place of StatefulSets. A cluster that exists stays with what runs it: its data is nowhere else. Default: none.",
+      "Operators of others that run databases and brokers in place of StatefulSets. A cluster that exists remains with what runs it: its data is nowhere else. Default: none.",
   },
 );

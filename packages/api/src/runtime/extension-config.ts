@@ -55,15 +55,15 @@ const handlers = optional(
       failurePolicy: optional(oneOf(["Ignore", "Fail"], { description: "Whether a failed call counts as agreement." })),
     }),
     ["name"],
-    { max: 512, description: "What the extension answered to discovery." },
+    { max: 512, description: "What the extension returned for discovery." },
   ),
 );
 
 const extensionConfigStatus = object({ conditions: conditions(), handlers, deprecated: deprecatedStatus({}) });
 
-/** How an extension is reached, and for which namespaces it is asked. */
+/** How an extension is reached, and for which namespaces it is called. */
 export type ExtensionConfigSpec = Static<typeof extensionConfigSpec>;
-/** What an extension handles, and whether it could be asked. */
+/** What an extension handles, and whether it could be called. */
 export type ExtensionConfigStatus = Static<typeof extensionConfigStatus>;
 /** A runtime extension: a server that Cluster API asks at points in the life of a cluster. */
 export type ExtensionConfig = Resource<ExtensionConfigSpec, ExtensionConfigStatus>;

@@ -66,6 +66,8 @@ export function withConversionWebhook(
 /**
  * The CRD of a kind, with every version that is served, in the category "cluster-api" if it follows the contract, else
  * in "openstack".
+ * @example
+ * toCustomResourceDefinition(Cluster).metadata.name; // "clusters.cluster.x-k8s.io"
  */
 export function toCustomResourceDefinition(kind: Kind<KubeObject>): CustomResourceDefinitionObject {
   const singular = kind.kind.toLowerCase();

@@ -111,7 +111,7 @@ test("a cluster that may call out asks its webhook", async () => {
   trusted.close();
 });
 
-test("a change of an object while a webhook is asked is neither lost nor let past it", async () => {
+test("a change of an object while a webhook is called is neither lost nor let past it", async () => {
   await admin.call("POST", MAPS, map("a", { count: "0" }));
   await configure(admin, "ValidatingWebhookConfiguration");
   let raced = false;

@@ -68,7 +68,9 @@ export function kindIn({ call, kind }: Attempt, { resource, version }: Form): Gr
   return isOwn ? { group: resource.group, version: version.name, kind: resource.kind } : kind;
 }
 
-/** The attempt with its objects as another form shows them. Bodies of other kinds, such as Scale, stay as they are. */
+/**
+ * The attempt with its objects as another form shows them. Bodies of other kinds, such as Scale, remain as they are.
+ */
 export function inForm(attempt: Attempt, form: Form): MaybePromise<Attempt> {
   const { call, kind, object, old } = attempt;
   const isOwn = kind.kind === call.resource.kind && kind.group === call.resource.group;

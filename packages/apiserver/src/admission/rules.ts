@@ -3,7 +3,7 @@ import { apiVersionOf, type Resource, type ResourceVersion } from "../contract/r
 import type { Call } from "../contract/call.ts";
 import type { Operation } from "../contract/admission.ts";
 
-/** One form in which an attempt may be looked at: as it was asked, or as an equivalent resource or version. */
+/** One form in which an attempt may be matched: as it was requested, or as an equivalent resource or version. */
 export interface Form {
   readonly resource: Resource;
   readonly version: ResourceVersion;

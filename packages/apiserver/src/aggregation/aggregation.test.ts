@@ -41,7 +41,7 @@ let server: ApiServer;
 let client: KubernetesClient;
 let extension: Server;
 let authority: KeyPair;
-/** What clients asked; what the server itself asks, at times of its own, is in `probes`. */
+/** What clients requested; what the server itself requests, at times of its own, is in `probes`. */
 let seen: Seen[] = [];
 const probes: Seen[] = [];
 let api: (

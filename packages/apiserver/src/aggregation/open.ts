@@ -203,7 +203,7 @@ async function publish(cluster: Cluster, name: string, wanted: Condition): Promi
   });
 }
 
-/** ConfigMap extension-apiserver-authentication. What others added to it stays. */
+/** ConfigMap extension-apiserver-authentication. What others added to it remains. */
 async function publishAuthorities(cluster: Cluster, frontProxy: FrontProxy): Promise<void> {
   const resource = builtIn(cluster, "", "configmaps");
   const data = authenticationData(cluster.trustedRoots, (await frontProxy.authority()).certificate);

@@ -122,7 +122,7 @@ describe("audit events", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it("go to a new file when one is full; no more files are kept than asked for, and none for longer", async () => {
+  it("go to a new file when one is full; no more files are kept than requested, and none for longer", async () => {
     const clock = new VirtualClock();
     const event = JSON.stringify({ filler: "x".repeat(600 * 1024) });
     const write = async (): Promise<void> => {

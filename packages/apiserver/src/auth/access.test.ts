@@ -151,7 +151,7 @@ describe("access by RBAC", () => {
 });
 
 describe("service accounts", () => {
-  test("get tokens that stand for them until they expire or the account goes", async () => {
+  test("get tokens that represent them until they expire or the account goes", async () => {
     await admin.call("POST", "/api/v1/namespaces/default/serviceaccounts", {
       apiVersion: "v1",
       kind: "ServiceAccount",
@@ -172,7 +172,7 @@ describe("service accounts", () => {
     expect((await robot.call("POST", path, review)).code).toBe(401);
   });
 
-  test("that are deleted have their watches ended, others go on", async () => {
+  test("that are deleted have their watches ended, others continue", async () => {
     const watches: Promise<void>[] = [];
     for (const name of ["leaver", "stayer"]) {
       const path = "/api/v1/namespaces/default/serviceaccounts";

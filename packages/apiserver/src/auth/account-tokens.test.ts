@@ -215,17 +215,14 @@ test.each<[Json, number, number, boolean]>([
   [{ expirationSeconds: 3606, ...ref("Pod", "pod") }, 3606, 3606, false],
   [{ expirationSeconds: 3607, ...ref("Pod", "pod") }, 3607, 31_536_000, true],
   [{ expirationSeconds: 3607, audiences: ["x"], ...ref("Pod", "pod") }, 3607, 3607, false],
-])(
-  "a token request %j is answered with %i seconds, and lives %i; it warns: %s",
-  async (spec, reported, lives, warns) => {
-    const body = await ask(await world(), spec);
-    const claims = claimsOf(tokenOf(body));
-    expect(Number(claims["exp"]) - Number(claims["iat"])).toBe(lives);
-    expect((body["spec"] as Json)["expirationSeconds"]).toBe(reported);
-    const facts = claims["kubernetes.io"] as Json;
-    expect(facts["warnafter"]).toBe(warns ? NOW / SECOND + reported : undefined);
-  },
-);
+])("a token request %j returns %i seconds, and lives %i; it warns: %s", async (spec, reported, lives, warns) => {
+  const body = await ask(await world(), spec);
+  const claims = claimsOf(tokenOf(body));
+  expect(Number(claims["exp"]) - Number(claims["iat"])).toBe(lives);
+  expect((body["spec"] as Json)["expirationSeconds"]).toBe(reported);
+  const facts = claims["kubernetes.io"] as Json;
+  expect(facts["warnafter"]).toBe(warns ? NOW / SECOND + reported : undefined);
+});
 
 async function reason(cluster: Cluster, token: string, audiences: readonly string[] = [ISSUER]): Promise<string> {
   try {

@@ -19,7 +19,7 @@ export interface AccountTokens {
 
 /** Keeps the claims of the last 2048 tokens with a valid signature; expiry and the account are checked each time. */
 export function accountTokens(cluster: Cluster): AccountTokens {
-  // Whether a signature is right does not change as long as the keys stay; all else is looked at each time.
+  // Whether a signature is right does not change as long as the keys remain; all else is checked each time.
   let verified = new Map<string, Json>();
   let keys: AccountKeys | undefined;
 

@@ -52,7 +52,7 @@ function endOf(expiration: string): number {
   return RFC3339.test(expiration) ? Date.parse(expiration) || 0 : 0;
 }
 
-/** Whom "id.secret" stands for, while its Secret in kube-system says so and has not expired. */
+/** The user of "id.secret", while its Secret in kube-system says so and has not expired. */
 export function bootstrapTokenUser(cluster: Cluster, token: string): User | undefined {
   const match = TOKEN.exec(token);
   if (!match) return undefined;

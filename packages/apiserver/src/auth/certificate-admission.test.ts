@@ -181,7 +181,7 @@ test.each<[string, string, string, string, boolean]>([
   ["certificates.k8s.io", "others", "CREATE", "validate", false],
   ["other.example", CSRS, "CREATE", "validate", false],
 ])(
-  "the admission of certificate requests looks at %s/%s, %s in phase %s: %s",
+  "the admission of certificate requests checks %s/%s, %s in phase %s: %s",
   (group, plural, operation, phase, concerned) => {
     const call = { resource: { group, plural } };
     type Concerns = (call: unknown, operation: string, phase: string) => boolean;

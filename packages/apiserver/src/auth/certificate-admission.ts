@@ -24,7 +24,7 @@ export const certificateAdmission: AdmissionPlugin = {
 
 async function requestFault(attempt: Attempt): Promise<string | undefined> {
   const { call, operation, object, old } = attempt;
-  // What was asked for counts, not what an update makes of it.
+  // What was requested counts, not what an update makes of it.
   const signer = text(at(old, "spec", "signerName"));
   if (operation === "CREATE") return call.subresource === "" ? subjectFault(attempt) : undefined;
   if (call.subresource === "approval") {

@@ -222,7 +222,7 @@ describe("the authorities of client certificates", () => {
   };
   const names = (found: ReturnType<typeof clientAuthorities>): string[] => found.certificates.map((c) => c.subject);
 
-  test("are the cluster's own and those of the bundle, read again when asked", () => {
+  test("are the cluster's own and those of the bundle, read again when requested", () => {
     expect(names(clientAuthorities(() => authority.certificate, undefined))).toEqual(["CN=one"]);
     const bundle = file(`a comment\n${other.certificate}\n${authority.certificate}`);
     const found = clientAuthorities(() => authority.certificate, bundle);

@@ -10,7 +10,7 @@ const CLIENT_AUTH = "1.3.6.1.5.5.7.3.2";
 const ANY_USE = "2.5.29.37.0";
 const LONGEST_CHAIN = 8;
 
-/** `own`: PEM certificates, asked for again by `reload`. Throws CLIENT_AUTHORITY_INVALID. */
+/** `own`: PEM certificates, requested again by `reload`. Throws CLIENT_AUTHORITY_INVALID. */
 export function clientAuthorities(own: () => string, bundleFile: string | undefined): ClientAuthorities {
   const read = (): readonly X509Certificate[] => [
     ...splitCertificates(own()).map((each) => new X509Certificate(each)),
@@ -109,7 +109,7 @@ function chainOf(peer: ReturnType<TLSSocket["getPeerCertificate"]>): X509Certifi
   return chain;
 }
 
-/** Whether an authority of the cluster stands at the end of the chain, and all of it is valid now. */
+/** Whether an authority of the cluster is at the end of the chain, and all of it is valid now. */
 function isTrusted(cluster: Cluster, leaf: X509Certificate, intermediates: readonly X509Certificate[]): boolean {
   const now = cluster.clock.now();
   const isValid = (c: X509Certificate): boolean => now >= c.validFromDate.getTime() && now <= c.validToDate.getTime();

@@ -47,7 +47,7 @@ describe("an external authenticator", () => {
     return { code, user: record(record(body)["status"])["userInfo"] };
   }
 
-  it("names users and their groups, and is asked after the server's own authenticators", async () => {
+  it("names users and their groups, and is called after the server's own authenticators", async () => {
     const server = await start({ authenticators, management: { authentication: { external } } });
     const { code, user } = await who(server, "badge");
     expect(code).toBe(201);

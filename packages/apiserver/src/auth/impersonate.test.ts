@@ -5,7 +5,7 @@ import type { User } from "../contract/user.ts";
 
 const ASKER: User = { name: "root", groups: ["system:masters"] };
 
-/** What is asked of the authorizer, as "plural/subresource@group namespace/name". */
+/** What is requested from the authorizer, as "plural/subresource@group namespace/name". */
 function acting(headers: readonly (readonly [string, string])[], denied?: string): { user: User; asked: string[] } {
   const asked: string[] = [];
   const authorize = (a: Attributes) => {

@@ -10,7 +10,7 @@ const API = "authentication.k8s.io";
 const ACCOUNT =
   /^system:serviceaccount:([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?):([a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?)$/;
 
-/** What a request asks to be taken for. */
+/** The identity that a request asks for. */
 interface Wanted {
   readonly user: string;
   readonly uid: string;

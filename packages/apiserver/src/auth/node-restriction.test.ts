@@ -168,7 +168,7 @@ const ROWS: readonly (readonly [string, string, Row, string | undefined])[] = [
     labelled({}, { "k8s.io/x": "b" }),
     "is not allowed to modify labels: k8s.io/x",
   ],
-  ["a forbidden label that stays", "nodes", labelled({ "k8s.io/x": "b", a: "b" }, { "k8s.io/x": "b" }), undefined],
+  ["a forbidden label that remains", "nodes", labelled({ "k8s.io/x": "b", a: "b" }, { "k8s.io/x": "b" }), undefined],
   [
     "two forbidden labels",
     "nodes",
@@ -339,7 +339,7 @@ test.each<[string, string, string, boolean]>([
   ["system:node:n1", "configmaps", "mutate", false],
   ["system:node:", "configmaps", "mutate", true],
   ["jane", "nodes", "mutate", false],
-])("NodeRestriction looks at %s writing %s in phase %s: %s", (name, plural, phase, concerned) => {
+])("NodeRestriction checks %s writing %s in phase %s: %s", (name, plural, phase, concerned) => {
   const call = { resource: { group: "", plural }, user: { name, groups: ["system:nodes"] } };
   type Concerns = (call: unknown, operation: string, phase: string) => boolean;
   expect((nodeRestriction.concerns as unknown as Concerns)(call, "CREATE", phase)).toBe(concerned);

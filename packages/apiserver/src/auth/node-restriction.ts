@@ -236,7 +236,7 @@ function checkAudience(call: Call, spec: Json, pod: KubeObject): string | undefi
     ? (spec["audiences"] as unknown[]).map(String)
     : [];
   if (others.length > 0) return "node may only request 0 or 1 audiences";
-  // An audience that is this server's own default was asked for by naming none.
+  // An audience that is this server's own default was requested by naming none.
   const asked = audience === call.cluster.issuer ? "" : audience;
   const sources = records(at(pod, "spec", "volumes")).flatMap((v) => records(at(v, "projected", "sources")));
   const named = sources.map((s) => s["serviceAccountToken"]).filter(Boolean);

@@ -129,7 +129,8 @@ const CSI = "csinodes@storage.k8s.io";
 const CSRS = "certificatesigningrequests@certificates.k8s.io";
 
 /**
- * What is asked as "verb resource/subresource@group namespace/name", and why it is refused; true where it is allowed.
+ * What is requested, as "verb resource/subresource@group namespace/name", and why it is refused; true where it is
+ * allowed.
  */
 const DECISIONS: readonly (readonly [string, true | string])[] = [
   ...[

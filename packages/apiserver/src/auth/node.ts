@@ -150,7 +150,7 @@ function accountDecision(cluster: Cluster, node: string, asked: Attributes): Dec
   return related(cluster, node, asked);
 }
 
-/** Whether a pod on the node leads to what is asked for. */
+/** Whether a pod on the node leads to what is requested. */
 function related(cluster: Cluster, node: string, asked: Attributes): Decision {
   if (asked.name === "") return denied("No Object name found");
   return isRelated(cluster, node, asked)

@@ -22,7 +22,7 @@ const ASKED: Attributes = {
   name: "",
 };
 
-/** A rule, what is asked, and whether the rule allows it. */
+/** A rule, what is requested, and whether the rule allows it. */
 const COVERS: readonly (readonly [Json, Partial<Attributes>, boolean])[] = [
   [resource(), {}, true],
   [resource(), { verb: "list" }, false],

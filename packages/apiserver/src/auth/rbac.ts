@@ -21,7 +21,7 @@ interface Grant {
   readonly rules: readonly Json[] | undefined;
 }
 
-/** The rules of one cluster, read from its store when first asked and after any change to them. */
+/** The rules of one cluster, read from its store at the first request and after any change to them. */
 export class Rbac {
   readonly #cluster: Cluster;
   #bindings: { cluster: readonly Binding[]; byNamespace: ReadonlyMap<string, readonly Binding[]> } | undefined;
@@ -140,7 +140,7 @@ function isSubject(subject: Json, user: User, bindingNamespace: string): boolean
   }
 }
 
-/** True if a rule allows what is asked. */
+/** True if a rule allows what is requested. */
 export function covers(rule: Json, asked: Attributes): boolean {
   if (!includes(rule["verbs"], asked.verb)) return false;
   if (asked.path !== undefined) return coversPath(texts(rule["nonResourceURLs"]), asked.path);

@@ -43,7 +43,7 @@ function secretsOf(volume: Json): unknown[] {
   ];
 }
 
-/** What a volume is made of, itself or by projection, where the name stands elsewhere. */
+/** What a volume is made of, itself or by projection, where the name is elsewhere. */
 function sourcesOf(volume: Json, kind: string, name: string): unknown[] {
   const projected = records(at(volume, "projected", "sources")).map((source) => at(source, kind, "name"));
   return [at(volume, kind, name), ...projected];

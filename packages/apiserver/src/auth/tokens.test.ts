@@ -87,7 +87,7 @@ describe("token issuers", () => {
     return { url, ca, asked };
   }
 
-  it("given as flags are asked for their keys once, when the first token comes", async () => {
+  it("given as flags have their keys requested once, when the first token comes", async () => {
     const { url, ca, asked } = await provider();
     const oidc = { issuerUrl: url, clientId: "me", groupsClaim: "groups", certificateAuthority: ca };
     const api = await admin(await start({ authentication: { oidc } }));
@@ -135,7 +135,7 @@ describe("the response of an issuer or a webhook", () => {
       const oidc = { issuerUrl: url, clientId: "me", certificateAuthority: ca };
       const api = await admin(await start({ authentication: { oidc } }));
       const token = signed({ iss: url, aud: "me", sub: "a", exp: Date.now() / 1000 + 60 }, keys.privateKey);
-      const why = `oidc: issuer ${url}: ${url}${path} answered more than 1048576 bytes`;
+      const why = `oidc: issuer ${url}: ${url}${path} returned more than 1048576 bytes`;
       expect((await review(api, token))["error"]).toContain(why);
     }
   });
@@ -189,7 +189,7 @@ describe("a token webhook", () => {
     return { asked, kubeconfigFile };
   }
 
-  it("says whom a token stands for, for two minutes", async () => {
+  it("says whose token it is, for two minutes", async () => {
     const { asked, kubeconfigFile } = await webhook((spec) =>
       spec["token"] === "good"
         ? { authenticated: true, user: { username: "jane", uid: "1", groups: ["dev"], extra: { a: ["b"] } } }
@@ -207,7 +207,7 @@ describe("a token webhook", () => {
     expect(asked.length).toBe(3);
   });
 
-  it("is asked for audiences, and answers for some of them", async () => {
+  it("is called with audiences, and confirms some of them", async () => {
     const { asked, kubeconfigFile } = await webhook(() => ({
       authenticated: true,
       user: { username: "jane" },
@@ -233,7 +233,7 @@ describe("a token webhook", () => {
         return over;
       })
       .toBe(true);
-    expect((await first)["error"]).toMatch(/the webhook at 127\.0\.0\.1:\d+ failed: it answered 500/);
+    expect((await first)["error"]).toMatch(/the webhook at 127\.0\.0\.1:\d+ failed: it returned 500/);
     up = true;
     expect((await review(api, "good"))["authenticated"]).toBe(true);
   });

@@ -94,7 +94,7 @@ describe("a webhook's client", () => {
     listener.answer = () => [status, "{}"];
     expect(await failure(posted(fileOf(trusted())))).toMatchObject({
       code: "WEBHOOK_FAILED",
-      message: `the webhook at ${new URL(listener.url).host} failed: it answered ${status}`,
+      message: `the webhook at ${new URL(listener.url).host} failed: it returned ${status}`,
       hint: "See that it is up, and that the kubeconfig trusts it and lets us in.",
     });
   });

@@ -78,7 +78,7 @@ function post(
       response.on("error", (error) => fail(messageOf(error), error));
       response.on("end", () => {
         const code = response.statusCode ?? 0;
-        if (code < 200 || code > 299) return fail(`it answered ${code}`);
+        if (code < 200 || code > 299) return fail(`it returned ${code}`);
         resolve(parsed(Buffer.concat(chunks).toString("utf8")));
       });
     });

@@ -99,7 +99,7 @@ describe("an answer of a token webhook", () => {
     [{ authenticated: false, user: JANE }, undefined],
     [{ user: JANE }, undefined],
     [{ authenticated: "true", user: JANE }, undefined],
-  ])("%j stands for %j", async (status, expected) => {
+  ])("%j represents %j", async (status, expected) => {
     answer(status);
     await opened(async ({ tokens }) => {
       expect(await tokens.verify("t", ["a", "b"])).toEqual(expected);
@@ -109,7 +109,7 @@ describe("an answer of a token webhook", () => {
     });
   });
 
-  test("without a status stands for no user", async () => {
+  test("without a status represents no user", async () => {
     listener.answer = () => [200, "{}"];
     await opened(async ({ tokens }) => expect(await tokens.verify("t", ["a"])).toBeUndefined());
   });
@@ -143,7 +143,7 @@ describe("an answer of a token webhook", () => {
     });
   });
 
-  test("is asked for once by two requests at a time", async () => {
+  test("is requested once by two requests at a time", async () => {
     await opened(async ({ tokens }) => {
       await Promise.all([tokens.verify("t", ["a"]), tokens.verify("t", ["a"])]);
       expect(listener.asked.length).toBe(1);
@@ -152,7 +152,7 @@ describe("an answer of a token webhook", () => {
 });
 
 describe("a token webhook that fails", () => {
-  test("is asked five times, each time after a longer wait, and its failure is not kept", async () => {
+  test("is called five times, each time after a longer wait, and its failure is not kept", async () => {
     let left = 5;
     listener.answer = () => {
       left -= 1;
@@ -164,7 +164,7 @@ describe("a token webhook that fails", () => {
       expect(listener.asked.length).toBe(5);
       expect(took).toBeGreaterThanOrEqual(500 + 750 + 1125 + 1687.5);
       expect(took).toBeLessThan(5000);
-      const reason = expect.stringContaining("it answered 500") as unknown;
+      const reason = expect.stringContaining("it returned 500") as unknown;
       expect(warned).toEqual([1, 2, 3, 4].map((attempt) => ({ message: "the token webhook failed", reason, attempt })));
       expect(await tokens.verify("t", ["a"])).toMatchObject({ user: { name: "jane" } });
     });
@@ -181,7 +181,7 @@ describe("a token webhook that fails", () => {
     });
   });
 
-  test("is not asked again after a minute", async () => {
+  test("is not called again after a minute", async () => {
     const clock = new VirtualClock();
     listener.answer = () => {
       void clock.advance(59_500);
@@ -193,7 +193,7 @@ describe("a token webhook that fails", () => {
     tokens.close();
   });
 
-  test("is not asked again once the server closes", async () => {
+  test("is not called again once the server closes", async () => {
     listener.answer = () => undefined;
     const clock = new VirtualClock();
     const tokens = webhookTokens({ kubeconfigFile }, { clock, log: { warn: () => {} } as unknown as Log });

@@ -14,7 +14,7 @@ const TRIES = 5;
 const FIRST_DELAY = 500;
 const CACHED = 4096;
 
-/** Asks a webhook whom tokens stand for. */
+/** Asks a webhook for the users of tokens. */
 export interface WebhookTokens {
   /** undefined when it knows no such token. Throws WEBHOOK_FAILED. */
   verify(token: string, audiences: readonly string[]): Promise<TokenFacts | undefined>;

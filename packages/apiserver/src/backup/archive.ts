@@ -82,7 +82,7 @@ async function copy(source: Source, take: (chunk: Buffer) => void): Promise<void
   }
 }
 
-/** An archive that has been looked at from end to end. */
+/** An archive that was verified from end to end. */
 export interface Archive extends Header {
   /** Copies an entry out, and checks it again on the way. */
   extract(entry: Entry, path: string): Promise<void>;
@@ -187,7 +187,7 @@ function parsed(line: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Names stay within the folder that they are restored to. */
+/** Names remain within the folder that they are restored to. */
 const NAME = /^(?!.*(^|\/)\.\.?(\/|$))[A-Za-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/;
 
 function isHeader(value: unknown): value is Header {

@@ -40,7 +40,7 @@ async function create(api: Raw, name: string): Promise<{ uid: unknown; version: 
   return { uid, version: Number(resourceVersion) };
 }
 
-/** Writes until `stop` is called; `acknowledged` has the writes that were answered. */
+/** Writes until `stop` is called; `acknowledged` has the writes that got a response. */
 function writing(api: Raw): { acknowledged: Map<string, unknown>; stop(): Promise<void> } {
   const acknowledged = new Map<string, unknown>();
   let stopped = false;
@@ -59,7 +59,7 @@ function writing(api: Raw): { acknowledged: Map<string, unknown>; stop(): Promis
 const backup = (): string => join(root, "backup");
 
 describe("a backup", () => {
-  test("holds, while writes go on, everything that was acknowledged before it", async () => {
+  test("holds, while writes continue, everything that was acknowledged before it", async () => {
     const server = await start("a");
     const api = await client(server);
     for (let i = 0; i < 300; i += 50) await Promise.all(Array.from({ length: 50 }, (_, j) => create(api, `m${i + j}`)));
@@ -107,7 +107,7 @@ describe("a backup", () => {
     expect((await restored.call("PUT", `${MAPS}/one`, update)).code).toBe(409);
   });
 
-  test("brings back logical clusters with their identities, and what clients hold goes on", async () => {
+  test("brings back logical clusters with their identities, and what clients hold continues", async () => {
     const server = await start("a");
     const tenant = await client(server, "tenant");
     const made = await create(tenant, "theirs");
@@ -120,7 +120,7 @@ describe("a backup", () => {
     expect(at(found.body, "metadata", "uid")).toBe(made.uid);
   });
 
-  test("can be taken of a server that keeps all in memory", async () => {
+  test("can be created from a server that keeps all in memory", async () => {
     const server = await start();
     const made = await create(await client(server), "one");
     await server.backup(backup());
@@ -129,7 +129,7 @@ describe("a backup", () => {
     expect(at(found.body, "metadata", "uid")).toBe(made.uid);
   });
 
-  test("is refused when anything of it is damaged, and the folder stays as it was", async () => {
+  test("is refused when anything of it is damaged, and the folder remains as it was", async () => {
     const server = await start("a");
     await create(await client(server), "one");
     await server.backup(backup());

@@ -13,7 +13,7 @@ import { writeFirst, type FirstObjects } from "./first-objects.ts";
 const NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
 /**
- * Makes the objects that every cluster has from the start; those that exist stay as they are. What is the same in all
+ * Makes the objects that every cluster has from the start; those that exist remain as they are. What is the same in all
  * of them comes from `first`.
  */
 export async function bootstrapCluster(cluster: Cluster, first: FirstObjects): Promise<void> {
@@ -77,7 +77,7 @@ function priorityClasses(): Manifest[] {
   ];
 }
 
-/** The object that stands for the networks that the cluster was made with. */
+/** The object that represents the networks that the cluster was made with. */
 function serviceCidr(cluster: Cluster): Manifest {
   const cidrs = cluster.serviceCidr.split(",").map((c) => parseCidr(c.trim()));
   return {

@@ -22,8 +22,8 @@ export function savedOptions(files: StateFiles, folder: string): LogicalClusterO
 }
 
 /**
- * The options by which what is asked for is not what is. Roots that were kept, and a port that was found, count as
- * asked for.
+ * The options by which what is requested is not what is. Roots
+ * that were kept, and a port that was found, count as requested.
  */
 export function differences({ open, listener }: Opened, asked: LogicalClusterOptions): string[] {
   const { authority, serviceAccountKey } = open.cluster;

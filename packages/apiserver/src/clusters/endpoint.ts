@@ -7,7 +7,7 @@ import { issueServing, readServing, renewInTime, type Identified, type ServingCe
 import type { Shared } from "./open-cluster.ts";
 import type { WatchedFile } from "./watched-files.ts";
 
-/** Where a cluster is reached: a listener, and a certificate that stays valid. */
+/** Where a cluster is reached: a listener, and a certificate that remains valid. */
 export interface Endpoint {
   readonly host: string;
   readonly port: number;
@@ -24,7 +24,7 @@ export interface Endpoint {
   /** Ends connections that `keeps` is false for, with their watches. */
   endUnless(keeps: (socket: TLSSocket) => boolean): void;
   /**
-   * Keeps a port that was asked for, for a start that asks for none; one that was found is kept before anybody hears of
+   * Keeps a port that was requested, for a start that asks for none; one that was found is kept before anybody hears of
    * it.
    */
   keepPort(): void;

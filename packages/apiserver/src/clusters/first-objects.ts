@@ -13,7 +13,7 @@ const ON_NETWORK = new Set(["Service", "ServiceCIDR"]);
 /**
  * How the first objects of a cluster came out when they were made the ordinary way, so that the next cluster has them
  * without the work of making them: the rules of their kinds say the same each time. What clusters have of their own (a
- * uid, instants) is never taken over.
+ * uid, instants) is never adopted.
  */
 export class FirstObjects {
   readonly #known: Map<string, KubeObject>;

@@ -82,7 +82,7 @@ export interface OpenCluster extends ServedCluster {
   rotate(wanted: LogicalClusterOptions): Promise<void>;
   /** Has its controllers write the roots to where clients read them. */
   publishRoots(): void;
-  /** Has its controllers take up what happened while the server was down; called once its endpoint stands. */
+  /** Has its controllers take up what happened while the server was down; called once its endpoint listens. */
   resume(): void;
   /** Ends its watches; `stop` does so too. */
   endWatches(): void;
@@ -103,7 +103,7 @@ async function openedKubelets(
   return (await import("../kubelets/kubelets.ts")).openKubelets(options, using);
 }
 
-/** Brings a logical cluster to life: roots, built-in objects, definitions, controllers. `url` is asked when needed. */
+/** Brings a logical cluster to life: roots, built-in objects, CRDs, controllers. `url` is read when needed. */
 export async function openCluster(
   shared: Shared,
   place: { name: string; folder: string; url: () => string; servingAuthority: () => string },
@@ -267,7 +267,7 @@ function rootsOf({ authority, serviceAccountKey, rotation, frontProxy }: Logical
   };
 }
 
-/** Makes something when it is first asked for. */
+/** Makes something when it is first requested. */
 function lazily<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => (made ??= { value: make() }).value;

@@ -16,7 +16,7 @@ interface ParkedCluster {
 }
 
 /**
- * The endpoint of a cluster that is not served for now: every request is answered with 503. Nothing of its data is
+ * The endpoint of a cluster that is not served for now: every request gets 503. Nothing of its data is
  * read.
  */
 export async function openParked(

@@ -93,7 +93,7 @@ test("roots change while a cluster is served, are kept over a restart, and are f
   await third.close();
 });
 
-test("a rotation with an authority that is none is refused, and what is served stays", async () => {
+test("a rotation with an authority that is none is refused, and what is served remains", async () => {
   const server = await startApiServer({ dir: join(dir, "refused") });
   const cluster = await server.ensureCluster("web", stage(old, oldKey, "none"));
   const kubeconfig = await cluster.kubeconfig();

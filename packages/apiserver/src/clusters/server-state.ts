@@ -333,7 +333,7 @@ export class ServerState {
     await this.#rewriting;
   }
 
-  /** The files to look at now, and what to do when one has changed. */
+  /** The files to read now, and what to do when one has changed. */
   #watched(): readonly WatchedFile[] {
     const clusters = [...this.#clusters.values()];
     const bundles = clusters.flatMap(({ open }): WatchedFile[] => {

@@ -102,7 +102,7 @@ function root(commonName: string): Promise<KeyPair> {
 }
 
 describe("a serving certificate", () => {
-  it("is replaced before it ends, and open connections stay", async () => {
+  it("is replaced before it ends, and open connections remain", async () => {
     const clock = new VirtualClock(Date.now());
     const server = await start({ clock });
     const first = await shown(server);
@@ -116,7 +116,7 @@ describe("a serving certificate", () => {
     expect(anonymous.connections).toBe(1);
   });
 
-  it("from files is read again while connections stay, and kubeconfigs trust its authority", async () => {
+  it("from files is read again while connections remain, and kubeconfigs trust its authority", async () => {
     const authority = await root("serving root");
     const files = {
       certificateFile: join(dir, "serving.crt"),
@@ -213,7 +213,7 @@ describe("a serving certificate", () => {
 });
 
 describe("client authorities", () => {
-  it("of a bundle are taken next to the cluster's own, until they are taken out, even on open connections", async () => {
+  it("of a bundle are accepted next to the cluster's own, until they are removed, even on open connections", async () => {
     const [old, other] = [await root("old root"), await root("other root")];
     const clientAuthorityFile = join(dir, "clients.crt");
     writeFileSync(clientAuthorityFile, other.certificate + old.certificate);
@@ -231,7 +231,7 @@ describe("client authorities", () => {
     expect(await byOwn.who()).toBe("joe");
   });
 
-  it("stay as they are when a changed bundle cannot be used", async () => {
+  it("remain as they are when a changed bundle cannot be used", async () => {
     const old = await root("old root");
     const clientAuthorityFile = join(dir, "clients.crt");
     writeFileSync(clientAuthorityFile, old.certificate);

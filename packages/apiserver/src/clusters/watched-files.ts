@@ -6,12 +6,14 @@ const INTERVAL = 60_000;
 /** A file outside the state folder, such as a certificate that another program renews. */
 export interface WatchedFile {
   readonly path: string;
-  /** The file is another than it was. What it throws is logged, and looked at again when the file changes again. */
+  /**
+   * The file is another than it was. What it throws is logged, and the file is read again when the file changes again.
+   */
   readonly changed: () => void | Promise<void>;
 }
 
 /**
- * Looks at files once a minute until the signal aborts. What it gives is called whenever there may be other files than
+ * Reads files once a minute until the signal aborts. What it gives is called whenever there may be other files than
  * before: as long as there are none, nothing runs.
  */
 export function watchFiles(

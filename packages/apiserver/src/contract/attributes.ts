@@ -26,7 +26,7 @@ export interface Decision {
 /** What decides about requests: RBAC, or what the server's owner put in its place. */
 export type Authorize = (attributes: Attributes) => Decision;
 
-/** What a field or label must be, for authorizers that look at it. */
+/** What a field or label must be, for authorizers that read it. */
 export interface Requirement {
   readonly key: string;
   readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";

@@ -6,7 +6,7 @@ import type { Request, Response } from "./exchange.ts";
 /** Where any part of the server notes something about a request for its audit event. */
 export interface AuditNotes {
   /**
-   * Adds an annotation of the event, such as "authorization.k8s.io/decision"; the first value of a key stays.
+   * Adds an annotation of the event, such as "authorization.k8s.io/decision"; the first value of a key remains.
    * Costs nothing when the request is not audited.
    */
   readonly annotate: (key: string, value: string) => void;
@@ -56,7 +56,7 @@ export interface AuditWebhookOptions {
 /** Takes whole events, as JSON without a line end. Never waits for a disk or a network. */
 export interface AuditSink {
   write(event: string): void;
-  /** Resolves when what was taken has been written, or cannot be. */
+  /** Resolves when what was accepted has been written, or cannot be. */
   close(): Promise<void>;
 }
 

@@ -10,7 +10,7 @@ export interface AuthenticationOptions {
   readonly configuration?: Json;
   /** The same for one issuer, as kube-apiserver's --oidc flags have it; not next to issuers in `configuration`. */
   readonly oidc?: OidcOptions;
-  /** Asks a server of one's own whom a token stands for (authentication.k8s.io/v1 TokenReview). */
+  /** Asks a server of one's own for the user of a token (authentication.k8s.io/v1 TokenReview). */
   readonly webhook?: TokenWebhookOptions;
   /** Asks an authenticator that the server's owner brings (`ApiServerOptions.authenticators`). */
   readonly external?: ExternalAuthenticationOptions;
@@ -54,7 +54,7 @@ export interface ExternalAuthenticationOptions {
   readonly settings: Json;
 }
 
-/** Who a token stands for, as an external authenticator says. */
+/** Whose token it is, as an external authenticator says. */
 export interface ExternalUser {
   readonly username: string;
   readonly uid?: string;

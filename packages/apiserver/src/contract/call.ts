@@ -34,7 +34,7 @@ export interface Call extends AuditNotes {
    * Maps without members in the body that was read last, those at the top and a template's labels: the same as none
    * when stored, not always when judged.
    */
-  readonly emptied?: Set<string>;
+  readonly emptyMaps?: Set<string>;
   readonly fieldManager: string;
   readonly fieldValidation: "Strict" | "Warn" | "Ignore";
   /** The options of the request as admission receives them; absent for the server's own calls. */
@@ -77,14 +77,14 @@ const NONE: ReadonlySet<string> = new Set();
 
 /** What a kind's rules get to know of the call that writes. */
 export function contextOf(call: Call): WriteContext {
-  const { cluster, user, name, subresource, dryRun, emptied = NONE } = call;
+  const { cluster, user, name, subresource, dryRun, emptyMaps = NONE } = call;
   return {
     cluster,
     user,
     pathName: name,
     subresource,
     dryRun,
-    emptied,
+    emptyMaps,
     warn: (message) => call.warn(message),
     annotate: call.annotate,
   };

@@ -30,7 +30,7 @@ export interface WorkQueue {
   exported: { adds: number; retries: number };
 }
 
-/** One admission controller's look at one request. */
+/** One admission controller's check of one request. */
 export interface Admitted {
   readonly name: string;
   /** CREATE, UPDATE, DELETE, CONNECT. */

@@ -35,7 +35,7 @@ export interface Cluster extends ClusterView {
   readonly kubelets?: Kubelets;
   /** What it may hold; absent when there are no limits. */
   readonly quota?: Quota;
-  /** How objects of custom kinds are converted, next to what their definitions say. */
+  /** How objects of custom kinds are converted, next to what their CRDs say. */
   readonly conversions: Conversions;
   /** Signs certificates of clients. */
   readonly authority: KeyPair;

@@ -4,9 +4,9 @@ import type { Resource } from "./resource.ts";
 
 /** One of the server's own controllers for one cluster. */
 export interface Controller {
-  /** Hears of every committed write; only notes what to look at. */
+  /** Hears of every committed write; only notes what to check. */
   saw(change: Change): void;
-  /** Looks at all that is stored: what happened while the server was down. */
+  /** Reads all that is stored: what happened while the server was down. */
   resume(): void;
   stop(): Promise<void>;
 }

@@ -16,7 +16,7 @@ export const renaming: Converter = {
 };
 
 /**
- * Converts the objects of one kind in this process, in the place of the webhook that its definition may name. Like a
+ * Converts the objects of one kind in this process, in the place of the webhook that its CRD may name. Like a
  * webhook it may change labels and annotations, and no other metadata.
  */
 export interface KindConversion {

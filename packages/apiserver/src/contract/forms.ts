@@ -7,13 +7,13 @@ import { andThen, type MaybePromise } from "../json/maybe-promise.ts";
 
 /** The forms in which objects of a custom kind are kept and seen. */
 export interface Forms {
-  /** No webhook is ever asked. */
+  /** No webhook is ever called. */
   readonly local: boolean;
-  /** Stored objects of later revisions, if they are of the version that is asked for, are seen as they are stored. */
+  /** Stored objects of later revisions, if they are of the version that is requested, are seen as they are stored. */
   readonly since: number;
   /**
    * Stored objects as clients of a version see them; the very objects where nothing is to be done. At once, unless a
-   * webhook is asked.
+   * webhook is called.
    */
   seen(stored: readonly KubeObject[], apiVersion: string): MaybePromise<readonly KubeObject[]>;
   /** An object of any version in the form in which it goes into the store. */
@@ -26,7 +26,7 @@ export interface Forms {
 export interface FormsOptions {
   /** The apiVersion that is stored. */
   readonly storedAs: string;
-  /** By apiVersion, of all versions of the definition, served or not. */
+  /** By apiVersion, of all versions of the CRD, served or not. */
   readonly schemas: ReadonlyMap<string, () => CompiledSchema>;
   /** Objects written at this revision or before may not be as the schemas are now. */
   readonly since: number;
@@ -35,7 +35,7 @@ export interface FormsOptions {
 
 /**
  * Reads as kube-apiserver does: what was stored is pruned and defaulted by the schema of the version it was stored in,
- * converted, and pruned by the schema of the version that is asked for. Source: kubernetes.io "Versions in
+ * converted, and pruned by the schema of the version that is requested. Source: kubernetes.io "Versions in
  * CustomResourceDefinitions".
  */
 export function createForms({ storedAs, schemas, since, converter }: FormsOptions): Forms {

@@ -28,7 +28,7 @@ export interface ClientAuthorities {
   reload(): void;
 }
 
-/** Whom a token stands for, and for which of the asked audiences. */
+/** Whose token it is, and for which of the requested audiences. */
 export interface TokenFacts {
   readonly user: User;
   readonly audiences: readonly string[];

@@ -5,7 +5,7 @@ import type { TLSSocket } from "node:tls";
 export interface KubeletOptions {
   /**
    * Networks of nodes and of webhooks' pods, as CIDRs. Nothing else is dialled, since a tenant writes addresses;
-   * loopback and link-local ones only if a network lies within their ranges. None: kubelets are not reached.
+   * loopback and link-local ones only if a network is within their ranges. None: kubelets are not reached.
    */
   readonly networks: readonly string[];
   /** Path of the Unix socket of a tunnel that speaks HTTP CONNECT. Default: kubelets are dialled from here. */

@@ -126,7 +126,7 @@ export function workFamilies(metrics: Metrics) {
   };
 }
 
-/** What is read from the store and the process when metrics are asked for. */
+/** What is read from the store and the process when metrics are requested. */
 export function stateFamilies(metrics: Metrics) {
   return {
     objects: metrics.gauge({

@@ -54,7 +54,7 @@ describe("a logical cluster with limits", () => {
     expect(await held(api, "objects")).toBe(start + 3);
   });
 
-  test("goes on to read, change and delete, and takes more when there is room", async () => {
+  test("continues to read, change and delete, and takes more when there is room", async () => {
     const api = await tenant("counted");
     const names = records((await api.call("GET", MAPS)).body["items"]).map((m) => String(at(m, "metadata", "name")));
     const own = names.filter((n) => n.startsWith("m"));

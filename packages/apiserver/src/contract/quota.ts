@@ -13,7 +13,7 @@ export interface Held {
 
 /**
  * Keeps a logical cluster within its limits, so that one tenant does not fill the disk of all: what would go beyond is
- * refused with 507, where etcd says that its space is exceeded; reads and deletions go on. What the server itself
+ * refused with 507, where etcd says that its space is exceeded; reads and deletions continue. What the server itself
  * writes counts, and is never refused.
  */
 export class Quota {

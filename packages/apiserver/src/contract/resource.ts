@@ -11,7 +11,7 @@ import type { FieldProblem } from "../errors/status.ts";
 import type { CompiledSchema } from "../schema/index.ts";
 import type { Store } from "../store/index.ts";
 
-/** What a strategy may look at besides the object: the cluster it lives in and who asks. */
+/** What a strategy may read besides the object: the cluster it lives in and who asks. */
 export interface WriteContext extends AuditNotes {
   readonly cluster: ClusterView;
   readonly user: User;
@@ -23,7 +23,7 @@ export interface WriteContext extends AuditNotes {
    * Maps of the written object that were given without members, and are none when stored: those at the top, and a
    * template's labels.
    */
-  readonly emptied: ReadonlySet<string>;
+  readonly emptyMaps: ReadonlySet<string>;
   warn(message: string): void;
 }
 
@@ -76,7 +76,7 @@ export interface Strategy {
    * has it, which then stores another form.
    */
   settlesLate?(object: KubeObject): boolean;
-  /** What is written at creation under `status` stays (nodes), though there is a status subresource. */
+  /** What is written at creation under `status` remains (nodes), though there is a status subresource. */
   readonly keepsStatus?: boolean;
   /**
    * What the server itself makes of what is created, before webhooks are called; it has no field manager. Throws Status
@@ -84,13 +84,13 @@ export interface Strategy {
    */
   mutate?(draft: Draft, context: WriteContext): MaybePromise<void>;
   /** The fields of a new object before the client's, for a kind without a table of fields. */
-  readonly blank?: Json;
+  readonly initialFields?: Json;
   /** Fills in what every body means that does not say it: the writer owns it. */
   read?(draft: Draft): void;
   /** Paths of fields that the kind does not have, for a kind without a table of fields. */
-  stray?(object: Json): readonly string[];
+  unknownFields?(object: Json): readonly string[];
   /** Fills in what the writer left out. Called on create, update and patch. */
-  fill?(draft: Draft, context: WriteContext): void;
+  applyDefaults?(draft: Draft, context: WriteContext): void;
   prepareCreate?(draft: Draft, context: WriteContext): void;
   /** Carries over what the writer may not change. */
   prepareUpdate?(draft: Draft, old: KubeObject, context: WriteContext): void;
@@ -211,7 +211,7 @@ export function inVersion(resource: Resource, version: ResourceVersion, stored: 
   return stored.apiVersion === apiVersion ? stored : { ...stored, apiVersion };
 }
 
-/** Objects of the store as clients of this version see them: at once, unless a conversion webhook has to be asked. */
+/** Objects of the store as clients of this version see them: at once, unless a conversion webhook has to be called. */
 export function seenAll(
   { resource, version }: Served,
   stored: readonly KubeObject[],

@@ -83,7 +83,7 @@ function signedData(cluster: Cluster, before: Json): Json {
   return Object.fromEntries([...others, ["kubeconfig", kubeconfig], ...signatures]) as Json;
 }
 
-/** The given kubeconfig with the roots of today, if it has one of them: others' authorities stay. */
+/** The given kubeconfig with the roots of today, if it has one of them: others' authorities remain. */
 function withRoots(cluster: Cluster, kubeconfig: string): string {
   const [, found] = /certificate-authority-data:\s*["']?([A-Za-z0-9+/=]+)/.exec(kubeconfig) ?? [];
   if (found === undefined) return kubeconfig;

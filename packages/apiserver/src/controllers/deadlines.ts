@@ -7,7 +7,7 @@ export interface Deadlines {
   stop(): void;
 }
 
-/** Instants this close together are taken in one go. */
+/** Instants this close together are handled at once. */
 const GRAIN = 1000;
 
 /** Calls `due` once for each key, at its instant or up to a second later. */

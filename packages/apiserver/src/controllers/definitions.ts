@@ -12,7 +12,7 @@ import { builtIn, type Controller } from "../contract/controller.ts";
 import { startLoop } from "./loop.ts";
 import { ignoreMissing } from "./namespaces.ts";
 
-/** Removes all objects of a definition that is being deleted, then lets the definition go. */
+/** Removes all objects of a CRD that is being deleted, then the CRD itself. */
 export function definitionController(cluster: Cluster): Controller {
   const definitions = builtIn(cluster, "apiextensions.k8s.io", "customresourcedefinitions");
   const loop = startLoop({
@@ -104,7 +104,7 @@ function accepted(definition: KubeObject | undefined): unknown {
   return at(definition, "status", "acceptedNames");
 }
 
-/** Definitions that may have waited for a name that is free now. */
+/** CRDs that may have waited for a name that is free now. */
 function othersInGroup(cluster: Cluster, definition: KubeObject): string[] {
   return groupMembers(cluster, text(at(definition, "spec", "group")))
     .filter((other) => other.metadata.name !== definition.metadata.name && waitsForNames(other))

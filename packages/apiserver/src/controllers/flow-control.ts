@@ -24,7 +24,7 @@ const CONSUMER = "api-priority-and-fairness-config-consumer-v1";
 
 /**
  * Keeps priority and fairness whole: the mandatory and suggested objects are there and as this server has them (unless
- * their annotation was taken away), and every FlowSchema has a condition for whether its level exists.
+ * their annotation was removed), and every FlowSchema has a condition for whether its level exists.
  */
 export function flowController(cluster: Cluster): Controller {
   const levels = builtIn(cluster, GROUP, "prioritylevelconfigurations");

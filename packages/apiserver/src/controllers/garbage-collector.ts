@@ -39,7 +39,7 @@ class Dependents {
 
 /**
  * Deletes what its owners leave behind. Owners are known by uid, never by name alone; an owner of a kind that is
- * not served is not taken for gone. Source: kubernetes.io "Garbage Collection".
+ * not served is not mistaken for gone. Source: kubernetes.io "Garbage Collection".
  */
 export function garbageCollector(cluster: Cluster): Controller {
   const dependents = new Dependents();

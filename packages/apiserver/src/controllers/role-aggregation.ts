@@ -18,7 +18,7 @@ export function roleAggregation(cluster: Cluster): Controller {
     name: "role-aggregation",
     cluster,
     async reconcile() {
-      // A role may aggregate aggregates: go on until nothing changes any more.
+      // A role may aggregate aggregates: continue until nothing changes any more.
       for (const role of all().filter((r) => at(r, "aggregationRule"))) {
         const rules = union(role, all());
         if (same(rules, fields(role)["rules"] ?? [])) continue;

@@ -67,9 +67,9 @@ test("an address that was lost or given twice while the server was down is repai
     if (lost) await store.remove(lost.key, lost.revision);
     const twin = store.get(key("/services", "b", "default"));
     if (twin) await store.update(twin.key, { ...twin.object, spec: a?.["spec"] } as KubeObject, twin.revision);
-    const stray = store.get(key("/services", "c", "default"));
+    const drifted = store.get(key("/services", "c", "default"));
     const spec = { ...(c?.["spec"] as Json), clusterIP: "192.0.2.9", clusterIPs: ["192.0.2.9"] };
-    if (stray) await store.update(stray.key, { ...stray.object, spec } as KubeObject, stray.revision);
+    if (drifted) await store.update(drifted.key, { ...drifted.object, spec } as KubeObject, drifted.revision);
   });
   const { api } = await start();
   const port = String((at(a, "spec", "ports") as Json[])[0]?.["nodePort"]);
@@ -91,7 +91,7 @@ test("an address that was lost or given twice while the server was down is repai
   expect(gone).toBe(404);
 });
 
-test("an object that stands for no Service goes after a minute, one that is another's at once", async () => {
+test("an object that represents no Service goes after a minute, one that is another's at once", async () => {
   const clock = new VirtualClock();
   const { api } = await start(clock);
   const address = (name: string, parentRef: Json): Json => ({

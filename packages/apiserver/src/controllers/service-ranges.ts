@@ -18,12 +18,12 @@ const GROUP = "networking.k8s.io";
 const MANAGED_BY = { "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io" };
 const FROM_ADDRESSES = "ipallocator-repair-controller";
 const FROM_PORTS = "portallocator-repair-controller";
-/** How long an address may stand for a Service that is not there: one may be on its way. */
+/** How long an address may exist for a Service that is not there: one may be on its way. */
 const LEAK = 60_000;
 
 /**
  * Keeps an IPAddress for every address that a Service has, and none that has leaked. Those of a Service are written in
- * the turn in which the Service is, before its writer is answered. It reports each repair in an Event, in
+ * the turn in which the Service is, before its writer gets the response. It reports each repair in an Event, in
  * kube-apiserver's words: an address whose IPAddress was lost or is another's, addresses and node ports that two
  * Services have, or that are of no network or range.
  */
@@ -92,7 +92,7 @@ async function keep(cluster: Cluster, { metadata }: KubeObject, ip: string): Pro
   });
 }
 
-/** Takes an IPAddress away that stands for this Service. */
+/** Takes an IPAddress away that represents this Service. */
 async function drop(cluster: Cluster, service: KubeObject, ip: string): Promise<void> {
   const found = find(cluster, `${GROUP}/ipaddresses`, ip);
   if (found && isOf(found, service)) await remove(addressCall(cluster, ip)).catch(ignoreMissing);
@@ -113,7 +113,7 @@ function emitEvent(cluster: Cluster, service: KubeObject, reason: string, messag
   warn(cluster, service, { reason, action: "ClusterIPAllocation", message, from: FROM_ADDRESSES });
 }
 
-/** One address: of a Service that lost its object, or an object that stands for nothing. */
+/** One address: of a Service that lost its object, or an object that represents nothing. */
 async function repairAddress(cluster: Cluster, ip: string, lookAgain: (at: number) => void): Promise<void> {
   const holder = holderOf(cluster, ip);
   const found = find(cluster, `${GROUP}/ipaddresses`, ip);

@@ -94,7 +94,7 @@ describe("a conversion of this process", () => {
     expect(refused.body["message"]).toBe('Apply failed with 1 conflict: conflict with "one": .spec.inches');
   });
 
-  it("is not asked by other clusters, whose kinds are their own", async () => {
+  it("is not called by other clusters, whose kinds are their own", async () => {
     const other = await rawClient(await server.ensureCluster("other"));
     await other.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", DEFINITION);
     await other.call("POST", path("v2", ""), length("v2", { metres: 1 }));
@@ -148,7 +148,7 @@ describe("forms of stored objects", () => {
     expect(forms.seen(objects, `${GROUP}/v2`)).toBe(objects);
   });
 
-  it("brings what is older than its definition up to date", () => {
+  it("brings what is older than its CRD up to date", () => {
     const [seen] = forms.seen(
       [{ ...stored(1, 5), spec: { metres: 1, old: true } } as KubeObject],
       `${GROUP}/v2`,
@@ -162,7 +162,7 @@ describe("forms of stored objects", () => {
     expect((forms.seen([object], `${GROUP}/v1`) as KubeObject[])[0]).toBe(first[0]);
   });
 
-  it("refuses versions that the definition does not have", () => {
+  it("refuses versions that the CRD does not have", () => {
     const odd = length("v9", {}, { metadata: { name: "a" } });
     expect(() => forms.seen([odd], `${GROUP}/v2`)).toThrow(
       `request to convert CR from an invalid group/version: ${GROUP}/v9`,

@@ -12,7 +12,7 @@ const TIMEOUT = 30_000;
 const REVIEWS = ["v1", "v1beta1"];
 
 /**
- * Has objects converted by a webhook: one ConversionReview for as many objects as are asked for at once. `webhook` is
+ * Has objects converted by a webhook: one ConversionReview for as many objects as are requested at once. `webhook` is
  * spec.conversion.webhook.
  */
 export function webhookConverter(webhook: Json, client: WebhookClient): Converter {

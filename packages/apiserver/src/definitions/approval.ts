@@ -28,7 +28,7 @@ function approvalOf(object: KubeObject): Approval | undefined {
   return { verdict: "InvalidAnnotation", message: `${must} ${how}, ${SEE}` };
 }
 
-/** What is wrong with the approval annotation of a CRD in a group of the community; what was stored so may stay. */
+/** What is wrong with the approval annotation of a CRD in a group of the community; what was stored so may remain. */
 export function approvalProblems(object: KubeObject, old: KubeObject | undefined): FieldProblem[] {
   const approval = approvalOf(object);
   if (!approval || (old && approvalOf(old)?.verdict === approval.verdict)) return [];

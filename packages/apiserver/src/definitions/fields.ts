@@ -73,8 +73,8 @@ const UNSAID = new Set(
 );
 
 /**
- * The spec of a definition without the fields that there are not and without empty lists; `report` gets the path of
- * each stray field.
+ * The spec of a CRD without the fields that there are not and without empty lists; `report` gets the path of
+ * each unknown field.
  */
 export function settledSpec(spec: unknown, report: (path: string) => void): unknown {
   return settled(spec, SPEC, { path: "spec", report });

@@ -26,13 +26,13 @@ import type { Conversions } from "../contract/converter.ts";
 
 const VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 
-/** Where a definition's objects are stored, whether or not it is established. */
+/** Where a CRD's objects are stored, whether or not it is established. */
 export function storageOf(definition: KubeObject): string {
   const spec = record(fields(definition)["spec"]);
   return `${text(spec["group"])}/${text(record(spec["names"])["plural"])}`;
 }
 
-/** The REST resource that an established definition makes; undefined while its names are not accepted. */
+/** The REST resource that an established CRD makes; undefined while its names are not accepted. */
 export function resourceOf(definition: KubeObject, conversions?: Conversions): Resource | undefined {
   const { spec: specValue, status } = fields(definition);
   const spec = record(specValue);

@@ -11,7 +11,7 @@ const definition = (versions: readonly object[]): KubeObject =>
     spec: { group: "x.io", scope: "Namespaced", names: { plural: "things", kind: "Thing" }, versions },
   }) as unknown as KubeObject;
 
-it("looking for problems of a definition takes time linear in its versions", () => {
+it("validation of a CRD takes time linear in its versions", () => {
   const versions = (count: number): KubeObject =>
     definition(Array.from({ length: count }, () => ({ schema: { openAPIV3Schema: { type: "object" } } })));
   expect(growthOf(versions, (object) => definitionProblems(object, undefined), 100)).toBeLessThan(LINEAR);

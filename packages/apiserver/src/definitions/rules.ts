@@ -71,7 +71,7 @@ function isShared(versions: readonly Json[], { value }: Shared): boolean {
   return first !== undefined && others.every((v) => same(value(v), value(first)));
 }
 
-/** What all versions say alike; asked once, since each question compares all of them. */
+/** What all versions say alike; computed once, since each question compares all of them. */
 class Alike {
   readonly schema: boolean;
   readonly subresources: boolean;

@@ -21,8 +21,8 @@ export function scaleProblems(object: Json, scale: ScalePaths, isStatus: boolean
 function numberProblems(object: Json, path: readonly string[]): FieldProblem[] {
   const value = at(object, ...path);
   const field = `.${path.join(".")}`;
-  const stray = strayProblem(object, path, "int64");
-  if (stray !== undefined) return [invalidValue(field, 0, stray)];
+  const wrongType = pathTypeProblem(object, path, "int64");
+  if (wrongType !== undefined) return [invalidValue(field, 0, wrongType)];
   if (value === undefined) return [];
   const number = value as number;
   if (number < 0) return [invalidValue(field, number, "should be a non-negative integer")];
@@ -30,12 +30,12 @@ function numberProblems(object: Json, path: readonly string[]): FieldProblem[] {
 }
 
 function selectorProblems(object: Json, path: readonly string[]): FieldProblem[] {
-  const stray = strayProblem(object, path, "string");
-  return stray === undefined ? [] : [invalidValue(`.${path.join(".")}`, "", stray)];
+  const wrongType = pathTypeProblem(object, path, "string");
+  return wrongType === undefined ? [] : [invalidValue(`.${path.join(".")}`, "", wrongType)];
 }
 
 /** A value of another type, on the way or at its end, as Go's accessors tell it. */
-function strayProblem(object: Json, path: readonly string[], wanted: "int64" | "string"): string | undefined {
+function pathTypeProblem(object: Json, path: readonly string[], wanted: "int64" | "string"): string | undefined {
   let here: JsonValue | undefined = object as JsonValue;
   for (const [i, name] of path.entries()) {
     if (here === null) return undefined;

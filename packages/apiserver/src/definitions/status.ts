@@ -9,7 +9,7 @@ export const DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions";
 const ESTABLISHED = { reason: "InitialNamesAccepted", message: "the initial names have been accepted" };
 const NOT_ACCEPTED = { reason: "NotAccepted", message: "not all names are accepted" };
 
-/** The status that a definition has once it is written: which of its names are free, and so whether it is served. */
+/** The status that a CRD has once it is written: which of its names are free, and so whether it is served. */
 export function statusOf(draft: Draft, cluster: ClusterView): Json {
   const before = record(draft["status"]);
   const { accepted, problem } = acceptNames(draft, cluster);
@@ -53,7 +53,7 @@ interface Accepted {
   readonly problem?: { readonly reason: string; readonly message: string };
 }
 
-/** Takes each name that no other definition of the group has; the last conflict is reported. */
+/** Takes each name that no other CRD of the group has; the last conflict is reported. */
 function acceptNames(draft: Draft, cluster: ClusterView): Accepted {
   const wanted = record(at(draft, "spec", "names"));
   const had = record(at(draft, "status", "acceptedNames"));
@@ -91,7 +91,7 @@ function inUse(name: string): string {
   return `${JSON.stringify(name)} is already in use`;
 }
 
-/** What the definitions of a group have had accepted. */
+/** What the CRDs of a group have had accepted. */
 function namesInUse(draft: Draft, cluster: ClusterView): { resources: Set<string>; kinds: Set<string> } {
   const [resources, kinds] = [new Set<string>(), new Set<string>()];
   for (const { accepted } of acceptedInGroup(cluster, text(at(draft, "spec", "group")), draft.metadata.name)) {
@@ -109,13 +109,13 @@ function acceptedInGroup(cluster: ClusterView, group: string, but: string): { na
     .map((object) => ({ name: object.metadata.name, accepted: record(at(object, "status", "acceptedNames")) }));
 }
 
-/** The definitions of a group. */
+/** The CRDs of a group. */
 export function groupMembers(cluster: ClusterView, group: string): KubeObject[] {
   const { items } = cluster.store.list({ cluster: cluster.name, resource: DEFINITIONS });
   return items.map(({ object }) => object).filter((object) => at(object, "spec", "group") === group);
 }
 
-/** Whether a definition waits for names that others have. */
+/** Whether a CRD waits for names that others have. */
 export function waitsForNames(object: KubeObject): boolean {
   return !same(at(object, "spec", "names"), record(fields(object)["status"])["acceptedNames"]);
 }

@@ -5,14 +5,14 @@ import { definitionProblems } from "./rules.ts";
 import { statusOf } from "./status.ts";
 import { defaultClientConfig } from "../webhooks/client-config.ts";
 
-/** Holds a deleted definition until its objects are gone. */
+/** Holds a deleted CRD until its objects are gone. */
 export const CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io";
 
 const VERSION = /^v[1-9]\d*((alpha|beta)[1-9]\d*)?$/;
 
 /** CustomResourceDefinitions: checked when written, and established at once when their names are free. */
 export const crdStrategy: Strategy = {
-  blank: {
+  initialFields: {
     metadata: {},
     spec: { group: "", names: { plural: "", kind: "" }, scope: "", versions: null },
     status: { conditions: null, acceptedNames: { plural: "", kind: "" }, storedVersions: null },
@@ -29,12 +29,12 @@ export const crdStrategy: Strategy = {
     fillNames(draft);
     fillConditions(draft);
   },
-  stray(object) {
+  unknownFields(object) {
     const found: string[] = [];
     settledSpec(object["spec"], (path) => found.push(path));
     return found;
   },
-  fill(draft, { cluster, subresource }) {
+  applyDefaults(draft, { cluster, subresource }) {
     if (subresource) return;
     draft["status"] = statusOf(draft, cluster);
   },

@@ -97,7 +97,7 @@ function discoveredResources(resources: readonly Json[], of: { group: string; ve
 
 /**
  * The paths of a group and version in a Swagger document, with the models that they refer to; models of equal names
- * stay ours.
+ * remain ours.
  */
 export function mergedSwagger(
   local: Json,

@@ -5,7 +5,7 @@ type Form = "text" | "texts" | "bool" | "whole" | "real" | "any" | "anys" | Writ
 type Write = (value: unknown) => Buffer[];
 type Members = Readonly<Record<string, readonly [number: number, form: Form]>>;
 
-/** The media type that clients ask for, and, since "@" may not stand in one, the type of the answer. */
+/** The media type that clients ask for, and, since "@" may not be in one, the type of the answer. */
 export const OPENAPI_PROTOBUF = {
   asked: "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
   answered: "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",

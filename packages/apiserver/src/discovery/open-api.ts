@@ -44,7 +44,7 @@ const META: Json = {
       format: "date-time",
       description: "CreationTimestamp is a timestamp of its making.",
     },
-    deletionTimestamp: { type: "string", format: "date-time", description: "When deletion was asked for." },
+    deletionTimestamp: { type: "string", format: "date-time", description: "When deletion was requested." },
     deletionGracePeriodSeconds: { type: "integer", format: "int64", description: "Time to end before removal." },
     managedFields: { type: "array", items: { type: "object" }, description: "Who manages which fields." },
     selfLink: { type: "string", description: "No longer set." },
@@ -154,7 +154,7 @@ function model(resource: Resource, version: ResourceVersion, prefix: string): Js
   };
 }
 
-/** OpenAPI v2 cannot say that unknown fields stay: a kind that keeps them is any object there. */
+/** OpenAPI v2 cannot say that unknown fields remain: a kind that keeps them is any object there. */
 function modelV2(resource: Resource, version: ResourceVersion): Json {
   const schema = version.openAPI;
   if (schema === undefined || schema["x-kubernetes-preserve-unknown-fields"] === true)

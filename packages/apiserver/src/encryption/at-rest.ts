@@ -46,7 +46,7 @@ export function encryptionAtRest(
   let current: Encryption | undefined;
   const opened = (): Encryption => {
     if (current) return current;
-    throw new Error("a record was asked for before the encryption was opened");
+    throw new Error("a record was requested before the encryption was opened");
   };
   const open = async (isNew = false): Promise<void> => {
     const own = options ? undefined : ownConfiguration(files);
@@ -145,7 +145,7 @@ function remembered(files: StateFiles, encryption: Encryption, isNew: boolean): 
         "ENCRYPTION_KEY_UNKNOWN",
         `records may be encrypted with ${label}, which is not configured`,
         {
-          hint: "Put that key back, after the first: records are rewritten then, and it can be taken out.",
+          hint: "Put that key back, after the first: records are rewritten then, and it can be removed.",
           details: { key: label },
         },
       );

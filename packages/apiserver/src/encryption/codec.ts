@@ -49,7 +49,7 @@ export function createEncryption(configuration: Json, seeds?: Seeds): Encryption
   };
 }
 
-/** Binds a record to where it stands, so that no copy of it passes for another. */
+/** Binds a record to its place, so that no copy of it passes for another. */
 function placeOf({ cluster, resource, namespace, name }: StoreKey): Buffer {
   return Buffer.from([cluster, resource, namespace, name].join("\0"));
 }
@@ -70,7 +70,7 @@ function open(rules: readonly Rule[], value: Uint8Array, about: StoreKey): strin
   const details = { resource: about.resource, namespace: about.namespace, name: about.name, key: label };
   if (label === "" || matching.length === 0) {
     throw new CausewayError("ENCRYPTION_KEY_UNKNOWN", `a record is encrypted with ${label || "an unknown key"}`, {
-      hint: "Put that key back into the encryption configuration; records are rewritten before a key is taken out.",
+      hint: "Put that key back into the encryption configuration; records are rewritten before a key is removed.",
       details,
     });
   }

@@ -64,7 +64,7 @@ export function noSuchResource(): CausewayError {
 
 const NO_PATH = "404 page not found";
 
-/** No such path, group or version: answered in plain text, as Go's HTTP servers do. */
+/** No such path, group or version: the response is plain text, as Go's HTTP servers do. */
 export function noSuchPath(): CausewayError {
   return apiError(404, "NotFound", NO_PATH, {});
 }

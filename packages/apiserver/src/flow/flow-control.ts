@@ -133,7 +133,7 @@ export class FlowControl {
 
   /**
    * True if `seats` more are within what the level does not lend, or free and within what it may borrow. One request at
-   * a time goes on however little there is, so that a level without seats is slow, not stuck.
+   * a time continues however little there is, so that a level without seats is slow, not stuck.
    */
   #hasRoom(level: Level, seats: number): boolean {
     const after = level.seats + seats;

@@ -31,7 +31,7 @@ function families(metrics: Metrics) {
       help: "Requests that have seats.",
       labels: FLOW,
     }),
-    seats: metrics.gauge({ name: name("current_executing_seats"), help: "Seats that are taken.", labels: FLOW }),
+    seats: metrics.gauge({ name: name("current_executing_seats"), help: "Seats that are in use.", labels: FLOW }),
     nominal: levelGauge("nominal_limit_seats", "Seats of a level by its shares."),
     lower: levelGauge("lower_limit_seats", "Seats of a level that others cannot borrow."),
     upper: levelGauge("upper_limit_seats", "Seats that a level may have with what it borrows."),
@@ -50,7 +50,7 @@ function families(metrics: Metrics) {
     }),
     estimated: metrics.histogram({
       name: name("work_estimated_seats"),
-      help: "Seats that requests were taken to need.",
+      help: "Seats that requests were estimated to need.",
       labels: FLOW,
       buckets: [1, 2, 4, 8, 16, 32, 64, 100],
     }),

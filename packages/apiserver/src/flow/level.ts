@@ -40,7 +40,7 @@ export class Level {
     this.seats += by * seats;
   }
 
-  /** The widest a request of this level is taken to be. */
+  /** The widest a request of this level is assumed to be. */
   get widest(): number {
     return Math.min(10, Math.max(1, Math.ceil(this.limits.nominal * 0.15)));
   }

@@ -51,7 +51,7 @@ async function among(noisy: Raw, ask: () => Promise<{ code: number }>): Promise<
   return seen;
 }
 
-test("a client's gets are answered while another's lists go on", async () => {
+test("a client's gets are served while another's lists continue", async () => {
   const [noisy, quiet] = [await client("", "noisy"), await client("", "quiet")];
   await quiet.call("GET", `${MAPS}/m1`);
   const seen = await among(noisy, () => quiet.call("GET", `${MAPS}/m1`));

@@ -11,7 +11,7 @@ export interface Queue {
   readonly index: number;
   readonly waiting: WaitingRequest[];
   virtual: number;
-  /** Requests that were taken from it and go on. */
+  /** Requests that left it and continue. */
   executing: number;
 }
 
@@ -22,7 +22,7 @@ export interface QueueShape {
   readonly queueLengthLimit: number;
 }
 
-/** Milliseconds that a request is taken to need until it is known. */
+/** Milliseconds that a request is assumed to need until it is known. */
 const GUESS = 3;
 
 /**

@@ -63,7 +63,7 @@ describe("turns of the thread", () => {
     expect(turns.take("quiet", 1)).toBeUndefined();
   });
 
-  test("keep nothing scheduled while nothing goes on", async () => {
+  test("keep nothing scheduled while nothing runs", async () => {
     const manually = manual();
     void manually.turns.take("a", 1);
     await manually.end();

@@ -12,7 +12,7 @@ import type { ThreadTime } from "../contract/thread-time.ts";
  * a quarter of what it takes. No request waits while the thread is free.
  *
  * A turn of the loop accepts one connection. So after a wide request the next one waits until some turns brought
- * nothing new, or for as long as the last one took: else a client that is not connected yet would stand behind every
+ * nothing new, or for as long as the last one took: else a client that is not connected yet would wait behind every
  * list of those that are.
  */
 export class Turns {
@@ -64,7 +64,9 @@ export class Turns {
     this.#quiet = 0;
   }
 
-  /** Undefined when the request may go on at once, else what to wait for. `width` is the number of objects it reads. */
+  /**
+   * Undefined when the request may continue at once, else what to wait for. `width` is the number of objects it reads.
+   */
   take(cluster: string, width: number, user = ""): Promise<void> | undefined {
     const tenant = this.#tenant(cluster);
     this.#touched.add(tenant);
@@ -187,7 +189,7 @@ export class Turns {
     if (this.#touched.size > 0 || this.#until !== undefined) this.#arm();
   }
 
-  /** Lets narrow requests go on that the last turn had no room for; answers whose turn it is for a wide one. */
+  /** Lets narrow requests continue that the last turn had no room for; answers whose turn it is for a wide one. */
   #freeNarrow(): Tenant | undefined {
     let first: Tenant | undefined;
     for (const tenant of this.#touched) {

@@ -7,7 +7,7 @@ export interface Work {
   readonly objects: number;
 }
 
-/** Objects that one seat stands for (kube-apiserver's estimate of the width of lists). */
+/** Objects that one seat represents (kube-apiserver's estimate of the width of lists). */
 export const OBJECTS_PER_SEAT = 100;
 
 /** How many objects there are of each resource of a cluster: counted once, then kept by what is written. */

@@ -3,7 +3,7 @@ import { IdleCollector } from "./idle-collector.ts";
 
 const MIB = 1024 * 1024;
 
-/** A collector that looks every five seconds. */
+/** A collector that checks every five seconds. */
 function looking(): (busy: number, mebibytes: number) => boolean {
   const collector = new IdleCollector();
   let now = 0;

@@ -3,11 +3,11 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { Surplus } from "./surplus.ts";
 
-/** What a look at the process found. */
+/** What a check of the process found. */
 export interface Look {
   /** Milliseconds. */
   readonly now: number;
-  /** The part of the time since the last look in which the event loop was busy. */
+  /** The part of the time since the last check in which the event loop was busy. */
   readonly busy: number;
   /** Bytes that JavaScript objects and their buffers take. */
   readonly memory: number;
@@ -37,7 +37,7 @@ export class IdleCollector {
 
   /** Whether to collect now. */
   look({ now, busy, memory }: Look): boolean {
-    // The first look after a collection says how much it left.
+    // The first check after a collection says how much it left.
     if (this.#level === undefined || this.#isAfter) this.#level = memory;
     this.#isAfter = false;
     // What V8 collected itself is the level to grow from.

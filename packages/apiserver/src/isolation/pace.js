@@ -2,7 +2,7 @@
 import { readdirSync, readlinkSync } from "node:fs";
 import { constants, getPriority, setPriority } from "node:os";
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two checks. */
 export const STEP = 100;
 /** Added to the nice value of a worker that gives way: it then has a tenth of what other workers get of a busy processor. */
 const GIVES_WAY = 10;
@@ -17,7 +17,7 @@ export class Pace {
   #average = 0;
 
   /**
-   * @param {number} used The part of one processor that all its threads used since the last look.
+   * @param {number} used The part of one processor that all its threads used since the last check.
    * @returns {boolean} Whether it changed.
    */
   look(used) {

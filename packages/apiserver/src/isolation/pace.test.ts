@@ -35,12 +35,12 @@ const SCRIPT = `
   burn(() => getPriority() !== nice);
   const low = getPriority();
   const end = Date.now() + 60_000;
-  const look = () => {
-    if (getPriority() !== nice && Date.now() < end) return void setTimeout(look, 50);
+  const poll = () => {
+    if (getPriority() !== nice && Date.now() < end) return void setTimeout(poll, 50);
     console.log(JSON.stringify({ nice, low, after: getPriority() }));
     process.exit(0);
   };
-  setTimeout(look, 50);
+  setTimeout(poll, 50);
 `;
 
 test.runIf(process.platform === "linux" && process.getuid?.() === 0)(

@@ -8,7 +8,7 @@ import { SupervisedWorker } from "./supervised-worker.ts";
 vi.setConfig({ testTimeout: 60_000 });
 
 /**
- * A worker that notes what it is called, and reports a surplus when it has opened its state and each time it is asked
+ * A worker that notes what it is called, and reports a surplus when it has opened its state and each time it is called
  * for a snapshot.
  */
 const PROGRAM = `
@@ -72,7 +72,7 @@ test("a worker that keeps memory without use is replaced by one that was loaded 
   await worker.opened();
   const second = worker.pid;
   expect(calls()).toEqual([`${first} open`, `${second} ready`, `${first} close`, `${second} open`]);
-  // The second one reported a surplus, too: it stays for the rest of the hour.
+  // The second one reported a surplus, too: it remains for the rest of the hour.
   await worker.call("snapshot", "x");
   expect(worker.pid).toBe(second);
   await clock.advance(3_600_000);
@@ -83,7 +83,7 @@ test("a worker that keeps memory without use is replaced by one that was loaded 
   expect(worker.restarts).toBe(0);
 });
 
-test("a worker goes on where the new process does not start, and the log says so", async () => {
+test("a worker continues where the new process does not start, and the log says so", async () => {
   vi.stubEnv("RENEWAL_TEST_FILE", notes);
   vi.stubEnv("RENEWAL_TEST_FAILS", "yes");
   const warn = vi.fn();

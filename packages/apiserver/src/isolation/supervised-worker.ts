@@ -218,7 +218,7 @@ export class SupervisedWorker {
     const isTaken = (error as { code?: unknown }).code === "STATE_LOCKED";
     const { log, name, refused } = this.#options;
     this.#problem = messageOf(error);
-    this.#isRefused = isTaken ? "taken" : "refused";
+    this.#isRefused = isTaken ? "in use" : "refused";
     process.kill();
     if (isTaken || this.#refusal === this.#problem) return;
     this.#refusal = this.#problem;
@@ -230,7 +230,7 @@ export class SupervisedWorker {
     refused();
   }
 
-  #isRefused: "taken" | "refused" | undefined;
+  #isRefused: "in use" | "refused" | undefined;
   /** Seconds without progress at which the next line is logged: 1, 2, 4 and so on. */
   #warnAt = 1;
 
@@ -277,7 +277,7 @@ export class SupervisedWorker {
     this.#isOpen = false;
     const refused = this.#isRefused;
     this.#isRefused = undefined;
-    if (refused === "taken") return this.#again(TAKEN);
+    if (refused === "in use") return this.#again(TAKEN);
     const now = clock.now();
     this.#ends = [...this.#ends.filter((at) => now - at < WINDOW), now];
     if (refused === undefined) {

@@ -1,4 +1,4 @@
-/** What a look at an idle process found, in bytes. */
+/** What a check of an idle process found, in bytes. */
 export interface MemoryLook {
   /** Milliseconds. */
   readonly now: number;

@@ -12,7 +12,7 @@ import { LENGTH, STOP, TEXT, TURNS } from "./watchdog-words.js";
 /**
  * @typedef {object} WatchdogData
  * @property {SharedArrayBuffer} shared As watchdog-words.js says.
- * @property {number} interval Milliseconds between two looks.
+ * @property {number} interval Milliseconds between two checks.
  * @property {number} near MiB of resident memory from which it is reported.
  * @property {number} [fd] Where a worker process reports to; the supervisor acts on it.
  * @property {number} [nice] Of a worker process: the nice value that its threads have while it does not give way to others.
@@ -47,7 +47,7 @@ function watch({ shared, interval, near, fd, nice, abortAfter }) {
     const now = Atomics.load(words, TURNS);
     still = now === turns ? still + 1 : 0;
     turns = now;
-    // The first look after a turn may come right after it.
+    // The first check after a turn may come right after it.
     if (still <= 1) used = still === 1 ? processorTime() : 0;
     const waited = Math.max(0, (still - 1) * interval) / 1000;
     const seconds = still <= 1 ? 0 : Math.round(10 * Math.max(processorTime() - used, waited / BLOCKED)) / 10;
@@ -55,7 +55,7 @@ function watch({ shared, interval, near, fd, nice, abortAfter }) {
     // Who has no parent any more is ended by the main thread at once, if that turns.
     if (orphaned && still > 2) process.kill(process.pid, "SIGKILL");
     if (orphaned) continue;
-    // What was reported is taken back when the thread turns again.
+    // What was reported is withdrawn when the thread turns again.
     if (seconds >= 1 || (isReported && still === 0)) report({ stuck: seconds });
     if (still === 0) isReported = false;
     else isReported ||= seconds >= 1;
@@ -66,7 +66,7 @@ function watch({ shared, interval, near, fd, nice, abortAfter }) {
 }
 
 /**
- * Waits until the next look, or until it has to stop.
+ * Waits until the next check, or until it has to stop.
  * @param {Int32Array} words @param {number} interval @param {(() => void) | undefined} pace
  */
 function rest(words, interval, pace) {

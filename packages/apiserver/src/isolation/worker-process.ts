@@ -126,7 +126,7 @@ function environment(): NodeJS.ProcessEnv {
 function ended(): CausewayError {
   return new CausewayError(
     "APISERVER_WORKER_ENDED",
-    "the worker process of the logical cluster ended before it answered",
+    "the worker process of the logical cluster ended before it responded",
     {
       hint: "Try again: it is restarted with its data intact. The log says why it ended.",
     },

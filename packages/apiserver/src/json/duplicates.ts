@@ -56,7 +56,7 @@ interface Frame {
 }
 
 interface Repeated {
-  /** Where the key stands. */
+  /** Where the key is. */
   readonly frame: Frame;
   readonly at: number;
 }

@@ -42,7 +42,7 @@ export function fields(object: KubeObject): Json {
   return object as unknown as Json;
 }
 
-/** What stands at a path of field names, or undefined. */
+/** What is at a path of field names, or undefined. */
 export function at(value: unknown, ...path: readonly string[]): unknown {
   let here = value;
   for (const name of path) here = isRecord(here) ? here[name] : undefined;

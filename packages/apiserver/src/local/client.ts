@@ -244,7 +244,7 @@ export class LocalClient implements KubernetesClient {
       ...internalCall(this.#cluster, served.resource, place),
       version: served.version,
       user: this.#user,
-      emptied: new Set(),
+      emptyMaps: new Set(),
       dryRun: options.dryRun ?? false,
       fieldManager: options.fieldManager ?? this.#user.name.replace(/^system:/, ""),
       fieldValidation: "Warn",

@@ -109,7 +109,7 @@ function watched(
           hand(shown);
           return room?.();
         }
-        // The next events are read from the log once these were handed over, so that their order stays.
+        // The next events are read from the log once these were handed over, so that their order remains.
         return shown.then(hand, onFailure);
       },
       onFailure,

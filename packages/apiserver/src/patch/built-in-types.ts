@@ -46,7 +46,7 @@ const SCALARS: Readonly<Record<string, MergeType>> = {
   Fields: { map: mapOf({}, () => DEDUCED) },
 };
 
-/** Merging of the built-in kinds, read from the tables when first asked for. */
+/** Merging of the built-in kinds, read from the tables when first requested. */
 export class BuiltInTypes {
   readonly #tables: Tables;
   readonly #types = new Map<string, MergeType>();

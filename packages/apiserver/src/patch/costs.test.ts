@@ -173,7 +173,7 @@ describe("sets of fields", () => {
     ...[...fields.children].flatMap(([element, child]) => pathsOf(child, `${prefix}/${element}`)),
   ];
 
-  it("are united, intersected and subtracted path by path, and stay as they were given", () => {
+  it("are united, intersected and subtracted path by path, and remain as they were given", () => {
     fc.assert(
       fc.property(set, set, set, (a, b, c) => {
         const [x, y] = [new Set(pathsOf(a)), new Set(pathsOf(b))];

@@ -119,7 +119,7 @@ const NULLS: readonly [unknown, unknown, unknown][] = [
   [{ a: {} }, { a: [{ b: null }] }, { a: [{ b: null }] }],
 ];
 
-/** No object or list stands in two places. */
+/** No object or list is in two places. */
 function expectSeparate(value: unknown, seen: Set<unknown>): void {
   if (typeof value !== "object" || value === null) return;
   expect(seen.has(value)).toBe(false);

@@ -15,11 +15,11 @@ interface Operation {
 }
 
 /**
- * What operations may cost in all, in members looked at: one on a long list moves what is behind its place, and a test
- * counts members. Ten thousand operations on lists of ten thousand items stay below it.
+ * What operations may cost in all, in visited members: one on a long list moves what is behind its place, and a test
+ * counts members. Ten thousand operations on lists of ten thousand items remain below it.
  */
 const MAXIMUM_WORK = 1_000_000;
-/** Items that are moved at the cost of one that is looked at. */
+/** Items that are moved at the cost of one visited member. */
 const MOVED_AT_ONCE = 160;
 
 /**
@@ -73,7 +73,7 @@ class PatchedDocument {
     this.#tree = new Tree(document, (work) => (this.#work += work));
   }
 
-  /** The document, of which no part is one of the given values, or stands in two places. */
+  /** The document, of which no part is one of the given values, or is in two places. */
   result(): Node {
     const bytes = this.#sizeOf(this.#tree.root, () => failed(-1, [], "the patched object has too many levels"));
     if (bytes > MAXIMUM_BODY) throw tooLarge(-1, `the patched object is larger than ${MAXIMUM_BODY} bytes`);

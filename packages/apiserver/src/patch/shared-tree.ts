@@ -5,8 +5,8 @@ import { isMembers, type Node, put } from "../json/values.ts";
 export class TooDeep extends Error {}
 
 /**
- * A JSON value in which one part may stand in several places. Only containers of the tree's own are changed, and each
- * of these stands in one place: a copy costs nothing until one of the two is changed, and then one container on each
+ * A JSON value in which one part may be in several places. Only containers of the tree's own are changed, and each
+ * of these is in one place: a copy costs nothing until one of the two is changed, and then one container on each
  * level.
  */
 export class Tree {
@@ -52,7 +52,7 @@ export class Tree {
     return copy;
   }
 
-  /** What is about to stand in a second place is not changed any more. */
+  /** What is about to be in a second place is not changed any more. */
   share(node: Node): void {
     const stack = [node];
     while (stack.length > 0) {

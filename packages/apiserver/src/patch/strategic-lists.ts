@@ -16,7 +16,7 @@ type MergeObject = (original: Bag, patch: Bag, shape: Shape) => Bag;
 
 /** How a list merges. */
 interface ListMerge extends ListShape {
-  /** The items of the patch are taken away, not added. */
+  /** The items of the patch are removed, not added. */
   readonly isDeletion: boolean;
   readonly mergeObject: MergeObject;
 }
@@ -121,14 +121,14 @@ function takePlace(left: Json[], place: number, places: ReadonlyMap<Json, Set<nu
 }
 
 interface Arrangement {
-  /** The order that is asked for. */
+  /** The order that is requested. */
   readonly order: List;
   /** The order that was. */
   readonly before: List;
   readonly key: string;
 }
 
-/** Items that the order names stand as it has them; the others stand where they stood among them. */
+/** Items that the order names are in its order; the others keep their places among them. */
 function arranged(merged: List, { order, before, key }: Arrangement): List {
   const identity = (item: Json): unknown => (isObject(item) ? (item as Bag)[key] : item);
   if (key !== "") for (const item of merged) if (!Object.hasOwn(item as Bag, key)) throw keyless(item as Bag, key);

@@ -68,7 +68,7 @@ const MERGES: readonly [string, string, unknown, unknown, unknown][] = [
     { spec: { b: 2 } },
   ],
   [
-    "orders a list as asked, and leaves the others in place",
+    "orders a list as requested, and leaves the others in place",
     POD,
     containers({ name: "a" }, { name: "b" }, { name: "c" }),
     {

@@ -137,8 +137,8 @@ function discardNulls(value: unknown): void {
 }
 
 /**
- * What is new is taken as it is: objects that carry a directive have nothing to act on and are left out, wherever they
- * stand.
+ * What is new is used as it is: objects that carry a directive have nothing to act on and are left out, wherever they
+ * are.
  */
 function fresh(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(fresh).filter((item) => item !== undefined);

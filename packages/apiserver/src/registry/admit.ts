@@ -21,7 +21,7 @@ export interface WireGate {
 
 type Step<Result> = (object: KubeObject | undefined, old: KubeObject | undefined) => Promise<Result>;
 
-/** What is not asked about: writes that are parts of an admitted one. */
+/** What is not checked: writes that are parts of an admitted one. */
 export const OPEN: Gate = {};
 
 /** How a write of the called resource passes admission. */
@@ -70,7 +70,7 @@ function kindOf({ resource, version, subresource }: Call): GroupVersionKind {
 }
 
 /**
- * The options of every operation are of a kind of their own, whichever verb asked for it: an apply may create. A
+ * The options of every operation are of a kind of their own, whichever verb requested it: an apply may create. A
  * connection has none.
  */
 const OPTIONS: Readonly<Partial<Record<Operation, string>>> = {

@@ -40,7 +40,7 @@ export function draftOf(call: Call, body: unknown, reading: BodyRules = { refuse
   const { tables } = call.cluster.catalog;
   // What was converted, not decoded.
   if (reading.problemOf) convertNumbers(tables, object);
-  noteEmptied(call, object);
+  recordEmptyMaps(call, object);
   if (call.resource.custom) canonicalMetadata(tables, record(object["metadata"]));
   else canonical(tables, object);
   const pruned = version.schema && call.resource.custom ? version.schema.prune(object) : object;
@@ -54,11 +54,11 @@ export function draftOf(call: Call, body: unknown, reading: BodyRules = { refuse
 /** Where the labels of pods are in what makes pods. */
 const LABELS = ["spec", "template", "metadata", "labels"];
 
-function noteEmptied({ emptied }: Call, object: Json): void {
-  emptied?.clear();
-  if (isRecord(at(object, ...LABELS)) && same(at(object, ...LABELS), {})) emptied?.add(LABELS.join("."));
+function recordEmptyMaps({ emptyMaps }: Call, object: Json): void {
+  emptyMaps?.clear();
+  if (isRecord(at(object, ...LABELS)) && same(at(object, ...LABELS), {})) emptyMaps?.add(LABELS.join("."));
   for (const [name, value] of Object.entries(object)) {
-    if (isRecord(value) && Object.keys(value).length === 0) emptied?.add(name);
+    if (isRecord(value) && Object.keys(value).length === 0) emptyMaps?.add(name);
   }
 }
 
@@ -180,7 +180,7 @@ function reportUnknown(call: Call, object: Json, { refuse, problemOf }: BodyRule
   const { tables } = call.cluster.catalog;
   const unknown = schema
     ? [...unknownMetadata(tables, object["metadata"]), ...schema.unknownFields(object)]
-    : [...unknownBuiltInFields(tables, object), ...(call.resource.strategy.stray?.(object) ?? [])];
+    : [...unknownBuiltInFields(tables, object), ...(call.resource.strategy.unknownFields?.(object) ?? [])];
   if (isSorted) unknown.sort();
   const twice = duplicatesOf(object);
   if (unknown.length === 0 && twice.length === 0) return;

@@ -59,7 +59,7 @@ async function mutated(call: Call, gate: Gate, { draft, isTracked }: Admitted): 
   const owned = isTracked ? given : tracked(call, undefined, given);
   await strategy.mutate?.(owned, context);
   if (!gate.mutate) return { draft: owned, isTracked: true };
-  strategy.fill?.(owned, context);
+  strategy.applyDefaults?.(owned, context);
   const changed = await gate.mutate(owned, undefined);
   if ((changed.metadata.namespace ?? "") !== call.namespace) {
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
@@ -99,7 +99,7 @@ function prepare(call: Call, draft: Draft, isTracked: boolean): Draft {
   const filled = isTracked ? given : tracked(call, undefined, given);
   dedupOwners(call, filled, "made");
   strategy.prepareCreate?.(filled, context);
-  strategy.fill?.(filled, context);
+  strategy.applyDefaults?.(filled, context);
   if (hasStatus && !resource.custom) canonicalField(cluster.catalog.tables, filled, "status");
   const problems = problemsOf(call, filled);
   if (problems.length > 0) throw invalid(resource, filled.metadata.name ?? "", problems);

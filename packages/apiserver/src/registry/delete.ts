@@ -107,7 +107,7 @@ export async function remove(
     try {
       if (marked === "hold") return { object: old.kept, gone: false };
       if (marked && !isOver(marked)) return { object: await hold(call, old, marked), gone: false };
-      // A pod is asked to terminate before it is removed, however short its grace period.
+      // A pod is requested to terminate before it is removed, however short its grace period.
       const object = marked ? await hold(call, old, marked) : old.kept;
       return { object: await erase(call, { ...old, kept: object, revision: revisionOf(object, old) }), gone: true };
     } catch (error) {

@@ -26,7 +26,7 @@ export function checkIdentity(call: Call, uid: string | undefined, old: KubeObje
 function storageKey({ resource, namespace, name, dryRun }: Call): string {
   const { group, plural, custom, storage } = resource;
   const folder = custom ? `${group}/${plural}` : (STORED_UNDER[storage] ?? plural);
-  // A dry run looks before the store adds where everything is.
+  // A dry run checks before the store adds where everything is.
   return `${dryRun ? "" : "/registry"}/${folder}/${namespace}${namespace ? "/" : ""}${name}`;
 }
 

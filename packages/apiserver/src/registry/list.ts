@@ -21,7 +21,7 @@ export interface Listed {
 /** Which objects of a resource a request is about. */
 export interface Selection {
   readonly matches: Matches;
-  /** Nothing is left out, so that counts need no look at objects. */
+  /** Nothing is left out, so that counts need no read of objects. */
   readonly everything: boolean;
   readonly namespace: string | undefined;
   readonly name: string | undefined;
@@ -50,8 +50,8 @@ interface Continue {
 }
 
 /**
- * One page, or all, at one revision: at once, unless a conversion webhook has to be asked. Throws 400, 410 Expired, 504
- * for a revision that is still to come.
+ * One page, or all, at one revision: at once, unless a conversion webhook has to be called. Throws 400, 410 Expired,
+ * 504 for a revision that is still to come.
  */
 export function list(call: Call, query: URLSearchParams): MaybePromise<Listed> {
   const place = placeOf(call, query);
@@ -73,7 +73,7 @@ export function placeOf(call: Call, query: URLSearchParams): PageQuery {
   const options = listOptions(query);
   const selection = selectionOf(call, query);
   const token = options.continue;
-  // What is asked of the cache comes whole.
+  // What is read from the cache comes whole.
   const limit = options.resourceVersion === "0" && token === "" ? 0 : options.limit;
   const from = token === "" ? undefined : continued(token);
   if (from && options.resourceVersion !== "" && options.resourceVersion !== "0") {
@@ -117,7 +117,7 @@ function collected(call: Call, query: PageQuery): MaybePromise<Listed> {
   return gathered(call, query, []);
 }
 
-/** Goes on in the same turn while no page has to wait for a webhook. */
+/** Continues in the same turn while no page has to wait for a webhook. */
 function gathered(call: Call, query: PageQuery, items: KubeObject[]): MaybePromise<Listed> {
   const { selection, limit } = query;
   let { after, revision } = query;
@@ -216,7 +216,7 @@ function readPage<T>({ after }: PageQuery, read: () => T): T {
 
 const TOO_OLD = `The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.`;
 
-/** 410 with a token that goes on with what is now, from where the list was. */
+/** 410 with a token that continues with what is now, from where the list was. */
 function tooOld(start: string): Error {
   const error = expired(TOO_OLD);
   const status = error.details["status"] as { metadata?: Json };
@@ -268,7 +268,7 @@ function shownByte(byte: number): string {
 
 const UNREADABLE = "invalid continue token: continue key is not valid";
 
-/** Reads what `tokenOf` wrote; a negative revision goes on with what is now. */
+/** Reads what `tokenOf` wrote; a negative revision continues with what is now. */
 function continued(token: string): Continue {
   const bytes = Buffer.from(token, "base64url");
   let value: unknown;

@@ -5,13 +5,13 @@ import type { Call } from "../contract/call.ts";
 import type { OtherForms } from "../contract/call.ts";
 
 /**
- * Thrown where a form is wanted that a webhook has to be asked for; `ask` does so, and then the same may be tried
+ * Thrown where a form is wanted that a webhook has to be called for; `ask` does so, and then the same may be tried
  * again.
  */
 class WantsForm extends Error {
   readonly ask: () => Promise<void>;
   constructor(ask: () => Promise<void>) {
-    super("a conversion webhook has to be asked");
+    super("a conversion webhook has to be called");
     this.ask = ask;
   }
 }

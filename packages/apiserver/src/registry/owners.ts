@@ -3,7 +3,7 @@ import { canonicalJson } from "@causeway/foundation";
 import type { Draft } from "../contract/resource.ts";
 import type { Call } from "../contract/call.ts";
 
-/** Whether the references stood twice in what was sent, or only in what a patch or admission made of it. */
+/** Whether the references were twice in what was sent, or only in what a patch or admission made of it. */
 type When = "sent" | "made";
 
 const PROMISE =

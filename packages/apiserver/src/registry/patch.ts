@@ -23,7 +23,7 @@ import { keyOf, type Call } from "../contract/call.ts";
 import { isUnpinned, nameless, refuseOtherName, refuseUnreadable } from "./identity.ts";
 import { createDraft } from "./create.ts";
 import { emptyMembers, rememberEmptyKeys, emptyKeysOf } from "./empty-metadata.ts";
-import { blankFor, typedOf } from "./tracking.ts";
+import { initialFor, typedOf } from "./tracking.ts";
 import { change, dropRevision } from "./update.ts";
 
 /** How a patch is written: RFC 6902, RFC 7386, strategic merge patch, or an applied configuration. */
@@ -155,7 +155,7 @@ export async function apply(
   const merge = (live?: KubeObject): Draft => {
     const object = laid(call, {
       ...(live ? { live: inVersion(call.resource, call.version, live) } : {}),
-      blank: blankFor(call, applied),
+      initial: initialFor(call, applied),
       applied,
       force,
       typed: typedOf(call),
@@ -191,7 +191,7 @@ export async function apply(
  */
 export function laid(
   call: Call,
-  request: Pick<Parameters<typeof applyServerSide>[0], "live" | "blank" | "applied" | "force" | "typed">,
+  request: Pick<Parameters<typeof applyServerSide>[0], "live" | "initial" | "applied" | "force" | "typed">,
 ): KubeObject {
   const { fieldManager: manager, subresource } = call;
   const now = timestamp(call.cluster.clock.now());

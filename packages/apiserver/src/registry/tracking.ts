@@ -9,7 +9,7 @@ import { otherForm } from "./other-forms.ts";
 type Form = Parameters<NonNullable<ReturnType<Typed["form"]>>["of"]>[0];
 
 /**
- * Writes into metadata.managedFields which fields this (non-apply) write set: what the writer asked for, before the
+ * Writes into metadata.managedFields which fields this (non-apply) write set: what the writer requested, before the
  * kind's rules change it.
  */
 export function tracked(call: Call, before: KubeObject | undefined, draft: Draft): Draft {
@@ -18,7 +18,7 @@ export function tracked(call: Call, before: KubeObject | undefined, draft: Draft
     resource.custom ? object : (version.fromStored?.(object) ?? object);
   const { metadata } = trackUpdate({
     ...(before ? { before: seen(before) } : {}),
-    blank: blankFor(call, draft),
+    initial: initialFor(call, draft),
     resetByNone: !resource.custom,
     mayStray: resource.custom,
     after: seen(draft),
@@ -31,10 +31,10 @@ export function tracked(call: Call, before: KubeObject | undefined, draft: Draft
 }
 
 /** The fields of a new object of a built-in kind before the client's: they have no field manager. */
-export function blankFor({ resource, cluster }: Call, object: KubeObject): KubeObject | undefined {
+export function initialFor({ resource, cluster }: Call, object: KubeObject): KubeObject | undefined {
   const { apiVersion, kind } = object;
-  const { blank } = resource.strategy;
-  if (blank) return { apiVersion, kind, ...blank } as unknown as KubeObject;
+  const { initialFields } = resource.strategy;
+  if (initialFields) return { apiVersion, kind, ...initialFields } as unknown as KubeObject;
   return resource.custom ? undefined : blankOf(cluster.catalog.tables, object);
 }
 

@@ -131,7 +131,7 @@ async function mutated(
   const copy = copied(made.draft);
   keepIdentity(copy, old);
   const filled = (version.schema?.default(copy) ?? copy) as Draft;
-  resource.strategy.fill?.(filled, contextOf(call));
+  resource.strategy.applyDefaults?.(filled, contextOf(call));
   const owned = made.tracked ? filled : tracked(call, old, filled);
   const changed = await mutate(owned, old);
   if (changed === owned) return made;
@@ -162,7 +162,7 @@ function prepare(call: Call, old: KubeObject, { draft, tracked: isTracked }: Cha
   const scoped = subresource ? onlySubresource(call, owned, old) : withoutStatus(call, owned, old);
   const filled = isScale ? scoped : withDefaults(version, scoped, from);
   strategy.prepareUpdate?.(filled, old, context);
-  strategy.fill?.(filled, context);
+  strategy.applyDefaults?.(filled, context);
   if (resource.generation) bumpGeneration(call, filled, old);
   const problems = problemsOf(call, filled, old);
   if (problems.length > 0) throw invalid(resource, call.name, problems);
@@ -280,8 +280,8 @@ function isGone(draft: Draft): boolean {
 }
 
 /**
- * Removes an object whose last finalizer went away. Answers what was asked for, with all that a stored one would have
- * been given, at the revision that it was asked of.
+ * Removes an object whose last finalizer went away. Answers what was requested, with all that a stored one would have
+ * been given, at the revision that the request had.
  */
 async function finish(call: Call, old: Read, draft: Draft): Promise<KubeObject> {
   const { strategy } = call.resource;

@@ -26,7 +26,7 @@ const UNCHECKED = invalid(
 /** What is known around an object that is judged. */
 export interface Judged {
   /**
-   * What stood there before: transition rules hold too, and what was wrong before and did not change is let through.
+   * What was there before: transition rules hold too, and what was wrong before and did not change is let through.
    */
   readonly old?: unknown;
   /** Called for rules that an unchanged value breaks. */
@@ -39,13 +39,15 @@ export interface Judged {
 
 /** What a custom resource's schema does with its objects. Nothing here changes its argument. */
 export interface CompiledSchema {
-  /** Without the fields that the schema does not specify; apiVersion, kind and metadata always stay. */
+  /** Without the fields that the schema does not specify; apiVersion, kind and metadata always remain. */
   prune<T>(object: T): T;
   /** Paths of the fields that `prune` would drop: "spec.foo". */
   unknownFields(object: unknown): string[];
   /** With defaults filled in, at every depth that exists. */
   default<T>(object: T): T;
-  /** The same for what server-side apply made: nulls that are not allowed stay, and are found when it is validated. */
+  /**
+   * The same for what server-side apply made: nulls that are not allowed remain, and are found when it is validated.
+   */
   defaultApplied<T>(object: T): T;
   /** All that is wrong, CEL rules included; empty is valid. */
   validate(object: unknown, about?: Judged): FieldError[];
@@ -94,7 +96,7 @@ function statusErrors(root: SchemaNode, { value, old }: Change): FieldError[] {
   return errors.map((e) => ({ ...e, field: below("status", e.field) }));
 }
 
-/** Lists whose items were no set or map before may stay so (KEP-4008). */
+/** Lists whose items were no set or map before may remain so (KEP-4008). */
 function newListProblems(root: SchemaNode, { value, old }: Change): FieldError[] {
   const problems = listProblems(root, value, "");
   if (old === undefined || problems.length === 0) return problems;

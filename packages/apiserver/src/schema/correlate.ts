@@ -30,7 +30,7 @@ export function oldMember(name: string, old: Json | undefined): Json | undefined
 export type Memory = Map<SchemaNode, WeakMap<object, { readonly old: Json; readonly isSame: boolean }>>;
 
 /**
- * Whether a value is as it was, so that what is wrong with it may stay (KEP-4008). Members that the schema does not
+ * Whether a value is as it was, so that what is wrong with it may remain (KEP-4008). Members that the schema does not
  * name cannot be followed: an object that has any counts as another. Items that have keys may have changed places.
  */
 export function isUnchanged(node: SchemaNode, { value, old }: { value: Json; old: Json }, memory: Memory): boolean {

@@ -18,7 +18,7 @@ describe("the cost of validating a custom resource", () => {
     const lists = (count: number) => ({ old: { list: numbered(count) }, list: numbered(count + 1).toReversed() });
     const errors = ({ old, list }: ReturnType<typeof lists>) => schema.validate({ list }, { old });
     expect(growthOf(lists, errors, 300)).toBeLessThan(LINEAR);
-    // Items that were there before may stay as they are.
+    // Items that were there before may remain as they are.
     expect(errors(lists(3)).map((e) => e.field)).toEqual(["list[0].v"]);
   });
 
@@ -42,7 +42,7 @@ describe("the cost of validating a custom resource", () => {
     const leaves = (count: number) => Array.from({ length: count }, (_, i) => i);
     const change = (count: number) => ({ old: nested([...leaves(count), 1]), value: nested([...leaves(count), 2]) });
     const judge = ({ old, value }: ReturnType<typeof change>) => schema.validate(value, { old });
-    // Comparing all leaves at each of 200 levels would take 200 times as long as looking at each once.
+    // Comparing all leaves at each of 200 levels would take 200 times as long as visiting each once.
     expect(growthOf(change, judge, 500)).toBeLessThan(LINEAR);
     expect(judge(change(3))).toEqual([]);
   });

@@ -12,7 +12,7 @@ interface DefaultsBudget {
   readonly strays: Strays;
   /** Bytes of defaults. */
   bytes: number;
-  /** Values that are looked at. */
+  /** Values that are visited. */
   values: number;
 }
 

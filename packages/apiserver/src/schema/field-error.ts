@@ -1,7 +1,7 @@
 import { extended } from "../bounds.ts";
 import { goJson } from "../json/json.ts";
 
-/** The reasons of apimachinery's field errors, as they stand in `details.causes[].reason` of a Status. */
+/** The reasons of apimachinery's field errors, as they are in `details.causes[].reason` of a Status. */
 export type FieldErrorReason =
   | "FieldValueRequired"
   | "FieldValueInvalid"
@@ -97,12 +97,12 @@ export function item(path: string, key: number | string): string {
   return extended(path, `[${key}]`);
 }
 
-/** The field that a path in a message stands for. */
+/** The field that a path in a message represents. */
 export function fieldAt(path: string): string {
   return path.startsWith(".") ? path.slice(1) : path;
 }
 
-/** The field of something that was judged by itself: what stands for all of it is the place that it has. */
+/** The field of something that was judged by itself: what represents all of it is the place that it has. */
 export function below(place: string, field: string): string {
   return field === "" || field === "<nil>" ? place : `${place}.${field}`;
 }

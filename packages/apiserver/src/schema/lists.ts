@@ -24,8 +24,9 @@ export function listProblems(node: SchemaNode, value: Json, path: string): Field
 function repeated({ listType, listKeys }: SchemaNode, items: readonly Json[], path: string): FieldError[] {
   if (listType === "set") return twice(items, path);
   if (listType !== "map") return [];
-  const stray = items.findIndex((one) => one !== null && !isObject(one));
-  if (stray >= 0) return [invalid(item(path, stray), items[stray], "must be an object for an array of list-type map")];
+  const wrongAt = items.findIndex((one) => one !== null && !isObject(one));
+  if (wrongAt >= 0)
+    return [invalid(item(path, wrongAt), items[wrongAt], "must be an object for an array of list-type map")];
   return twice(
     items.map((one) => keysOf(one, listKeys)),
     path,

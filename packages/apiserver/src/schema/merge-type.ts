@@ -73,7 +73,7 @@ export function listOf(item: () => MergeType, more: Partial<Omit<ListType, "item
   };
 }
 
-/** Fields by name, each made when it is first asked for. */
+/** Fields by name, each made when it is first requested. */
 export function mapOf(
   fields: Readonly<Record<string, () => MergeType>>,
   rest?: () => MergeType,

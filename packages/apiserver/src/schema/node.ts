@@ -60,7 +60,7 @@ export interface SchemaNode {
 }
 
 /**
- * Reads a JSONSchemaProps of apiextensions.k8s.io/v1. Members of the wrong type are taken as absent: `validateSchema`
+ * Reads a JSONSchemaProps of apiextensions.k8s.io/v1. Members of the wrong type are treated as absent: `validateSchema`
  * reports them.
  */
 export function readNode(wire: unknown): SchemaNode {

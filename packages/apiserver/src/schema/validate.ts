@@ -8,7 +8,7 @@ import { formatFault, hasType, numberFaults, stringFault, typeFault } from "./sc
 
 /** What is known around a value. */
 interface Around {
-  /** What stood there before: a value that did not change is not judged again. */
+  /** What was there before: a value that did not change is not judged again. */
   readonly old?: Json | undefined;
 }
 
@@ -27,12 +27,12 @@ interface Run {
 /** What all judging of one object has in common. */
 interface Shared {
   readonly memory: Memory;
-  /** Pairs of a value and a schema that may still be looked at. */
+  /** Pairs of a value and a schema that may still be checked. */
   left: number;
 }
 
 /**
- * As many errors as are looked for, and pairs of a value and one of several schemas that are looked at: a schema may
+ * As many errors as are collected, and pairs of a value and one of several schemas that are checked: a schema may
  * have thousands of them.
  */
 const [MAXIMUM_ERRORS, MAXIMUM_PAIRS] = [1000, 500_000];

@@ -20,7 +20,7 @@ export function callOf(request: ResourceRequest, response: Response): Call {
     user,
     holder,
     dryRun: dryRun(request),
-    emptied: new Set(),
+    emptyMaps: new Set(),
     ...(served.resource.forms?.local === false ? { otherForms: { waits: false, known: new Map() } } : {}),
     fieldManager: checkedManager(request) || (request.userAgent.split("/")[0] ?? "") || "unknown",
     fieldValidation: fieldValidation(query.get("fieldValidation"), request),

@@ -43,7 +43,7 @@ test("a scheduler is healthy as long as a leader renews its Lease", async () => 
   expect(await health()).toEqual(unhealthy);
 });
 
-test("a request to a target that kube-apiserver would forward to is answered as one that cannot be reached", async () => {
+test("a request to a target that kube-apiserver would forward to is reported as one that cannot be reached", async () => {
   const raw = await started();
   const spec = { automountServiceAccountToken: false, containers: [{ name: "c", image: "i" }] };
   const pods = "/api/v1/namespaces/default/pods";

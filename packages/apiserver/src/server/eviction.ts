@@ -60,7 +60,7 @@ async function deletedUnguarded(call: Call, options: DeleteOptions): Promise<Kub
     const isOver = phase === "Succeeded" || phase === "Failed" || pod.metadata.deletionTimestamp !== undefined;
     if (!isOver && phase !== "Pending") return pod;
     try {
-      // What may begin to run meanwhile is looked at again.
+      // What may begin to run meanwhile is checked again.
       await deleteEvicted(call, isOver ? options : pinned(options, pod));
       return undefined;
     } catch (error) {
@@ -141,7 +141,7 @@ function copyOf(object: KubeObject): Draft {
   return draft;
 }
 
-/** A copy with the condition in place of one of its type; the time of a transition stays where there is none. */
+/** A copy with the condition in place of one of its type; the time of a transition remains where there is none. */
 function withCondition(object: KubeObject, condition: Json, now: string): Draft {
   const draft = copyOf(object);
   const status = record(draft["status"]);

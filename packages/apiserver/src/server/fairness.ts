@@ -22,8 +22,8 @@ const LONG = new Set(["attach", "exec", "portforward", "proxy"]);
 const SLOWEST_ANSWER = 60_000;
 
 /**
- * Gives a request its place: undefined ticket for what runs on for long by nature. When `ready` is undefined it may go
- * on at once. Throws 429.
+ * Gives a request its place: undefined ticket for what runs on for long by nature. When `ready` is undefined it may
+ * continue at once. Throws 429.
  */
 export function place(
   fairness: Fairness,
@@ -58,8 +58,8 @@ function turnOf(
 }
 
 /**
- * Gives the seats back when the answer has been taken, or after a minute: a client that does not read keeps them no
- * longer.
+ * Gives the seats back when the client has read the answer, or after a minute: a client that does not read keeps them
+ * no longer.
  */
 export function releaseWhenSent(ticket: Ticket, response: Response): void {
   if (response.writableEnded && response.writableLength === 0) return ticket.release();

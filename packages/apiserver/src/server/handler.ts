@@ -322,7 +322,7 @@ function checkAcceptable(accept: string, kind: { tables: boolean }): void {
   if (!chosenForm(accept, kind)) throw notAcceptable(accept);
 }
 
-/** What is asked for. Throws 404, 405. */
+/** What is requested. Throws 404, 405. */
 function resourceOf(cluster: Cluster, info: RequestInfo, method: string): Served {
   if (method !== "GET" && method !== "DELETE" && !WRITES.includes(method)) throw methodNotAllowed();
   const found = cluster.catalog.find(info.group, info.version, info.plural);
@@ -342,7 +342,7 @@ function hasSubresource({ version }: Served, { subresource }: RequestInfo): bool
   return subresource === "" || (version.subresources?.some((s) => s.name === subresource) ?? false);
 }
 
-/** A namespaced resource is written within its namespace; others stand outside of any. */
+/** A namespaced resource is written within its namespace; others are outside of any. */
 function isInScope({ resource }: Served, info: RequestInfo): boolean {
   if (!resource.namespaced) return info.namespace === "" || resource.plural === "namespaces";
   if (info.namespace !== "") return true;

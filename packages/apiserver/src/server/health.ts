@@ -4,7 +4,7 @@ import { sendText } from "./respond.ts";
 import type { Response } from "../contract/exchange.ts";
 import { noSuchPath } from "../errors/status.ts";
 
-/** What a health check looks at. */
+/** What a health check reads. */
 export interface HealthView {
   readonly cluster: Cluster;
   /** Aborts when the cluster is served no longer. */
@@ -40,8 +40,8 @@ const FIRST: readonly Check[] = [
 ];
 
 /**
- * Parts of kube-apiserver that this server has as well. They stand before its endpoint does, so to be asked is to have
- * begun.
+ * Parts of kube-apiserver that this server has as well. They start before its endpoint, so to be requested is to
+ * have begun.
  */
 const BEGUN: readonly Check[] = [
   started("priority-and-fairness-config-consumer"),

@@ -110,7 +110,7 @@ test.each([
 test.each([
   ["DELETE", "/api/v1/namespaces/default/configmaps/none", 404],
   ["POST", "/api/v1/namespaces/default/configmaps", 400],
-])("a %s over HTTP/2 that ends with its head is answered", async (method, path, status) => {
+])("a %s over HTTP/2 that ends with its head gets a response", async (method, path, status) => {
   const stream = session.request({ ":method": method, ":path": path }, { endStream: true });
   const answered = new Promise<unknown>((resolve, reject) => {
     stream.on("response", (headers) => resolve(headers[":status"]));

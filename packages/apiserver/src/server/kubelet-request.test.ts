@@ -23,7 +23,7 @@ const asked: string[] = [];
 const targets: string[] = [];
 let refusal = "";
 
-/** Answers each request with its path; says who asked; agrees to each upgrade, and then returns what it reads. */
+/** Answers each request with its path; says who sent it; agrees to each upgrade, and then returns what it reads. */
 function answer(request: IncomingMessage, response: ServerResponse): void {
   const { CN, O } = (request.socket as TLSSocket).getPeerCertificate().subject;
   asked.push(
@@ -156,7 +156,7 @@ function loadParts(kubeconfig: string): { url: string; user: { cert: Buffer; key
 const spdy = { Upgrade: "SPDY/3.1", "X-Stream-Protocol-Version": "v4.channel.k8s.io" };
 
 describe("pods on nodes whose kubelet is reached", () => {
-  test("have the log of their kubelet, asked with the API server's certificate through the tunnel", async () => {
+  test("have the log of their kubelet, requested with the API server's certificate through the tunnel", async () => {
     expect(await log("on-near/log?tailLines=5&timestamps=true&unknown=1")).toBe("first\nlast\n");
     expect(asked.at(-1)).toBe(
       "GET /containerLogs/default/on-near/web?timestamps=true&tailLines=5 kube-apiserver-kubelet-client system:masters no token",
@@ -168,7 +168,7 @@ describe("pods on nodes whose kubelet is reached", () => {
     expect(await log("on-near/log?follow=true")).toBe("first\nlater\n");
   });
 
-  test("pass on what the kubelet says of a log that it has not", async () => {
+  test("pass on what the kubelet says of a log that it does not have", async () => {
     expect(await log("on-near/log?sinceTime=missing")).toContain("the container is gone");
   });
 

@@ -13,7 +13,7 @@ import { isOver, nextTurn } from "./pace.ts";
 import { sendText, type Wanted } from "./respond.ts";
 import type { Response } from "../contract/exchange.ts";
 
-/** What a list is read in, and what is answered in one piece. Bytes of stored text. */
+/** What a list is read in, and what is sent in one piece. Bytes of stored text. */
 const STEP = 256 * 1024;
 
 /** A list request, and the form of the response to it. */
@@ -78,7 +78,7 @@ interface Long {
   readonly wanted: Wanted;
 }
 
-/** Goes on reading until the list ends, or what is to be sent is long. */
+/** Continues reading until the list ends, or what is to be sent is long. */
 async function answerLong(reader: ListReader, { form, pieces, wanted }: Long, response: Response): Promise<void> {
   const { charge = <T>(work: () => T): T => work() } = response;
   const read = (): MaybePromise<void> =>

@@ -15,7 +15,7 @@ export interface ListForm {
   tail(position: Position, about: { readonly isLate: boolean; readonly isEmpty: boolean }): string;
 }
 
-/** What stands around the items: the kind, and columns of a table. `key` is the field of the items. */
+/** What is around the items: the kind, and columns of a table. `key` is the field of the items. */
 export interface Envelope {
   readonly fields: Json;
   readonly key: "items" | "rows";

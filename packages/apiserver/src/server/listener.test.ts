@@ -50,7 +50,7 @@ const tls = (url: string, protocol = "http/1.1"): Promise<Peer> =>
     const made = peer(socket);
   });
 
-test("connections that do not go on are closed", async () => {
+test("connections that do not continue are closed", async () => {
   const clock = new VirtualClock();
   const { management } = await started();
   const pool = new ConnectionPool(defaultLimits(), new LogLimit(silentLog, clock));
@@ -125,7 +125,7 @@ test("connections are kept for the management cluster where it is served, and al
   expect(defaultLimits(1000, false)).toEqual({ total: 700, management: 0, perListener: 350 });
 });
 
-test("one client port at two addresses of the server is two connections, and each is closed when it does not go on", async () => {
+test("one client port at two addresses of the server is two connections, and each is closed when it does not continue", async () => {
   const clock = new VirtualClock();
   const { management } = await started();
   const listener = await listen({

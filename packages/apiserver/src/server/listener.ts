@@ -58,7 +58,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     settings: { maxConcurrentStreams: 1000 },
     http1Options: http1,
   });
-  // How long connections stay open without a request is seen to by `connections`.
+  // How long connections remain open without a request is seen to by `connections`.
   Object.assign(server, { keepAliveTimeout: 0 });
   const sessions = new Set<Http2Session>();
   const connections = new Connections(options);
@@ -146,7 +146,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
 /** What Go's servers say to clients that do not speak TLS. */
 const PLAIN_HTTP = "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
 
-/** More than any answer that is sent in one piece. Longer ones are streamed, and stay below it. */
+/** More than any answer that is sent in one piece. Longer ones are streamed, and remain below it. */
 const HTTP1_BUFFER = 16 * 1024 * 1024;
 
 /**
@@ -168,7 +168,7 @@ function whereTo(host: string, port: number): ListenOptions {
 }
 
 /**
- * No authorities: who signed a client's certificate is looked at with the request. By default Node would load all of
+ * No authorities: the issuer of a client's certificate is checked with the request. By default Node would load all of
  * the web's.
  */
 function contextOf({ certificate, key }: KeyPair): { cert: string; key: string; ca: string[] } {
@@ -183,7 +183,7 @@ function cannotListen(host: string, port: number, cause: unknown): InputError {
       hint: "Choose an address of this machine and a port this user may open.",
     });
   }
-  return new InputError("APISERVER_PORT_TAKEN", `port ${port} of ${host} is taken by another process`, {
+  return new InputError("APISERVER_PORT_TAKEN", `port ${port} of ${host} is in use by another process`, {
     cause,
     hint: "Stop that process, or choose another port; kubeconfigs made earlier point at this one.",
     details: { host, port },

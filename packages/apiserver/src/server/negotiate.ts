@@ -69,7 +69,7 @@ export function notAcceptable(accept: string): Error {
   return apiError(406, "NotAcceptable", `406: Not Acceptable\n\nAvailable representations: ${TYPES}`, {});
 }
 
-/** A list was asked for as one object, or one object as a list. */
+/** A list was requested as one object, or one object as a list. */
 export function refuseWrongNumber(
   accept: string,
   { kind, group, isList }: { kind: string; group: string; isList: boolean },

@@ -19,7 +19,7 @@ export function isPodUpgrade({ method = "", url = "/", headers }: IncomingMessag
 }
 
 /**
- * Whether the connection of a response can be taken over. The class is loaded with the first such request: a snapshot
+ * Whether the connection of a response can be detached. The class is loaded with the first such request: a snapshot
  * cannot hold it.
  */
 export function canTakeOver(response: object): response is UpgradeResponse {

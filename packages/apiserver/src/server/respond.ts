@@ -45,7 +45,7 @@ export function wantedForm(accept: string, encoding: string, pretty = false): Wa
   };
 }
 
-/** Ends a response with a body as JSON (or YAML, compressed when large and asked for). */
+/** Ends a response with a body as JSON (or YAML, compressed when large and requested). */
 export function send(response: Response, code: number, body: unknown, wanted?: Wanted): void {
   if (response.charge) return response.charge(() => sendEncoded(response, code, body, wanted));
   sendEncoded(response, code, body, wanted);

@@ -50,7 +50,7 @@ type Writer = (object: KubeObject, scale: ScalePaths) => Wanted;
 
 const SCALE = define({ kind: "Scale", plural: "scales", group: "autoscaling" });
 const [SCALE_VERSION] = SCALE.versions as [ResourceVersion];
-/** What stands for a number of replicas that an object does not have, while its scale is patched. */
+/** The placeholder of a number of replicas that an object does not have, while its scale is patched. */
 const NONE = -(2 ** 31);
 
 /** The call as one on a Scale. */
@@ -60,7 +60,7 @@ function scaleCall(call: Call): Call {
   return { ...rest, resource, version: SCALE_VERSION };
 }
 
-/** A body is read before the object is looked for. The reader of custom kinds' scales does not know its own words. */
+/** A body is read before the object is read. The reader of custom kinds' scales does not know its own words. */
 function replacing(call: Call, body: unknown): Writer {
   const unread = (): Error =>
     badRequest('no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:110"');
@@ -172,7 +172,7 @@ function shownScale(call: Call, object: KubeObject, scale: ScalePaths): Json {
   return scaleOf(object, scale);
 }
 
-/** Admission is asked about the Scale, not about the object whose scale it is. */
+/** Admission checks the Scale, not the object whose scale it is. */
 function scaleGate(call: Call, scale: ScalePaths): Gate {
   const { mutate, validate } = wireGateOf(call, "UPDATE");
   const shown = (object: KubeObject | undefined): KubeObject | undefined =>

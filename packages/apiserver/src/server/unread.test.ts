@@ -54,7 +54,7 @@ function held(): number {
   return heapUsed + external;
 }
 
-/** What is kept for clients stays as long as they read nothing; what is being written at this moment does not. */
+/** What is kept for clients remains as long as they read nothing; what is being written at this moment does not. */
 async function bounded(before: number): Promise<void> {
   await settled();
   await eventually(async () => (held() - before < MOST ? true : undefined));

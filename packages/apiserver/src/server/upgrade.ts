@@ -2,8 +2,8 @@ import { ServerResponse, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 
 /**
- * The response to a request for a connection to a container. It is an ordinary one, unless the connection is taken
- * over.
+ * The response to a request for a connection to a container. It is an ordinary one, unless
+ * the connection is detached.
  */
 export class UpgradeResponse extends ServerResponse {
   readonly request: IncomingMessage;

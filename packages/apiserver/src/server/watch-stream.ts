@@ -40,7 +40,7 @@ export class WatchStream {
   #pending: Promise<void> | undefined;
   /** Events that came since. */
   #waiting = 0;
-  /** It is being looked whether the client catches up. */
+  /** It is being checked whether the client catches up. */
   #isLate = false;
 
   constructor(request: WatchRequest, response: Response, selection: Selection) {
@@ -97,7 +97,7 @@ export class WatchStream {
     this.#response.destroy(new Error("the watcher is too slow"));
   }
 
-  /** Goes on at once while nothing is being converted, and else when all earlier events have been written. */
+  /** Continues at once while nothing is being converted, and else when all earlier events have been written. */
   #inOrder<T>(make: () => MaybePromise<T>, use: (value: T) => void): void {
     try {
       const value = make();

@@ -24,7 +24,7 @@ const sockets = new WebSocketServer({
 
 /**
  * The response to a watch by WebSocket. It takes what every watch writes, lines of JSON, and sends each line as one
- * text message. A watch that is refused is answered as over plain HTTP, and the connection is closed after it.
+ * text message. A refused watch gets the response of plain HTTP, and the connection is closed after it.
  */
 export class WebSocketResponse extends ServerResponse {
   readonly #request: IncomingMessage;
@@ -96,7 +96,7 @@ interface Refusal {
 }
 
 /**
- * What is wrong with a handshake. Browsers name their origin, and others must too; one subprotocol may be asked for,
+ * What is wrong with a handshake. Browsers name their origin, and others must too; one subprotocol may be requested,
  * and is accepted.
  */
 function refusalOf(headers: IncomingHttpHeaders): Refusal | undefined {

@@ -7,7 +7,7 @@ export function asksForWebSocket({ upgrade = "", connection = "" }: IncomingHttp
   return upgrade.toLowerCase() === "websocket" && /(^|.*,\s*)upgrade($|\s*,)/i.test(connection);
 }
 
-/** Whether a request is a watch that is to be served by WebSocket. Others are answered as if they did not ask. */
+/** Whether a request is a watch that is to be served by WebSocket. Others get the response of a plain request. */
 export function isWebSocketWatch({ method = "", url = "/", headers }: IncomingMessage): boolean {
   if (!asksForWebSocket(headers)) return false;
   try {

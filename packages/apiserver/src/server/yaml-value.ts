@@ -22,7 +22,7 @@ export function yamlValue(root: Node | null, text: { readonly lines: LineCounter
   return { value: reading.valueOf(root, 0), duplicates: reading.duplicates };
 }
 
-/** Stands for the value of an anchor while it is read. */
+/** Represents the value of an anchor while it is read. */
 const OPEN = Symbol("open");
 
 class YamlReader {

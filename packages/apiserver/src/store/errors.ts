@@ -31,7 +31,7 @@ export function conflict(key: StoreKey, expected: number, actual: number): Cause
 /** KUBERNETES_EXPIRED: history before revision `floor` is compacted. Servers respond with 410 Gone. */
 export function expired(revision: number, floor: number): CausewayError {
   return new CausewayError("KUBERNETES_EXPIRED", `too old resource version: ${revision} (${floor})`, {
-    hint: "List again and go on from the revision of that list.",
+    hint: "List again and continue from the revision of that list.",
     details: { revision, floor },
   });
 }

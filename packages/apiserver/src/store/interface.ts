@@ -36,7 +36,7 @@ export interface StoreEvent {
 /** Objects of one list request, in (namespace, name) order. */
 export interface ListPage {
   readonly items: readonly Stored[];
-  /** The revision the whole list is of (stays the same over its pages). */
+  /** The revision the whole list is of (remains the same over its pages). */
   readonly revision: number;
   /** Where the next page starts; undefined when this is the last. */
   readonly next?: string;
@@ -121,7 +121,7 @@ export interface Store {
   drop(cluster: string): Promise<void>;
   clusters(): readonly string[];
   /**
-   * Copies all that is stored to a new file, as of one moment, while writes go on; resolves with that moment's
+   * Copies all that is stored to a new file, as of one moment, while writes continue; resolves with that moment's
    * revision.
    */
   snapshot(path: string): Promise<number>;

@@ -96,7 +96,7 @@ interface PageSource {
   readonly snapshot: boolean;
 }
 
-/** The living rows when the newest revision is asked for; else, per key, the last row of the log up to the revision. */
+/** The living rows when the newest revision is requested; else, per key, the last row of the log up to the revision. */
 function sourceOf(query: ListQuery, newest: boolean): PageSource {
   const { where, values } = rangeOf(query);
   if (newest) {

@@ -17,7 +17,7 @@ export function reencode(
     limit,
   );
   let changed = 0;
-  // Pages that are given back are zeroed, so that what a key was taken from does not lie about.
+  // Pages that are given back are zeroed, so that what a key was derived from is not left in the file.
   database.exec("PRAGMA secure_delete = ON; BEGIN IMMEDIATE");
   try {
     for (const [revision, cluster, resource, namespace, name, value] of rows) {

@@ -4,7 +4,7 @@ import { sync } from "./sync.ts";
 
 /**
  * How far a restored store's revisions are ahead of those in the backup: more than a server writes between its last
- * backup and its end, so that no revision that a client has seen stands for anything else (as etcdutl's
+ * backup and its end, so that no revision that a client has seen represents anything else (as etcdutl's
  * --bump-revision).
  */
 const AHEAD = 1_000_000_000;
@@ -32,7 +32,7 @@ export async function snapshotInto(database: DatabaseSync, path: string): Promis
 }
 
 /**
- * SQLite copies nothing while the same connection is in the middle of a transaction. Node goes on after that, but not
+ * SQLite copies nothing while the same connection is in the middle of a transaction. Node continues after that, but not
  * when it meets the first lot of pages: then it fails with the code of no error (0), and the copy has to be started
  * again. Between two transactions it gets its turn.
  */
@@ -49,7 +49,7 @@ async function copied(database: DatabaseSync, path: string): Promise<void> {
 }
 
 /**
- * Makes a copied database one that clients of the original can go on with: its next revision is one that was never
+ * Makes a copied database one that clients of the original can continue with: its next revision is one that was never
  * given out, and all history is gone, so that earlier watches must list again. Resolves to the new revision.
  */
 export function raiseRevision(path: string): number {

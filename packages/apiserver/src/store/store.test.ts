@@ -133,7 +133,7 @@ describe("a store in memory", () => {
     expect(seen).toHaveLength(3);
   });
 
-  it("replays a long log without gap or duplicate while writes go on", async () => {
+  it("replays a long log without gap or duplicate while writes continue", async () => {
     const writes = Array.from({ length: 1300 }, (_, i) => store.create(key(`p${i}`), pod(`p${i}`)));
     await Promise.all(writes);
     const seen: number[] = [];
@@ -148,7 +148,7 @@ describe("a store in memory", () => {
     expect(seen.slice(1290)).toEqual([1301, 1303, 1305, 1307, 1309, 1311, 1313, 1315]);
   });
 
-  it("goes on when a listener throws", async () => {
+  it("continues when a listener throws", async () => {
     const seen: string[] = [];
     const warned = new Promise((resolve) => process.once("warning", resolve));
     store.watch(

@@ -7,8 +7,8 @@ import { expect, it } from "vitest";
 import { CRASH_CHILD } from "./crash-child.ts";
 
 /**
- * SIGKILL does not take the kernel's cache with it, a power cut does: this looks at what the kernel was asked, in what
- * order.
+ * SIGKILL does not take the kernel's cache with it, a power cut does: this records what the kernel was requested to
+ * do, in what order.
  */
 const CALLS = "openat,pwrite64,fsync,fdatasync,write,link";
 const traced = spawnSync("strace", ["-qq", "-e", "trace=none", "true"]).status === 0;
@@ -29,7 +29,7 @@ async function callsOf(dir: string, writes: number): Promise<string[]> {
 }
 
 /**
- * strace cuts a call in two when another thread calls meanwhile. What began stays where it began; what ended is whole
+ * strace cuts a call in two when another thread calls meanwhile. What began remains where it began; what ended is whole
  * where it ended.
  */
 function wholeCalls(lines: readonly string[]): string[] {

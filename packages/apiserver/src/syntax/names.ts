@@ -21,7 +21,7 @@ const QUALIFIED_RULE =
 const VALUE_RULE =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
-/** What is wrong with a name that stands for itself in a path. */
+/** What is wrong with a name that represents itself in a path. */
 export function pathFaults(name: string): string[] {
   if (name === "." || name === "..") return [`may not be '${name}'`];
   return ["/", "%"].filter((c) => name.includes(c)).map((c) => `may not contain '${c}'`);

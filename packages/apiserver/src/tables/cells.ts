@@ -1,7 +1,7 @@
 import type { Column } from "../contract/resource.ts";
 import { at, record, records, text } from "../json/json.ts";
 
-/** A column whose cell is what stands at a path, "" when nothing does. */
+/** A column whose cell is what is at a path, "" when nothing is. */
 export function field(name: string, path: string, options: Partial<Column> = {}): Column {
   const steps = path.split(".");
   return { name, cell: (o) => shown(at(o, ...steps)), ...options };

@@ -30,7 +30,7 @@ const CREATED: Column = {
 export interface TableOptions {
   readonly resource: Resource;
   readonly version: ResourceVersion;
-  /** includeObject: what stands next to the cells. */
+  /** includeObject: what is next to the cells. */
   readonly include: "None" | "Metadata" | "Object";
   readonly now: number;
 }

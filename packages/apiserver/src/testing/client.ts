@@ -103,7 +103,7 @@ export async function rawClient(
 }
 
 /**
- * Looks again until `probe` gives something, for at most half a minute: as long as a busy machine may need, since a
+ * Repeats until `probe` gives something, for at most half a minute: as long as a busy machine may need, since a
  * green run never waits so long.
  */
 export async function eventually<T>(probe: () => Promise<T | undefined>): Promise<T> {

@@ -19,7 +19,7 @@ export function growthOf<T>(make: (size: number) => T, work: (input: T) => unkno
   return least(large) / Math.max(least(small), MEASURABLE);
 }
 
-/** Less processor time than this, in microseconds, is taken for this much. */
+/** Less processor time than this, in microseconds, counts as this much. */
 const MEASURABLE = 300;
 /**
  * Some kernels count processor time in ticks of ten milliseconds, so only the sum of as many microseconds as this says

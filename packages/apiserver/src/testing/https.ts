@@ -18,7 +18,7 @@ export interface TestListener {
   /** Whom to trust, PEM. */
   readonly ca: string;
   readonly asked: TestRequest[];
-  /** Decides what is answered; undefined never answers. */
+  /** Decides what is returned; undefined never responds. */
   answer: (asked: TestRequest) => TestResponse | undefined;
   close(): void;
 }

@@ -9,7 +9,7 @@ export type Stored = Readonly<Record<string, readonly Json[]>>;
 
 export const NOW = Date.UTC(2026, 5, 1);
 
-/** As much of a cluster as rules about access look at: a store with these objects, and a clock. */
+/** As much of a cluster as rules about access read: a store with these objects, and a clock. */
 export async function clusterWith(stored: Stored): Promise<Cluster> {
   const store = openStore({});
   for (const [resource, objects] of Object.entries(stored)) {

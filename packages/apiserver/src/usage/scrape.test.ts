@@ -88,7 +88,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test("a real node is asked once in fifteen seconds for its own use and that of its pods", async () => {
+test("a real node's own use and that of its pods is requested once in fifteen seconds", async () => {
   const [nodes, pods] = await Promise.all([ask("nodes"), ask("namespaces/default/pods?labelSelector=app%3Dweb")]);
   expect(nodes.items).toMatchObject([
     { metadata: { name: "real" }, usage: { cpu: "250000000n", memory: "1048576Ki" } },

@@ -14,7 +14,7 @@ const TIMEOUT = 10_000;
 const LARGEST = 4 * 2 ** 20;
 const DEEPEST = 32;
 const AT_ONCE = 8;
-/** After this time (ms) of one request no more nodes are asked: a tenant may have thousands that do not respond. */
+/** After this time (ms) of one request no more nodes are queried: a tenant may have thousands that do not respond. */
 const LONGEST = 30_000;
 const PATH = "/stats/summary?only_cpu_and_memory=true";
 /** Failures of one kubelet are logged once in this time. */
@@ -25,11 +25,11 @@ interface Held {
   readonly summary: Promise<Summary | string>;
 }
 
-/** What kubelets answered lately, by name of the node. One question for many who ask within fifteen seconds. */
+/** What kubelets returned lately, by name of the node. One question for many who ask within fifteen seconds. */
 const held = new WeakMap<Cluster, Map<string, Held>>();
 const logged = new WeakMap<Cluster, Map<string, number>>();
 
-/** The summaries of real nodes, by name; a text says why there is none. Only the given nodes are asked. */
+/** The summaries of real nodes, by name; a text says why there is none. Only the given nodes are queried. */
 export async function scrape(
   cluster: Cluster,
   nodes: readonly KubeObject[],

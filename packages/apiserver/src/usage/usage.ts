@@ -16,7 +16,7 @@ const API_VERSION = `${USAGE_GROUP}/${USAGE_VERSION}`;
 /** What was found. */
 export interface Used {
   readonly items: readonly KubeObject[];
-  /** Why something of what was asked for is missing. */
+  /** Why something of what was requested is missing. */
   readonly why: string | undefined;
 }
 
@@ -68,7 +68,7 @@ async function podUsage(call: Call, query: URLSearchParams): Promise<Used> {
       if (samples.size === 0) why ??= UNDECLARED;
       return samples.size === 0 ? [] : [podMetrics(pod, samples)];
     }
-    const summary = summaries.get(node.metadata.name) ?? "it was not asked";
+    const summary = summaries.get(node.metadata.name) ?? "it was not queried";
     if (typeof summary === "string") {
       why ??= `what pods on node ${node.metadata.name} use is not known: ${summary}`;
       return [];
@@ -99,7 +99,7 @@ async function nodeUsage(call: Call, query: URLSearchParams): Promise<Used> {
       const amount = declared.get(name) ?? { cpu: 0, memory: 0 };
       return [nodeMetrics(node, { time: cluster.clock.now(), amount })];
     }
-    const summary: Summary | string = summaries.get(name) ?? "it was not asked";
+    const summary: Summary | string = summaries.get(name) ?? "it was not queried";
     if (typeof summary === "string") why ??= `what node ${name} uses is not known: ${summary}`;
     else if (summary.node) return [nodeMetrics(node, summary.node)];
     return [];

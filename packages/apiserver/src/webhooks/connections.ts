@@ -28,8 +28,8 @@ interface Answer {
 }
 
 /**
- * Kept HTTPS connections, one pool per authority: what one caBundle vouches for is not asked with another. HTTP/1.1, as
- * kube-apiserver's.
+ * Kept HTTPS connections, one pool per authority: what one caBundle vouches for is not called with another. HTTP/1.1,
+ * as kube-apiserver's.
  */
 export class Connections {
   readonly #agents = new Map<string, Agent>();

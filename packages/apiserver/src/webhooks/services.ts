@@ -11,7 +11,7 @@ const SERVICE_NAME = "kubernetes.io/service-name";
 
 /**
  * Where a Service is reached from here. There is no service network in this process, so the address is that of a ready
- * endpoint, or of the name that an ExternalName Service stands for. Throws what kube-apiserver's resolver says.
+ * endpoint, or of the name that an ExternalName Service represents. Throws what kube-apiserver's resolver says.
  */
 export function resolveService(
   { name: cluster, store }: Pick<ClusterView, "name" | "store">,

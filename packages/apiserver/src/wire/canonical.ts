@@ -8,7 +8,7 @@ import { structOf, type Field, type Tables } from "./tables.ts";
 /**
  * Gives a built-in object the form that kube-apiserver's decoder, defaults and encoder give it: without fields its kind
  * does not have and without empty optional ones, with defaults, with what is said even when empty, quantities and times
- * in their canonical form. Objects of kinds without a table stay as they are. Changes it in place.
+ * in their canonical form. Objects of kinds without a table remain as they are. Changes it in place.
  */
 export function canonical(tables: Tables, object: Json): void {
   const struct = structOf(String(object["apiVersion"] as string), String(object["kind"] as string));
@@ -27,9 +27,9 @@ export function canonicalMetadata(tables: Tables, metadata: Json): void {
 export function blankOf(tables: Tables, { apiVersion, kind }: KubeObject): KubeObject | undefined {
   const struct = structOf(apiVersion, kind);
   if (struct === undefined || !tables.byName(struct)) return undefined;
-  const blank: Json = { apiVersion, kind, metadata: {} };
-  settle({ tables, rules: {} }, struct, blank);
-  return blank as unknown as KubeObject;
+  const empty: Json = { apiVersion, kind, metadata: {} };
+  settle({ tables, rules: {} }, struct, empty);
+  return empty as unknown as KubeObject;
 }
 
 /** The same for one field of it, which may be missing yet. */
@@ -59,8 +59,8 @@ function settle(known: Known, struct: string, value: Json): void {
   for (const field of fields.values()) {
     const child = value[field.name];
     if (child === undefined) {
-      const blank = zeroOf(known, field);
-      if (blank !== undefined) value[field.name] = blank;
+      const empty = zeroOf(known, field);
+      if (empty !== undefined) value[field.name] = empty;
     } else if (field.name !== "managedFields") value[field.name] = settled(known, field, child);
   }
 }
@@ -82,9 +82,9 @@ function isEmpty(value: unknown, { shape, always, type }: Field): boolean {
 function zeroOf(known: Known, { name, shape, type, pointer, always }: Field): unknown {
   if (shape !== "one" || pointer) return always ? null : undefined;
   if (type.includes(".")) {
-    const blank: Json = {};
-    settle(known, type, blank);
-    return blank;
+    const empty: Json = {};
+    settle(known, type, empty);
+    return empty;
   }
   // Structs with texts of their own are said even when the field is optional.
   if (type === "Time" || type === "MicroTime") return name === "creationTimestamp" ? undefined : null;

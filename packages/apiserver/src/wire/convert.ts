@@ -4,7 +4,7 @@ import { structOf, type Field, type Tables } from "./tables.ts";
 
 /**
  * Why a strategic merge made no object of its kind, in the words of Go's converter from maps to structs, which are not
- * those of its decoder; undefined when it did. The fields are looked at in the order of the struct, as the converter
+ * those of its decoder; undefined when it did. The fields are read in the order of the struct, as the converter
  * does.
  */
 export function conversionProblem(

@@ -2,7 +2,7 @@ import { extended } from "../bounds.ts";
 import { isRecord } from "../json/json.ts";
 import { structOf, type Field, type Tables } from "./tables.ts";
 
-/** Where a value stands: the struct that has the field, and the field's path from the root. */
+/** Where a value is: the struct that has the field, and the field's path from the root. */
 interface Place {
   readonly struct: string;
   readonly path: string;
@@ -38,8 +38,8 @@ export function decodingProblem(tables: Tables, object: { apiVersion?: unknown; 
 }
 
 /**
- * Go's decoder goes on after a value of another type; what a type's own decoder refuses ends it, and is reported before
- * all others.
+ * Go's decoder continues after a value of another type; what a type's own decoder refuses ends it, and is reported
+ * before all others.
  */
 function worst(problems: Iterable<string | undefined>): string | undefined {
   let first: string | undefined;
@@ -56,7 +56,7 @@ export function metadataProblem(tables: Tables, metadata: unknown): string | und
   return isRecord(metadata) ? structProblem(tables, "meta.ObjectMeta", { value: metadata, path: "" }) : undefined;
 }
 
-/** What is wrong with a value of a type of its own (times, quantities…) that stands nowhere in particular. */
+/** What is wrong with a value of a type of its own (times, quantities…) that is nowhere in particular. */
 export function decodingValue(type: string, value: unknown): string | undefined {
   return ownProblem(type, { value, place: undefined });
 }

@@ -5,14 +5,14 @@ const ZEROS: Readonly<Record<string, unknown>> = { string: "", bool: false, Quan
 
 /**
  * A struct as kube-apiserver shows it where it shows its own form of an object instead of the wire's: every field, by
- * its Go name, in the order of the struct. Structs of the meta group look as they do on the wire.
+ * its Go name, in the order of the struct. Structs of the meta group have the form of the wire.
  */
 export function internalForm(tables: Tables, struct: string, value: unknown): unknown {
   const fields = struct.startsWith("meta.") ? undefined : tables.flat(struct);
   if (!fields) return value ?? null;
   const given = record(value);
   const shown = fields.map((field): Json => {
-    // Metadata stands in the struct itself.
+    // Metadata is in the struct itself.
     if (field.type === "meta.ObjectMeta") return record(given[field.name]);
     return { [goName(field.name)]: fieldForm(tables, field, given[field.name] ?? undefined) };
   });

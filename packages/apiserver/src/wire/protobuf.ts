@@ -30,7 +30,7 @@ export function readProtobuf(tables: Tables, bytes: Buffer): Json {
   return { apiVersion, kind, ...message(tables, struct, raw) };
 }
 
-/** Definitions have a table for this alone: what they hold is judged by their schema. */
+/** CRDs have a table for this alone: what they hold is judged by their schema. */
 function structOnWire(apiVersion: string, kind: string): string | undefined {
   const isDefinition = apiVersion === "apiextensions.k8s.io/v1" && kind === "CustomResourceDefinition";
   return isDefinition ? "definition.CustomResourceDefinition" : structOf(apiVersion, kind);
@@ -71,7 +71,7 @@ function* entries(bytes: Buffer): Generator<Entry> {
 }
 
 function bytesOf({ value }: Entry): Buffer {
-  if (typeof value === "bigint") throw new Error("a number stands where a message should");
+  if (typeof value === "bigint") throw new Error("a number is where a message should");
   return value;
 }
 

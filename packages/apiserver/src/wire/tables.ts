@@ -11,7 +11,7 @@ function linesOf(struct: string): Readonly<Record<string, string>> {
 
 /** One field of a built-in struct. */
 export interface Field {
-  /** "" when the fields of `type` stand in the struct itself. */
+  /** "" when the fields of `type` are in the struct itself. */
   readonly name: string;
   readonly number: number;
   /** "string", "int32", "core.PodSpec"… without list and map marks. */
@@ -25,7 +25,7 @@ export interface Field {
   readonly always: boolean;
 }
 
-/** The structs of the built-in kinds, read when first asked for. */
+/** The structs of the built-in kinds, read when first requested. */
 export class Tables {
   readonly #read = new Map<string, readonly Field[]>();
   readonly #byName = new Map<string, ReadonlyMap<string, Field>>();

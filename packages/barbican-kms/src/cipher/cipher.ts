@@ -51,7 +51,7 @@ export function decrypt(key: Uint8Array, { ciphertext, keyId, annotations }: Enc
     if (algorithm === undefined || Buffer.from(algorithm).toString() === GCM)
       return authenticated(key, keyId, Buffer.from(ciphertext));
   } catch {
-    // The reason would help an attacker who changes data and looks at the error.
+    // The reason would help an attacker who changes data and reads the error.
   }
   const wasOurs = algorithm !== undefined;
   throw new CausewayError(

@@ -50,7 +50,7 @@ describe("the keys of Barbican", () => {
     expect(reads).toBe(2);
   });
 
-  it("stay usable for a time while Barbican is away, and no longer", async () => {
+  it("remain usable for a time while Barbican is away, and no longer", async () => {
     await keys.get(ID);
     failure = away;
     await clock.advance(599_000);
@@ -61,7 +61,7 @@ describe("the keys of Barbican", () => {
     expect(await keys.get(ID)).toEqual(KEY);
   });
 
-  it("that are held are used at once or after a second while Barbican does not respond, and asked for in pauses", async () => {
+  it("that are held are used at once or after a second while Barbican does not respond, and requested in pauses", async () => {
     await keys.get(ID);
     await clock.advance(61_000);
     stuck = true;
@@ -112,7 +112,7 @@ describe("the keys of Barbican", () => {
     expect(await keys.get(ID)).toEqual(KEY);
   });
 
-  it("stay after one response that Barbican does not have them, when the next has them", async () => {
+  it("remain after one response that Barbican does not have them, when the next has them", async () => {
     await keys.get(ID);
     for (let i = 0; i < 3; i++) {
       failure = notFound;
@@ -168,7 +168,7 @@ describe("the keys of Barbican", () => {
     await expect(keys.get(ID)).rejects.toMatchObject({ code: "KMS_KEY_INVALID" });
   });
 
-  it.each(["", "key1", "../../v1/secrets", `${ID}/../x`])("of the id %j are never asked for", async (id) => {
+  it.each(["", "key1", "../../v1/secrets", `${ID}/../x`])("of the id %j are never requested", async (id) => {
     await expect(keys.get(id)).rejects.toMatchObject({ code: "KMS_KEY_NOT_FOUND" });
     expect(reads).toBe(0);
   });

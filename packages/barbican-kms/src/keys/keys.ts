@@ -103,7 +103,7 @@ export function createKeys(options: KeysOptions): Keys {
     },
   };
 
-  /** The key that is read, or the held one when that takes too long; the reading goes on. */
+  /** The key that is read, or the held one when that takes too long; the reading continues. */
   async function atMost(read: Promise<Uint8Array>, key: Uint8Array): Promise<Uint8Array> {
     const done = new AbortController();
     const late = clock.sleep(FETCH_TIMEOUT, done.signal).then(

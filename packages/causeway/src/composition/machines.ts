@@ -80,7 +80,7 @@ export interface NamespaceOptions extends LaunchOptions {
   readonly real?: boolean;
 }
 
-/** How often to look for a namespace, and after how long without one to say so, in milliseconds. */
+/** How often to search for a namespace, and after how long without one to say so, in milliseconds. */
 const namespacePause = 250;
 const namespacePatience = 30_000;
 

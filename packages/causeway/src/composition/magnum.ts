@@ -23,9 +23,9 @@ interface MagnumContext {
 const HOST = "127.0.0.1";
 
 /**
- * The Magnum API of `causeway up`: on loopback, at a port that stays over restarts, and in the catalog of the simulated
- * cloud. Undefined on a real cloud, whose catalog is its operators' affair: there `causeway run magnum-api` is what
- * they run.
+ * The Magnum API of `causeway up`: on loopback, at a port that remains over restarts, and in the catalog of the
+ * simulated cloud. Undefined on a real cloud, whose catalog is its operators' affair: there `causeway run magnum-api`
+ * is what they run.
  */
 export async function magnumOfSystem(cloud: ChosenCloud, using: MagnumContext): Promise<Magnum | undefined> {
   if (!cloud.simulator) return undefined;

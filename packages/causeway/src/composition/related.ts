@@ -3,7 +3,7 @@ import { classKeyOf, type Related } from "@causeway/cluster-api";
 import { CausewayError } from "@causeway/foundation";
 import type { KubernetesClient } from "@causeway/kubernetes";
 
-/** What Cluster API's rules of admission read, from the API server. `client` is asked when something is read. */
+/** What Cluster API's rules of admission read, from the API server. `client` is called when something is read. */
 export function relatedBy(client: () => KubernetesClient | undefined): Related {
   const opened = (): KubernetesClient => {
     const found = client();

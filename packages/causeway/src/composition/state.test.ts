@@ -39,7 +39,7 @@ test.each([
   ["of a newer version", '{"version":99}', "STATE_TOO_NEW"],
   ["damaged", '{"version', "STATE_UNREADABLE"],
   ["of something else", '{"name":"x"}', "STATE_UNREADABLE"],
-])("a state folder %s is refused and stays as it is", (_, text, expected) => {
+])("a state folder %s is refused and remains as it is", (_, text, expected) => {
   openState(dir);
   writeFileSync(join(dir, "state.json"), text);
   expect(() => openState(dir)).toThrow(code(expected));

@@ -18,7 +18,7 @@ export interface Started {
 
 /**
  * How another program of this machine starts this command: by the `causeway` on PATH where that is this installation
- * (its link stays when a new version is installed), else by the launcher next to the script, else by Node.
+ * (its link remains when a new version is installed), else by the launcher next to the script, else by Node.
  */
 export function ownCommand({ script, execPath, path }: Started): OwnCommand {
   const real = script === undefined ? undefined : realOf(script);

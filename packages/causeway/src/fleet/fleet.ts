@@ -40,7 +40,7 @@ const retryLater = { after: 2_000 };
 
 /**
  * One cloud controller manager for each workload cluster on OpenStack, all in this process, each with clients of its
- * own. When a cluster is deleted its Services' load balancers go first, while its API still stands.
+ * own. When a cluster is deleted its Services' load balancers go first, while its API still serves.
  */
 export function createFleet(options: FleetOptions): { run(signal: AbortSignal): Promise<void> } {
   const { informers, remoteClusters, clock, log } = options;
@@ -49,7 +49,7 @@ export function createFleet(options: FleetOptions): { run(signal: AbortSignal): 
   const controlPlanes = informers.for(HostedControlPlane);
   const secrets = informers.for(Secret, { labelSelector: labels.clusterName });
   const members = new Map<string, Member>();
-  /** Clusters of which a Secret was written since their member was looked at. */
+  /** Clusters of which a Secret was written since their member was checked. */
   const changed = new Set<string>();
 
   const reconcile = async (key: ObjectKey, signal: AbortSignal) => {

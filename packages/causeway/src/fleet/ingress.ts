@@ -50,7 +50,7 @@ export interface MemberIngresses {
   release(signal: AbortSignal): Promise<void>;
 }
 
-/** Milliseconds between two looks whether they are gone. */
+/** Milliseconds between two checks whether they are gone. */
 const PAUSES = { base: 500, cap: 10_000, factor: 1.5 } as const;
 
 /**
@@ -97,7 +97,7 @@ const providerOf = (ofServices: string | undefined): string | undefined =>
 
 /** Where Ingresses and Gateways are deleted. */
 export interface ReleaseIngressesOptions {
-  /** Of the workload cluster. What is left is read from them: a tenant's objects may be many, and stay for long. */
+  /** Of the workload cluster. What is left is read from them: a tenant's objects may be many, and remain for long. */
   readonly informers: Informers;
   readonly clock: Clock;
   readonly log: Log;

@@ -1,6 +1,6 @@
 /**
  * Breaks the paragraphs of a help text at the terminal's width. Lines that begin with a blank (options, examples) are
- * laid out already, and paragraphs that fit are, too: both stay as they are.
+ * laid out already, and paragraphs that fit are, too: both remain as they are.
  */
 export function wrapHelp(text: string, width: number): string {
   return paragraphsOf(text)

@@ -73,7 +73,7 @@ describe("a control plane with Keystone", () => {
       });
   });
 
-  it("stays reachable for its own identities while Keystone is away", async () => {
+  it("remains reachable for its own identities while Keystone is away", async () => {
     simulator.setFaults(() => ({ when: "before", cut: true }));
     const own = createClient(loadKubeconfig({ text: await tenant.kubeconfig() }));
     clients.push(own);

@@ -7,7 +7,7 @@ import { detach } from "./attachment.ts";
 const volume = (status: string, servers: readonly string[]) =>
   ({ id: "v", status, attachments: servers.map((server_id) => ({ server_id })) }) as unknown as Volume;
 
-test("a detachment whose answer was lost late is waited for, and not taken for one that is stuck", async () => {
+test("a detachment whose answer was lost late is waited for, and not mistaken for one that is stuck", async () => {
   const clock = new VirtualClock();
   const calls: string[] = [];
   const handlers = new Set<(change: { object: Volume }) => void>();

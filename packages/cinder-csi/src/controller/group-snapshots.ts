@@ -62,7 +62,7 @@ async function known<T>(work: Promise<T>): Promise<T> {
     if (!isOpenStackNotFound(error)) throw error;
     throw new CausewayError("CSI_FAILED_PRECONDITION", "This cloud has no group snapshots of volumes.", {
       cause: error,
-      hint: "Set consistency: volume in the VolumeGroupSnapshotClass for snapshots that are taken one after the other.",
+      hint: "Set consistency: volume in the VolumeGroupSnapshotClass for snapshots that are created one after the other.",
     });
   }
 }

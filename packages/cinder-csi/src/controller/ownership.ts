@@ -194,7 +194,9 @@ class Checks {
   }
 }
 
-/** A backup that cannot be read is not taken for one that does not exist: the call would delete it without a check. */
+/**
+ * A backup that cannot be read is not mistaken for one that does not exist: the call would delete it without a check.
+ */
 async function snapshotOrBackup({ cloud }: StorageCloud, id: string, signal: AbortSignal) {
   const { snapshots, backups } = cloud.blockStorage;
   const snapshot = await snapshots.find(id, { signal });

@@ -3,8 +3,9 @@ import type { GroupSnapshot, Volume, VolumeGroup, VolumeGroupType, VolumeSnapsho
 import { DESCRIPTION } from "../names.ts";
 
 /**
- * How the snapshots of several volumes are taken. "group": by one Cinder group snapshot, of the same instant. "volume":
- * one after the other, so that each volume is consistent as after a crash, and they are not consistent with each other.
+ * How the snapshots of several volumes are created. "group": by one Cinder group snapshot, of the same instant.
+ * "volume": one after the other, so that each volume is consistent as after a crash, and they are not consistent with
+ * each other.
  */
 export type Consistency = "group" | "volume";
 
@@ -56,7 +57,7 @@ export interface GroupSnapshotView {
   readonly now: number;
 }
 
-/** The volumes that a group snapshot is taken of; undefined stands for one that the project does not have. */
+/** The volumes of a group snapshot; undefined represents one that the project does not have. */
 export interface Sources {
   readonly volumes: readonly (Volume | undefined)[];
   /** Of the first volume, with its type. */

@@ -206,7 +206,7 @@ export interface SnapshotPage {
   readonly next: string;
 }
 
-/** What a ListSnapshots call requests. "" stands for no filter; `after` is the token of the page before. */
+/** What a ListSnapshots call requests. "" represents no filter; `after` is the token of the page before. */
 export interface SnapshotQuery {
   readonly snapshotId: string;
   readonly volumeId: string;

@@ -47,7 +47,7 @@ describe("devices of Cinder volumes", () => {
     expect(await findDevice({ ...search, fallback: () => Promise.resolve("/dev/sdz") }, id)).toBe("/dev/sdz");
   });
 
-  test.runIf(existsSync("/dev/loop0"))("are not taken from a link that leads to another volume's device", async () => {
+  test.runIf(existsSync("/dev/loop0"))("are not read from a link that leads to another volume's device", async () => {
     // A device that udev has not linked again after another volume got its name.
     symlinkSync("/dev/loop0", join(dir, "virtio-0e3a5b6c-1111-4000-8"));
     mkdirSync(join(dir, "class/block/loop0"), { recursive: true });

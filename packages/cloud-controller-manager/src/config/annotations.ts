@@ -50,7 +50,7 @@ export const annotations = {
   class: {
     key: `${prefix}class`,
     form: "text",
-    meaning: "The [LoadBalancerClass] of cloud.conf from which networks and subnets are taken.",
+    meaning: "The [LoadBalancerClass] of cloud.conf from which networks and subnets are read.",
   },
   networkId: {
     key: `${prefix}network-id`,
@@ -104,7 +104,7 @@ export const annotations = {
     key: `${prefix}keep-floatingip`,
     form: "flag",
     default: false,
-    meaning: "The floating IP stays in the project when the Service is deleted.",
+    meaning: "The floating IP remains in the project when the Service is deleted.",
   },
   hostname: {
     key: `${prefix}hostname`,
@@ -152,7 +152,7 @@ export const annotations = {
     key: `${prefix}timeout-member-connect`,
     form: "number",
     default: 5_000,
-    meaning: "Milliseconds until a member has taken a connection.",
+    meaning: "Milliseconds until a member has accepted a connection.",
   },
   timeoutMemberData: {
     key: `${prefix}timeout-member-data`,
@@ -164,7 +164,7 @@ export const annotations = {
     key: `${prefix}timeout-tcp-inspect`,
     form: "number",
     default: 0,
-    meaning: "Milliseconds to wait for more packets to look at.",
+    meaning: "Milliseconds to wait for more packets to inspect.",
   },
   flavorId: {
     key: `${prefix}flavor-id`,
@@ -230,7 +230,8 @@ export const annotations = {
     key: `${prefix}tags`,
     form: "list",
     added: true,
-    meaning: "Tags of load balancer and listeners in addition to ours. Those that leave the list stay on the objects.",
+    meaning:
+      "Tags of load balancer and listeners in addition to ours. Those that leave the list remain on the objects.",
   },
   xForwardedPort: {
     key: `${prefix}x-forwarded-port`,

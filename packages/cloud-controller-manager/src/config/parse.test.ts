@@ -134,7 +134,7 @@ request-timeout = 5s
     [
       "an unknown provider",
       "[LoadBalancer]\nlb-provider = acme",
-      'lb-provider "acme" is not known here; it is taken to be like amphora',
+      'lb-provider "acme" is not known here; it is treated like amphora',
     ],
     [
       "a class without a name",

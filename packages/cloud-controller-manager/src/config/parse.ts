@@ -36,6 +36,9 @@ const defaults = defaultCloudConfig();
 /**
  * Everything of a cloud.conf but [Global]; OS_CCM_REGIONAL comes from the environment. Throws INI_INVALID, and
  * CLOUD_CONF_INVALID for a value that cannot be what it is meant to be. No message has a value of [Global].
+ * @example
+ * const { config, warnings } = parseControllerConfig("[LoadBalancer]\nlb-provider = ovn");
+ * config.loadBalancer.provider; // "ovn"
  */
 export function parseControllerConfig(
   text: string,
@@ -132,7 +135,7 @@ function chosen(
     warnings.push(`lb-method "${asked}" is none of ${methods.join(", ")}; the provider's own is used`);
   const provider = given(section, "lb-provider");
   if (provider !== undefined && !providers.includes(provider))
-    warnings.push(`lb-provider "${provider}" is not known here; it is taken to be like amphora`);
+    warnings.push(`lb-provider "${provider}" is not known here; it is treated like amphora`);
   const flavorId = given(section, "flavor-id");
   const availabilityZone = given(section, "availability-zone");
   return {

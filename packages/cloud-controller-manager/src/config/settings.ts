@@ -30,7 +30,7 @@ const placement: Readonly<Record<string, Setting>> = {
 
 /**
  * Every section and key of cloud.conf: the source of the warnings about unknown ones, and of
- * docs/reference/cloud-conf.md. A section without keys is another program's and is not looked at.
+ * docs/reference/cloud-conf.md. A section without keys is another program's and is not read.
  */
 export const settings: Readonly<Record<string, Readonly<Record<string, Setting>> | undefined>> = {
   Global: {
@@ -69,7 +69,7 @@ export const settings: Readonly<Record<string, Readonly<Record<string, Setting>>
     "cert-file": { form: "path", meaning: "A client certificate for the cloud." },
     "key-file": { form: "path", meaning: "The key of the client certificate." },
     "use-clouds": { form: "flag", default: "false", meaning: "Credentials come from a clouds.yaml." },
-    "clouds-file": { form: "path", default: "where the openstack client looks", meaning: "That clouds.yaml." },
+    "clouds-file": { form: "path", default: "the default of the openstack client", meaning: "That clouds.yaml." },
     cloud: { form: "text", meaning: "The entry of clouds.yaml." },
     "application-credential-id": { form: "text", meaning: "An application credential, by id." },
     "application-credential-name": { form: "text", meaning: "An application credential, by its name and its user." },
@@ -94,7 +94,7 @@ export const settings: Readonly<Record<string, Readonly<Record<string, Setting>>
     "search-order": {
       form: "list: configDrive, metadataService",
       default: "configDrive,metadataService",
-      meaning: "Where a server's id is looked for.",
+      meaning: "Where a server's id is read.",
     },
     "request-timeout": {
       form: "duration",

@@ -9,7 +9,7 @@ export class NodeSyncs {
   readonly #clock: Clock;
   readonly #latency: HistogramMetric | undefined;
   /**
-   * Since when (ms since the epoch), and since which change, a Service's load balancer has not all nodes; by the
+   * Since when (ms since the epoch), and since which change, a Service's load balancer does not have all nodes; by the
    * Service's key.
    */
   readonly #since = new Map<string, { readonly at: number; readonly change: number }>();
@@ -31,7 +31,7 @@ export class NodeSyncs {
     for (const key of keys.map(textOf)) this.#since.set(key, this.#since.get(key) ?? since);
   }
 
-  /** What waits for something has not got its nodes. */
+  /** What waits for something does not have its nodes yet. */
   measured(reconcile: Reconcile): Reconcile {
     if (this.#latency === undefined) return reconcile;
     return async (key, signal) => {

@@ -69,7 +69,7 @@ export function createNodeController(options: NodeControllerOptions): { run(sign
     },
     failed: (_observed, _plan, step, error) => ({
       status: undefined,
-      // Another writer was faster: the next look settles it.
+      // Another writer was faster: the next reconcile settles it.
       events: isConflict(error)
         ? []
         : [{ type: "Warning", reason: "NodeSyncFailed", message: `${step.type}: ${messageOf(error)}` }],
@@ -82,7 +82,7 @@ export function createNodeController(options: NodeControllerOptions): { run(sign
   const serverChanges: Source = (enqueue) =>
     watch.servers.onChange(({ object, previous }) => {
       keysOf(object.id, object.name).forEach(enqueue);
-      // A server that had a node's name no longer stands in its way.
+      // A server that had a node's name no longer blocks it.
       if (previous && previous.name !== object.name) keysOf(previous.id, previous.name).forEach(enqueue);
     });
   const portChanges: Source = (enqueue) =>

@@ -2,7 +2,7 @@ import type { Clock } from "@causeway/foundation";
 import type { Node } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch, Server } from "@causeway/openstack";
 
-/** Looks at the cloud that count as several are at least this many milliseconds apart. */
+/** Reads of the cloud that count as several are at least this many milliseconds apart. */
 export const denialPause = 5_000;
 /** A Node is deleted after the cloud has denied its server in this many fresh lists. */
 export const denialsNeeded = 3;
@@ -15,7 +15,7 @@ interface Denied {
 
 /**
  * Counts in how many fresh lists a node's server was missing. A list that fails counts nothing: a cloud that is away
- * denies nothing. Heartbeats that come between two looks do not make them more.
+ * denies nothing. Heartbeats that come between two reads do not make them more.
  */
 export class Denials {
   readonly #denied = new Map<string, Denied>();
@@ -31,7 +31,7 @@ export class Denials {
 
   /**
    * Asks for the server itself, once all lists that were needed lacked it: a list can be empty for other reasons. A
-   * server that is there after all is taken in, and the count begins again.
+   * server that is there after all is accepted, and the count begins again.
    */
   async confirm(node: Node, serverId: string, signal: AbortSignal): Promise<number> {
     const found = await this.#cloud.compute.servers.find(serverId, { signal });

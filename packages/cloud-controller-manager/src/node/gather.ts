@@ -26,7 +26,7 @@ export interface Observed {
   /** The server's flavor, when Nova returns only its id. */
   readonly flavor: Flavor | undefined;
   readonly region: string;
-  /** In how many looks in a row, each at a fresh and healthy list, the server was not there. */
+  /** In how many reads in a row, each at a fresh and healthy list, the server was not there. */
   readonly denials: number;
   /** Its kubelet fell silent lately: its server may just have stopped or gone. */
   readonly doubtful: boolean;
@@ -59,7 +59,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
   await Promise.all([watch.servers.start(signal), watch.ports.start(signal)]);
   const known = parseProviderId(node.spec?.providerID);
   const doubtful = known !== undefined && from.notReadyTracker.isFresh(node);
-  // A server that is missing already is looked for by who counts its denials.
+  // A server that is missing already is read again by the counter of its denials.
   if (doubtful && serversOf(watch, node).length > 0) await from.doubts.look([watch.servers], signal);
   const find = () => serversOf(watch, node);
   const denials = await denialsOf(from, { node, known, find }, signal);

@@ -1,7 +1,7 @@
 import type { Clock } from "@causeway/foundation";
 import type { Node } from "@causeway/kubernetes";
 
-/** For so long (ms) after a kubelet fell silent the cloud is asked what became of its server. */
+/** For so long (ms) after a kubelet fell silent the cloud is queried for its server. */
 const doubt = 120_000;
 
 /** Since when nodes are seen not to be Ready: their servers may just have stopped or gone. */

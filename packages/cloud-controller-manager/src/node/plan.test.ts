@@ -120,7 +120,7 @@ describe("a new Node", () => {
     ]);
   });
 
-  test("stays uninitialised with a warning when two servers have its name", () => {
+  test("remains uninitialised with a warning when two servers have its name", () => {
     expect(reasons(observed({ servers: [aServer("a"), aServer("b")] }))).toEqual(["AmbiguousServer"]);
   });
 
@@ -201,7 +201,7 @@ describe("a Node of a server", () => {
     expect(plan(observed({ node, servers: [], denials: 9 }), now).steps).toEqual([]);
   });
 
-  test("whatever it starts from, comes to rest, and a second look finds nothing to do", () => {
+  test("whatever it starts from, comes to rest, and a second reconcile finds nothing to do", () => {
     const taints = fc
       .subarray([uninitializedTaint, shutdownTaint, "mine"])
       .map((keys) => keys.map((key) => ({ key, effect: "NoSchedule" as const })));

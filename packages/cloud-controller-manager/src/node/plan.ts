@@ -171,7 +171,7 @@ export function labelValue(text: string): string {
     .replaceAll(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, "");
 }
 
-/** The kubelet's own Hostname stays where the cloud names none. */
+/** The kubelet's own Hostname remains where the cloud names none. */
 function withKubeletHostname(node: Node, addresses: readonly NodeAddress[]): NodeAddress[] {
   const own = node.status?.addresses?.find((a) => a.type === "Hostname");
   const named = addresses.some((a) => a.type === "Hostname");

@@ -35,7 +35,7 @@ export interface RouteControllerOptions {
 /** Changes that come within this time (ms) are one: nodes that join together are routed together. */
 const gathering = 1_000;
 
-/** All routes of the cluster are one thing to look at. */
+/** All routes of the cluster are one key to reconcile. */
 const everything: ObjectKey = { namespace: "", name: "routes" };
 
 /** Keeps routes to all nodes' pods on one router, and sets each Node's NetworkUnavailable condition. */
@@ -46,7 +46,10 @@ export function createRouteController(options: RouteControllerOptions): { run(si
   const deduplicator = new EventDeduplicator(events, clock);
   const from = { ...options, nodes, refusals };
   const using = { client: informers.client, cloud, watch, routerId, refusals, clock };
-  const syncs = options.metrics?.counter({ name: "route_controller_route_sync_total", help: "Looks at all routes" });
+  const syncs = options.metrics?.counter({
+    name: "route_controller_route_sync_total",
+    help: "Reconciliations of all routes",
+  });
   const pipeline: Pipeline<Observed, Step, readonly NodeWarning[]> = {
     gather(_key, signal) {
       syncs?.increment();

@@ -11,7 +11,7 @@ export interface NodeWarning {
   readonly event: PlannedEvent;
 }
 
-/** How long (ms) until a router that is not there is looked for again. */
+/** How long (ms) until a router that is not there is searched for again. */
 const resyncInterval = 60_000;
 
 /**
@@ -45,7 +45,7 @@ function routeOf({ destination, nexthop }: Wanted): Route[] {
   return nexthop === undefined ? [] : [{ destination, nexthop }];
 }
 
-/** Ours that lead nowhere any more. Where a node's next hop is not known just now, what there is stays. */
+/** Ours that lead nowhere any more. Where a node's next hop is not known just now, what there is remains. */
 function surplusRoutes(observed: Observed, routes: readonly Route[], wanted: readonly Wanted[]): readonly Route[] {
   const keys = new Set(wanted.flatMap(routeOf).map(routeKey));
   const unknown = new Set(wanted.filter((w) => w.nexthop === undefined).map((w) => w.destination));

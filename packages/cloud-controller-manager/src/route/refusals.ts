@@ -1,6 +1,6 @@
 import { backoff, type Backoff, type Clock } from "@causeway/foundation";
 
-/** Why the cloud refused something, and until when (ms since epoch) it is not asked again. */
+/** Why the cloud refused something, and until when (ms since epoch) it is not queried again. */
 export interface Refusal {
   readonly message: string;
   readonly until: number;
@@ -28,7 +28,7 @@ export class Refusals {
     this.#refused.delete(key);
   }
 
-  /** Those in force; one whose time is over is tried again, and stays in memory for its next delay. */
+  /** Those in force; one whose time is over is tried again, and remains in memory for its next delay. */
   standing(): ReadonlyMap<string, Refusal> {
     const now = this.#clock.now();
     for (const [key, { until }] of this.#refused) if (until + memory < now) this.#refused.delete(key);

@@ -3,7 +3,9 @@ import type { AddressPair, Route } from "@causeway/openstack";
 /** A port with all its allowed address pairs as they shall be. */
 export interface PairedPort {
   readonly id: string;
-  /** Of the port that the pairs were read from; a port that has changed since is left alone until the next look. */
+  /**
+   * Of the port that the pairs were read from; a port that has changed since is left alone until the next reconcile.
+   */
   readonly revision: number | undefined;
   readonly pairs: readonly AddressPair[];
 }

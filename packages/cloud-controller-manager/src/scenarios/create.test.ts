@@ -73,7 +73,7 @@ describe.each(providers)("a new Service on %s", (provider) => {
     expect(new Set(members.map((m) => m.name))).toEqual(new Set(["c-node-0", "c-node-1", "c-node-2"]));
   });
 
-  test("VIP and members stand where the nodes are, or where the Service says", async () => {
+  test("VIP and members are where the nodes are, or where the Service says", async () => {
     const { w, run } = stage();
     run({ provider });
     const { subnet } = w.infrastructure;
@@ -296,7 +296,7 @@ describe("a new Service", () => {
     expect(writes()).toEqual([]);
   });
 
-  test("a free floating IP of the project is attached; one in use is not taken from its port", async () => {
+  test("a free floating IP of the project is attached; one in use is not detached from its port", async () => {
     const { w, run, hears, writes } = stage();
     const [network] = await w.cloud.network.networks.all({ name: "public" });
     const made = await w.cloud.network.floatingIps.create({ floating_network_id: network?.id ?? "" });
@@ -350,7 +350,7 @@ describe("a new Service", () => {
     expect((await w.loadBalancers())[0]?.provider).toBe("amphora");
   });
 
-  test("on a cloud with OVN alone, that is asked for with its own method", async () => {
+  test("on a cloud with OVN alone, that is requested with its own method", async () => {
     const { w, cloud, run } = stage();
     withOctavia(cloud, "2.26", ["ovn"]);
     run({});

@@ -3,8 +3,8 @@ import { internal, os, refuse, setStage } from "./stage.ts";
 
 const stage = setStage(1);
 
-describe.each(["amphora", "ovn"])("a Service that goes on %s", (provider) => {
-  test("leaves its floating IP where it is to be kept, taken off", async () => {
+describe.each(["amphora", "ovn"])("a Service that is deleted on %s", (provider) => {
+  test("leaves its floating IP where it is to be kept, detached", async () => {
     const { w, run } = stage();
     run({ provider });
     await w.createService("web", {}, { [os("keep-floatingip")]: "true" });
@@ -45,7 +45,7 @@ describe.each(["amphora", "ovn"])("a Service that goes on %s", (provider) => {
     expect(await w.cloud.network.floatingIps.all()).toEqual([]);
   });
 
-  test("a cascading delete that is answered with 404 is done", async () => {
+  test("a cascading delete that gets 404 is done", async () => {
     const { w, cloud, run, messagesOf } = stage();
     run({ provider });
     await w.createService("web", {}, internal);

@@ -3,7 +3,7 @@ import { os, ownerOf, pause, setStage } from "./stage.ts";
 
 const stage = setStage(2);
 
-/** Octavia stamps its objects with whole seconds: what is changed twice within one looks the same. */
+/** Octavia stamps its objects with whole seconds: what is changed twice within one seems the same. */
 const anotherSecond = () => stage().skip(1_100);
 
 /** A Service with an amphora that uses whatever can be changed by hand. */

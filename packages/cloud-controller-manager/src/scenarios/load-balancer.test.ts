@@ -28,7 +28,7 @@ const exclude = (value: string | null) => ({
 });
 
 describe.each(["ovn", "amphora"])("a Service of type LoadBalancer on %s", (provider) => {
-  test("gets one load balancer by one POST and one floating IP; looked at again it costs nothing; it leaves nothing", async () => {
+  test("gets one load balancer by one POST and one floating IP; reconciled again it costs nothing; it leaves nothing", async () => {
     const { w, cloud, work } = await started();
     const before = cloud.inventory("demo");
     w.run({ provider });
@@ -251,7 +251,7 @@ describe("a Service of type LoadBalancer", () => {
     await w.served("web");
   });
 
-  test("that becomes a ClusterIP gives everything back and stays", async () => {
+  test("that becomes a ClusterIP gives everything back and remains", async () => {
     const { w, cloud } = await started(1);
     w.run({ provider: "ovn" });
     await w.joinAll();

@@ -78,7 +78,7 @@ describe("Nodes of the cloud controller", () => {
     );
   });
 
-  test("whose kubelet falls silent are looked at at once: what became of the server is known long before the next list", async () => {
+  test("whose kubelet falls silent are read at once: what became of the server is known long before the next list", async () => {
     const { w, cloud } = await start({
       prefix: "n",
       servers: 2,
@@ -203,7 +203,7 @@ describe("Nodes of the cloud controller", () => {
     cloud.setDelay("request.load-balancer", 0);
   });
 
-  test("stay though lists lack their server for a while: only three denials in a row are believed", async () => {
+  test("remain though lists lack their server for a while: only three denials in a row are believed", async () => {
     const { w, cloud } = await started(1);
     const speed = 20;
     let gone = false;
@@ -223,14 +223,14 @@ describe("Nodes of the cloud controller", () => {
     });
     const silence = { status: { conditions: [{ type: "Ready", status: "Unknown" }] } };
     await w.client.patch(Node, key("n-node-0"), { type: "merge", body: silence }, { subresource: "status" });
-    await w.until("looks enough", async () => (after >= 3 ? true : undefined));
+    await w.until("enough reconciles", async () => (after >= 3 ? true : undefined));
     await pause(300);
     expect(await w.client.find(Node, key("n-node-0"))).toBeDefined();
     gone = true;
     await w.until("its end", async () => ((await w.client.find(Node, key("n-node-0"))) ? undefined : true));
   });
 
-  test("stay while lists are empty and their server is returned by its id", async () => {
+  test("remain while lists are empty and their server is returned by its id", async () => {
     const { w, cloud } = await started(1);
     w.run({}, { clock: fastClock(100) });
     await w.joinAll();
@@ -253,7 +253,7 @@ describe("Nodes of the cloud controller", () => {
     await w.until("its end", async () => ((await w.client.find(Node, key("n-node-0"))) ? undefined : true));
   });
 
-  test("stay while the cloud is away", async () => {
+  test("remain while the cloud is away", async () => {
     const { w, cloud } = await started(1);
     w.run({}, { clock: fastClock(50) });
     await w.joinAll();

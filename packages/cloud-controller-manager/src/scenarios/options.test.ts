@@ -48,7 +48,7 @@ describe("a new Service", () => {
     expect((await poolsOf()).map((p) => p.protocol)).toEqual(["PROXYV2", "UDP"]);
   });
 
-  test("a certificate that Barbican has not fails before the load balancer; one that it has is used", async () => {
+  test("a certificate that Barbican does not have fails before the load balancer; one that it has is used", async () => {
     const { w, run, hears, writes } = stage();
     run({ provider: "amphora" });
     writes();

@@ -10,7 +10,7 @@ import { SLOW } from "./stage.ts";
 export interface OwnWorld {
   readonly w: World;
   readonly cloud: Simulator;
-  /** Writes, and reads of single objects, since it was last asked. */
+  /** Writes, and reads of single objects, since it was last read. */
   readonly work: () => string[];
 }
 

@@ -39,7 +39,7 @@ async function started(options: { servers?: number; atomic?: boolean } = {}): Pr
   return { w, cloud, routes, work };
 }
 
-/** What the test asks itself has the same name: it is left out by asking between two looks only. */
+/** What the test asks itself has the same name: it is left out by asking between two checks only. */
 function isOfRoutes(route: string): boolean {
   return /^(PUT|POST|DELETE) \/(routers|ports)|^GET \/(routers|ports)\/ID/.test(route);
 }
@@ -145,7 +145,7 @@ describe("routes of the cloud controller", () => {
     expect(work()).toEqual([]);
   });
 
-  test("of others outside the cluster's addresses stay; those inside that lead to no node go", async () => {
+  test("of others outside the cluster's addresses remain; those inside that lead to no node go", async () => {
     const { w, routes } = await started();
     const foreign = { destination: "192.168.7.0/24", nexthop: "10.77.0.250" };
     const blackhole = { destination: "10.244.99.0/24", nexthop: "10.77.0.251" };

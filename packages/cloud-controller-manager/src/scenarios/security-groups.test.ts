@@ -135,7 +135,7 @@ describe("a Service's security group", () => {
     await until(w, "both nodes", async () => String(await bearers(w)) === "0,1");
   });
 
-  test("is put on a node that joins and taken off one that leaves", async () => {
+  test("is put on a node that joins and removed from one that leaves", async () => {
     const { w } = await started(2);
     w.run({ provider: "amphora", ...managed });
     await w.joinAll();

@@ -75,15 +75,15 @@ describe("a load balancer that Services share", () => {
   test("a port of the other's is refused before anything is changed, whatever speaks on it", async () => {
     const { w, share, hears, writes } = await owned({ provider: "amphora" });
     await w.createService("b", { ports: [tcp(80)] }, share);
-    expect(await hears("b", "SyncLoadBalancerFailed")).toMatch(/TCP 80 .* taken/);
+    expect(await hears("b", "SyncLoadBalancerFailed")).toMatch(/TCP 80 .* in use/);
     await w.createService("http", { ports: [tcp(80)] }, { ...share, [os("x-forwarded-for")]: "true" });
-    expect(await hears("http", "SyncLoadBalancerFailed")).toMatch(/HTTP 80 .* taken/);
+    expect(await hears("http", "SyncLoadBalancerFailed")).toMatch(/HTTP 80 .* in use/);
     expect(writes()).toEqual([]);
     await w.remove("b");
     await w.remove("http");
   });
 
-  test("stays when its owner goes, without the owner's parts; the last one takes it along", async () => {
+  test("remains when its owner goes, without the owner's parts; the last one takes it along", async () => {
     const { w, share, lb } = await owned();
     await w.createService("b", { ports: [tcp(81)] }, share);
     await w.served("b");
@@ -98,7 +98,7 @@ describe("a load balancer that Services share", () => {
     expect(await w.cloud.network.floatingIps.all()).toEqual([]);
   });
 
-  test("is not taken over by a copy of its Service with id and address in another cluster, nor deleted with it", async () => {
+  test("is not adopted by a copy of its Service with id and address in another cluster, nor deleted with it", async () => {
     const { w, run } = stage();
     const first = run({ provider: "ovn" });
     await w.createService("a", { ports: [tcp(80)] });
@@ -114,7 +114,7 @@ describe("a load balancer that Services share", () => {
     const before = await treeOf(w, lb?.id ?? "");
     stage().writes();
     const stranger = run({ provider: "ovn" }, { clusterName: "stranger" });
-    expect(await stage().hears("a", "SyncLoadBalancerFailed")).toMatch(/TCP 80 .* taken by another Service/);
+    expect(await stage().hears("a", "SyncLoadBalancerFailed")).toMatch(/TCP 80 .* in use by another Service/);
     await pause(200);
     expect((await w.service("a")).status?.loadBalancer ?? {}).toEqual({});
     await w.remove("a");

@@ -36,9 +36,9 @@ export interface Stage {
   readonly skip: (milliseconds: number) => void;
   /** Starts a manager. */
   readonly run: (loadBalancer?: Partial<LoadBalancerConfig>, how?: RunOptions) => RunningCloud;
-  /** Writes in the cloud since the last time it was asked, as "PUT /pools/ID/members". */
+  /** Writes in the cloud since the last time it was read, as "PUT /pools/ID/members". */
   readonly writes: () => string[];
-  /** Writes, and reads of single objects or their parts, since the last time it or `writes` was asked. */
+  /** Writes, and reads of single objects or their parts, since the last time it or `writes` was read. */
   readonly work: () => string[];
   /** Messages of the Service's events of that reason. */
   readonly messagesOf: (service: string, reason: string) => Promise<string[]>;

@@ -6,7 +6,7 @@ import { os, pause } from "./stage.ts";
 const start = ownWorlds();
 const hour = 3_600_000;
 
-test("while all is still, places and ports are not listed with all else; one that is missed is looked for at once", async () => {
+test("while all is still, places and ports are not listed with all else; one that is missed is searched for at once", async () => {
   const { w, cloud } = await start({
     prefix: "c",
     servers: 1,

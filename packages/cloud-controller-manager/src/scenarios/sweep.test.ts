@@ -45,7 +45,7 @@ describe("a sweep", () => {
     expect(cloud.inventory()).toEqual(before);
   });
 
-  test("removes it, and nothing of a Service that lives; the address only when asked to", async () => {
+  test("removes it, and nothing of a Service that lives; the address only when requested", async () => {
     const { w } = await started();
     expect(words(await sweep(w))).toEqual([
       "load balancer of default/dead: removed",
@@ -74,7 +74,7 @@ describe("a sweep", () => {
     await w.client.delete(Service, { namespace: "default", name: "live" });
   });
 
-  test("refuses a cluster whose nodes are not in the project: all of its Services would look dead", async () => {
+  test("refuses a cluster whose nodes are not in the project: all of its Services would seem dead", async () => {
     const { w, cloud } = await started();
     const { items } = await w.client.list(Service);
     expect(items.length).toBeGreaterThan(0);

@@ -117,7 +117,7 @@ describe.each(["amphora", "ovn"])("in trouble on %s", (provider) => {
     expect(await w.cloud.network.floatingIps.all()).toHaveLength(1);
   });
 
-  test("that stays PENDING gets an event that names the cloud's operator as the one to act", async () => {
+  test("that remains PENDING gets an event that names the cloud's operator as the one to act", async () => {
     const { w, cloud, skip, run, running, hears, lb } = await served({ provider }, {}, internal);
     await running.stop();
     run({ provider }, { clock: fastClock(3_000) });
@@ -183,7 +183,7 @@ test("a create that Octavia refused is tried at once when its owner corrects the
 });
 
 test.each([500, 502, 503, 504])(
-  "a create that a proxy before Octavia answers with %i is looked for before it is sent again, since Octavia may be at work",
+  "a create that a proxy before Octavia answers with %i is searched for before it is sent again, since Octavia may be at work",
   async (status) => {
     const { w, cloud, run } = stage();
     let posts = 0;

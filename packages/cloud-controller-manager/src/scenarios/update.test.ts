@@ -27,7 +27,7 @@ describe.each(providers)("a served Service on %s", (provider) => {
     expect(writes()).toEqual(["DELETE /pools/ID", "DELETE /listeners/ID"]);
   });
 
-  test("a listener that is not tagged ours stays", async () => {
+  test("a listener that is not tagged ours remains", async () => {
     const { w, lb, writes } = await served({ provider }, { ports: [tcp(80)] });
     const theirs = await w.cloud.loadBalancing.listeners.create({
       loadbalancer_id: lb?.id ?? "",
@@ -71,7 +71,7 @@ describe.each(providers)("a served Service on %s", (provider) => {
     expect(writes()).toEqual(Array.from({ length: 4 }, () => "PUT /pools/ID/members"));
   });
 
-  test("a node that the autoscaler removes is no member; one that is not Ready stays", async () => {
+  test("a node that the autoscaler removes is no member; one that is not Ready remains", async () => {
     const { w } = await served({ provider });
     await w.taint("c-node-0", "node.kubernetes.io/not-ready");
     await w.taint("c-node-1", "ToBeDeletedByClusterAutoscaler");
@@ -79,7 +79,7 @@ describe.each(providers)("a served Service on %s", (provider) => {
     expect((await w.members()).map((m) => m.name).toSorted()).toEqual(["c-node-0", "c-node-2"]);
   });
 
-  test("local traffic with a monitor, looked at again, costs nothing", async () => {
+  test("local traffic with a monitor, reconciled again, costs nothing", async () => {
     const { w, writes } = await served({ provider, createMonitor: true }, { externalTrafficPolicy: "Local" });
     await w.settled("its monitor", async () => (await w.cloud.loadBalancing.healthMonitors.all()).length === 1);
     await pause(200);
@@ -118,7 +118,7 @@ describe.each(providers)("a served Service on %s", (provider) => {
     await w.cloud.network.floatingIps.delete(wanted.id);
   });
 
-  test("tags of others stay on listener and load balancer", async () => {
+  test("tags of others remain on listener and load balancer", async () => {
     const { w, lb } = await served({ provider });
     const [listener] = await w.cloud.loadBalancing.listeners.all();
     await w.cloud.loadBalancing.listeners.update(listener?.id ?? "", { tags: ["theirs", ...(listener?.tags ?? [])] });

@@ -55,7 +55,7 @@ function expected(service: Service, members: readonly { status?: { addresses?: {
 }
 
 describe("a Service's load balancer", () => {
-  test("becomes what is wished, however the wishes change, and stays one", () => {
+  test("becomes what is wished, however the wishes change, and remains one", () => {
     fc.assert(
       fc.property(provider, modes, fc.array(wishes, { minLength: 1, maxLength: 4 }), (name, mode, all) => {
         const world = new ModelWorld(aService(), nodes, { provider: name, ...mode });
@@ -208,7 +208,7 @@ describe("the calls of a change", () => {
     expect(w.annotatedId).not.toBe(before);
   });
 
-  test("a pool that lost its listener is taken over by the new one", () => {
+  test("a pool that lost its listener is adopted by the new one", () => {
     const w = world();
     const [gone] = w.listeners;
     w.listeners = w.listeners.slice(1);

@@ -8,7 +8,7 @@ import { formerName } from "./ownership.ts";
 import { secondService } from "./parameters/second-family.ts";
 import type { AddressStep, KubernetesStep, OneStep, Step } from "./steps.ts";
 
-/** What the cloud will choose stands under these names until it has. */
+/** What the cloud will choose is under these names until it has. */
 const placeholder = { id: "(new)", address: "(its address)" };
 
 /**

@@ -26,7 +26,7 @@ export interface ExplainedStep<S = Step> {
   readonly aim: StepAim;
 }
 
-/** Steps between two looks. */
+/** Steps between two reads. */
 export type ExplainedRound<S = Step> = readonly ExplainedStep<S>[];
 
 /** What the reconciles of a Service would do from now on, if nothing else happened. */
@@ -37,7 +37,7 @@ export interface ServiceExplanation {
   readonly securityGroup: readonly ExplainedRound<GroupStep>[];
   /**
    * In their order. Before and after each a load balancer that is being changed is waited for: its parts are thought to
-   * become as they are asked for.
+   * become as they are requested.
    */
   readonly rounds: readonly ExplainedRound[];
   /**

@@ -192,7 +192,7 @@ async function floatingIps(
   const { watch, clusterName } = from;
   const description = floatingIpDescription(clusterName, service);
   const own = () => watch.floatingIps.list().filter((ip) => ip.description === description);
-  // Whether another port still has them is known only after a look that is newer than that load balancer's end.
+  // Whether another port still has them is known only after a read that is newer than that load balancer's end.
   const elsewhere = (ip: FloatingIp) => ip.port_id !== null && ip.port_id !== lb?.vip_port_id;
   const served = lb !== undefined && watch.floatingIps.byIndex("port", lb.vip_port_id).length > 0;
   if (!served && own().some(elsewhere)) await watch.floatingIps.refresh(signal);
@@ -206,8 +206,8 @@ async function floatingIps(
 }
 
 /**
- * A floating IP that was created or freed just now is not so in the cache: it is read before it is called missing or
- * taken.
+ * A floating IP that was created or freed just now is not so in the cache: it is read before
+ * it is called missing or in use.
  */
 async function readWantedFloatingIp(
   { watch, cloud, backoffs, clock }: GatherFrom,

@@ -49,7 +49,7 @@ export interface TreeObserved {
   /** False when the cloud has no Octavia. */
   readonly octavia: boolean;
   readonly facts: OctaviaFacts;
-  /** Why TLS cannot end at the load balancer as it is asked for. */
+  /** Why TLS cannot end at the load balancer as it is requested. */
   readonly tlsProblem: string | undefined;
 }
 

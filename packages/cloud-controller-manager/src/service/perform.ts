@@ -76,7 +76,7 @@ async function performKubernetes(step: KubernetesStep, { using, observed, signal
 }
 
 /**
- * One POST for the whole tree. It is never repeated without a look for what another attempt made, and where an answer
+ * One POST for the whole tree. It is never repeated without a search for what another attempt made, and where an answer
  * was lost, not before the cloud has had time to finish: a load balancer is not listed until its POST is done.
  */
 async function createLoadBalancer(
@@ -104,7 +104,7 @@ async function createLoadBalancer(
  * Octavia answers errors of Neutron and of its drivers with 500. One such answer may come of a moment's trouble; the
  * second is reported in Octavia's words. What the create may have left all the same is read by name before the next
  * one. Where the answer was lost, or was that of a proxy, Octavia may be at work still: the cloud has time to finish
- * before the next look.
+ * before the next reconcile.
  */
 function createFailed(
   body: LoadBalancerCreate,
@@ -154,7 +154,7 @@ async function changeLoadBalancer(step: TreeStep, context: StepContext): Promise
     if (expected) using.freshness.notYetActive(lb);
     // It was not ACTIVE as early as expected: a list shows when it is.
     if (expected && isImmutable(error)) return "deferred";
-    // Whatever was wrong, what is cached may be the reason: the next look is a fresh one.
+    // Whatever was wrong, what is cached may be the reason: the next read is a fresh one.
     using.freshness.touch(lb, "tree");
     if (!isImmutable(error)) throw error;
     using.backoffs.increase(immutableKey(lb.id), immutableBackoff);

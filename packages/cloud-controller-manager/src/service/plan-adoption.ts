@@ -6,7 +6,8 @@ import type { Step } from "./steps.ts";
 const resyncInterval = 60_000;
 
 /**
- * The tags are rewritten first, so that they alone say whose the load balancer is. What is published stays until then.
+ * The tags are rewritten first, so that they alone say whose the load balancer is. What is published remains until
+ * then.
  */
 export function planAdoption(
   { service, held }: ServiceObserved & MemoryObserved,

@@ -51,7 +51,7 @@ function earlier(first: ServicePlan, other: ServicePlan): ServicePlan["wait"] {
   return (other.wait.until ?? Infinity) < (first.wait.until ?? Infinity) ? other.wait : first.wait;
 }
 
-/** A hostname stands for both. */
+/** A hostname represents both. */
 function merged(first: ServiceStatus, other: ServiceStatus): ServiceStatus {
   const own = first.loadBalancer?.ingress ?? [];
   const more = (other.loadBalancer?.ingress ?? []).filter(

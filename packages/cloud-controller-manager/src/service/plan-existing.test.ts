@@ -40,7 +40,7 @@ describe("the plan of a Service that has to wait", () => {
     expect(plan(busy, 500).steps.map((s) => s.type)).toEqual(["replace-members"]);
   });
 
-  test("recreates a pool that stays PENDING and refuses for half a minute", () => {
+  test("recreates a pool that remains PENDING and refuses for half a minute", () => {
     const w = world();
     w.nodes = nodes.slice(1);
     w.pools = w.pools.map((p) => ({ ...p, pool: { ...p.pool, provisioning_status: "PENDING_CREATE" } }));
@@ -56,12 +56,12 @@ describe("the plan of a Service that has to wait", () => {
     const [own] = w.pools;
     if (!own) throw new Error("no pool");
     const copy = (id: string, name: string) => ({ ...own, pool: { ...own.pool, id, name, listeners: [] } });
-    w.pools = [own, copy("stray", own.pool.name.replace("pool_0", "pool_1")), copy("theirs", "a person's")];
+    w.pools = [own, copy("extra", own.pool.name.replace("pool_0", "pool_1")), copy("theirs", "a person's")];
     expect(w.converge()).toEqual(["delete-pool"]);
     expect(w.pools.map(({ pool }) => pool.id)).toEqual([own.pool.id, "theirs"]);
   });
 
-  test("does not repeat a create that was not answered before its time", () => {
+  test("does not repeat a create without a response before its time", () => {
     const w = new ModelWorld(aService({}, {}, { finalizers }), nodes);
     const held = { ...nothingHeld, uncertain: 900 };
     expect(plan({ ...w.observe(), held }, 899)).toMatchObject({ steps: [], wait: { until: 900 } });
@@ -284,12 +284,12 @@ describe("a Service that is refused on another Service's load balancer", () => {
   };
 
   test.each<[string, Record<string, string>, Partial<LoadBalancerConfig>, RegExp]>([
-    ["because it uses a port of the other", {}, { maxSharedLoadBalancers: 5 }, /TCP 80 .* taken/],
+    ["because it uses a port of the other", {}, { maxSharedLoadBalancers: 5 }, /TCP 80 .* in use/],
     ["because it is internal", internal, { maxSharedLoadBalancers: 5 }, /internal/],
     ["because it would be one too many", {}, { maxSharedLoadBalancers: 1 }, /max-shared-lb/],
   ])("%s has no address, and changes nothing", (_why, own, config, message) => {
     const b = shared(own, config);
-    // What an earlier release published is taken back.
+    // What an earlier release published is withdrawn.
     b.service = { ...b.service, status: { loadBalancer: { ingress: [{ ip: "203.0.113.1", ipMode: "VIP" }] } } };
     const { steps, status, events = [] } = plan(b.observe(), 0);
     expect([steps, status]).toEqual([[], { loadBalancer: {} }]);

@@ -54,7 +54,7 @@ export function planRelease(observed: Observed, now: number): Plan<Step, Service
   return { steps: [...addresses, change], status };
 }
 
-/** When to look again at a load balancer that cannot be changed now; undefined when it can. */
+/** When to check a load balancer again that cannot be changed now; undefined when it can. */
 function changeableAt({ held }: MemoryObserved, lb: LoadBalancer, now: number): number | undefined {
   if (lb.provisioning_status.startsWith("PENDING_")) return now + resyncInterval;
   return held.busy !== undefined && held.busy > now ? held.busy : undefined;
@@ -87,7 +87,7 @@ function remove(observed: ServiceObserved & TreeObserved, lb: LoadBalancer): Tre
   return { type: "delete-load-balancer", id: lb.id, cascade: false, event };
 }
 
-/** Our listeners go, then our tag; what is others' stays. */
+/** Our listeners go, then our tag; what is others' remains. */
 function leave(observed: ServiceObserved & TreeObserved, lb: LoadBalancer): TreeStep | undefined {
   const own: Listener | undefined = ownListeners(observed, lb)[0];
   if (own) return removal(observed.pools, own);
@@ -103,7 +103,7 @@ function orphanAddresses({ ownFloatingIps, parameters }: ServiceObserved & Addre
   return ownFloatingIps.filter(isFree).map((ip) => ({ type: "delete-floating-ip", id: ip.id }));
 }
 
-/** A Service that stays, as another type, must not bear what the load balancer left on it. */
+/** A Service that remains, as another type, must not bear what the load balancer left on it. */
 function farewell({ service }: ServiceObserved): Step[] {
   if (service.metadata.deletionTimestamp !== undefined) return [{ type: "remove-finalizer" }];
   const annotations = { [annotation.loadBalancerId]: null, [annotation.loadBalancerAddress]: null };

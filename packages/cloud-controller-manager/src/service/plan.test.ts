@@ -324,6 +324,6 @@ describe("a Service is refused before anything is made for", () => {
     world.converge();
     world.listeners = world.listeners.map((l) => ({ ...l, protocol: "HTTP", tags: ["kube_service_c1_default_other"] }));
     expect(plan(world.observe(), 0).steps).toEqual([]);
-    expect(plan(world.observe(), 0).events?.[0]?.message).toMatch(/TCP 80 .* taken/);
+    expect(plan(world.observe(), 0).events?.[0]?.message).toMatch(/TCP 80 .* in use/);
   });
 });

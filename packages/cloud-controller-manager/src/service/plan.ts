@@ -19,12 +19,12 @@ import { nextRename } from "./tree/plan-rename.ts";
 import type { Step, TreeStep } from "./steps.ts";
 import { warningsOf } from "./warnings.ts";
 
-/** What waits for the cloud is looked at again after this long (ms) even if no change was seen. */
+/** What waits for the cloud is checked again after this long (ms) even if no change was seen. */
 const resyncInterval = 60_000;
 
 /**
  * The rules of a Service of type LoadBalancer (cloud-provider-openstack's ensure, update and delete as one). A plan has
- * at most one change of the load balancer itself, since each makes it immutable for a while; address work goes on
+ * at most one change of the load balancer itself, since each makes it immutable for a while; address work continues
  * next to it.
  */
 export function plan(observed: Observed, now: number): ServicePlan {
@@ -104,7 +104,7 @@ function planCreate(observed: Observed, now: number): ServicePlan {
   const { parameters, nodeSubnet, held, lbName } = observed;
   const status = statusOf(observed);
   if (held.uncertain !== undefined && held.uncertain > now)
-    return { steps: [], status, wait: { for: `${lbName}, whose creation was not answered`, until: held.uncertain } };
+    return { steps: [], status, wait: { for: `${lbName}, whose creation got no response`, until: held.uncertain } };
   const placed =
     parameters.portId !== undefined || parameters.subnetId !== undefined || parameters.networkId !== undefined;
   const limits = limitsOf(wantedProvider(observed), observed.facts.version);
@@ -240,7 +240,7 @@ function refuseSharing(observed: ServiceObserved & TreeObserved, lb: LoadBalance
 function refusePorts(observed: ServiceObserved & TreeObserved, goal: TreeGoal): string | undefined {
   const taken = takenPorts(observed, goal);
   if (taken.length === 0) return undefined;
-  return `${taken.join(", ")} of load balancer ${goal.lb.id} is taken by another Service; remove annotation ${annotation.loadBalancerId} to get a load balancer of its own`;
+  return `${taken.join(", ")} of load balancer ${goal.lb.id} is in use by another Service; remove annotation ${annotation.loadBalancerId} to get a load balancer of its own`;
 }
 
 /** Until when the change must wait; undefined: it need not. */

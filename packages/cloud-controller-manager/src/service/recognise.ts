@@ -32,7 +32,7 @@ export async function recognised(from: GatherFrom, candidates: Candidates, signa
   const { service, known, anothers } = candidates;
   const staying = known.length > 0 ? known : publishedBefore(from, service);
   const [lb] = staying;
-  // What a Service that ends has left is not taken back.
+  // What a Service that ends has left is not adopted again.
   const ends = service.metadata.deletionTimestamp !== undefined || !wantsLoadBalancer(service);
   if (lb) return { staying, ...(ends ? {} : await ofFormer(from, { service, lb }, signal)) };
   for (const another of anothers) {

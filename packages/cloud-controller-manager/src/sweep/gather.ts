@@ -23,7 +23,7 @@ export interface SweepFrom {
 /**
  * Reads the cloud first and the Services after it: one that is made meanwhile is among them. Throws SWEEP_OTHER_CLUSTER
  * where no node of the cluster is a server of this project: Services of another cluster would make all of this one's
- * look dead.
+ * seem dead.
  */
 export async function gatherSweep({ client, cloud, clusterName }: SweepFrom, signal: AbortSignal): Promise<Observed> {
   const call = { signal };

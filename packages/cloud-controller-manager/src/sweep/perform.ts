@@ -2,7 +2,7 @@ import { CausewayError, type Clock } from "@causeway/foundation";
 import type { Cloud, Port } from "@causeway/openstack";
 import type { Orphan } from "./plan.ts";
 
-/** How long (ms) the end of a load balancer is waited for, and how often it is looked at. */
+/** How long (ms) the end of a load balancer is waited for, and how often it is read. */
 const deletionTimeout = 600_000;
 const pause = 1_000;
 
@@ -37,7 +37,7 @@ async function removeBalancer({ cloud, clock }: PerformContext, id: string, sign
     await clock.sleep(pause, signal);
   }
   throw new CausewayError("SWEEP_STUCK", `The deletion of load balancer ${id} has not ended.`, {
-    hint: "See its provisioning_status; the cloud's operator can help one that stays PENDING or ERROR.",
+    hint: "See its provisioning_status; the cloud's operator can help one that remains PENDING or ERROR.",
   });
 }
 

@@ -19,7 +19,7 @@ export interface Orphan {
   readonly name: string;
   /** NAMESPACE/NAME of the Service. */
   readonly service: string;
-  /** Why it stays all the same; undefined: it may go. */
+  /** Why it remains all the same; undefined: it may go. */
   readonly kept: string | undefined;
 }
 

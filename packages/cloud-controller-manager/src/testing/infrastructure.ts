@@ -1,7 +1,7 @@
 import { systemClock } from "@causeway/foundation";
 import type { Cloud, LoadBalancer, Server, Subnet } from "@causeway/openstack";
 
-/** What a cluster's nodes stand on: a network with a way out, and servers. */
+/** What a cluster's nodes need: a network with a way out, and servers. */
 export interface Infrastructure {
   readonly subnet: Subnet;
   readonly routerId: string;
@@ -19,7 +19,7 @@ export interface InfrastructureOptions {
 /** Milliseconds that a cloud has for each thing it makes or takes away: one that is busy may need minutes. */
 const TIMEOUT = 900_000;
 
-/** Made by plain calls, next to the controller that is looked at. What was made is taken back when the rest fails. */
+/** Made by plain calls, next to the controller that is tested. What was made is deleted when the rest fails. */
 export async function makeInfrastructure(cloud: Cloud, options: InfrastructureOptions): Promise<Infrastructure> {
   const undo: (() => Promise<unknown>)[] = [];
   const takeBack = async () => {
@@ -117,7 +117,7 @@ async function settle<T>(look: () => Promise<T>, done: (found: T) => boolean): P
   for (let i = 0; ; i++) {
     const found = await look();
     if (done(found)) return found;
-    if (Date.now() > end) throw new Error("waited too long for the cloud to make or take away what was asked");
+    if (Date.now() > end) throw new Error("waited too long for the cloud to make or take away what was requested");
     await systemClock.sleep(i < 50 ? 20 : 200);
   }
 }

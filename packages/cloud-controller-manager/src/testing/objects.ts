@@ -1,7 +1,7 @@
 import type { Node, Service, ServicePort } from "@causeway/kubernetes";
 import type { Network, Server, Subnet } from "@causeway/openstack";
 
-/** Objects for tables: whole where a planner looks, and otherwise as small as they may be. */
+/** Objects for tables: whole where a planner reads them, and otherwise as small as they may be. */
 
 export function aNode(
   name: string,

@@ -45,7 +45,7 @@ export interface WorldOptions {
   readonly intervals?: WatchIntervals;
   /** Milliseconds that `until` waits at most. Default 10 s. */
   readonly timeout?: number;
-  /** Milliseconds between its looks. Default 20: a real cloud deserves more. */
+  /** Milliseconds between its reads. Default 20: a real cloud deserves more. */
   readonly lookEvery?: number;
 }
 
@@ -78,7 +78,7 @@ export function fastClock(speed: number): Clock {
 
 const namespace = "default";
 
-/** A pool may go between two looks. */
+/** A pool may go between two checks. */
 function noneIfGone(error: unknown): Member[] {
   if (isOpenStackNotFound(error)) return [];
   throw error;

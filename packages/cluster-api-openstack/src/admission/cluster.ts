@@ -79,7 +79,7 @@ function subnetList(after: OpenStackCluster, before: OpenStackCluster): string[]
   );
 }
 
-/** Once there is an endpoint, what it was made from stays, but for what a listener can change. */
+/** Once there is an endpoint, what it was made from remains, but for what a listener can change. */
 function endpoint(after: OpenStackCluster, before: OpenStackCluster): string[] {
   if (!before.spec.controlPlaneEndpoint?.host) return [];
   const [old, now] = [before.spec.apiServer, after.spec.apiServer];

@@ -9,7 +9,7 @@ export const own = ({ projectId }: DryRunCloud) => ({
   tags: [] as string[],
 });
 
-/** An address of a subnet that stands for the one that Neutron will choose. */
+/** An address of a subnet that represents the one that Neutron will choose. */
 export function addressIn(cloud: DryRunCloud, subnetId: string | undefined, n: number): string {
   const cidr = parseCidr(cloud.subnets.find(({ id }) => id === subnetId)?.cidr ?? "");
   const address = cidr && nthAddress(cidr, n);

@@ -26,7 +26,7 @@ export function imageInterest({ namespace, name }: ObjectKey): string {
 
 /**
  * Images of OpenStack Resource Controller. They are watched from the first use on: a management cluster without their
- * CRD is not asked for them.
+ * CRD is not queried for them.
  */
 export class ImageReferences {
   readonly #informers: Informers;

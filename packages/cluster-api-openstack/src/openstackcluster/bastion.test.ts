@@ -132,7 +132,7 @@ describe("the bastion of a cluster", () => {
     w.object = { ...w.object, spec: { ...w.object.spec, bastion: { enabled: false, spec: machine } } };
     settle(w);
     expect([sshRules(w, "controlplane"), w.bastion, w.cloud.floatingIps]).toEqual([[], undefined, []]);
-    // A port of the server that is still going uses the group: everything else goes on.
+    // A port of the server that is still going uses the group: everything else continues.
     expect(w.object.status?.bastion).toBeUndefined();
     w.cloud.ports = w.cloud.ports.filter((p) => p.id !== "port-bastion");
     const { status } = settle(w);
@@ -154,7 +154,7 @@ describe("the bastion of a cluster", () => {
     expect(w.cloud.securityGroups).toHaveLength(3);
   });
 
-  it("of upstream's provider is taken over as it is", () => {
+  it("of upstream's provider is adopted as it is", () => {
     const w = bastionWorld();
     settle(w);
     running(w);

@@ -72,7 +72,7 @@ function planEnabled(context: ClusterContext, { network, router, groups }: Surro
     return wait("RecreatingBastion", `OpenStackServer ${name} to be recreated: spec.bastion has changed`, [
       { for: type, type: "delete-bastion", name },
     ]);
-  // Upstream's provider leaves no hash: its bastion is taken over as it is.
+  // Upstream's provider leaves no hash: its bastion is adopted as it is.
   const adopt: ClusterStep[] = recorded === undefined ? [{ for: type, type: "record-bastion", name, hash }] : [];
   if (bastion.status?.ready !== true) {
     const why = bastion.status?.conditions?.find((c) => c.type === "InstanceReady")?.message;

@@ -7,7 +7,7 @@ import { findGroup, nodeRoles } from "./security-groups.ts";
 /**
  * Why the project's resources with this cluster's names may not be used: this object has not created them. Names are
  * made of namespace and name, so a Cluster of another management cluster can have the same. Proof of creation is the
- * finalizer, which is written before the first resource and stays on an object that is moved, or an ID in the status;
+ * finalizer, which is written before the first resource and remains on an object that is moved, or an ID in the status;
  * upstream's provider writes both, too.
  */
 export function claimProblem(context: ClusterContext): string | undefined {

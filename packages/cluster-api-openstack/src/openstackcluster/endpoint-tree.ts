@@ -56,7 +56,7 @@ export function desiredTree(
     const listener = tree?.listeners.find((l) => l.protocol_port === port && transport(l.protocol) === "TCP");
     const pool = tree?.pools.find((p) => p.pool.id === listener?.default_pool_id)?.pool;
     const name = listenerName(context.crn, port);
-    // A pool of another name was put there by an operator, who looks after its members.
+    // A pool of another name was put there by an operator, who manages its members.
     const isOurs = pool === undefined || pool.name === name;
     return {
       listener: desiredListener(context, site, { name, port, protocol: listener?.protocol ?? "TCP" }),

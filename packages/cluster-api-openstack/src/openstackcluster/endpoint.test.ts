@@ -14,7 +14,7 @@ describe("the endpoint of a cluster", () => {
     expect(status.initialization?.provisioned).toBe(true);
   });
 
-  it("is the one that is given, which stays", () => {
+  it("is the one that is given, which remains", () => {
     const controlPlaneEndpoint = { host: "api.example.com", port: 443 };
     const w = world({ ...demoSpec, apiServer: noBalancer, controlPlaneEndpoint });
     const { status } = settle(w);

@@ -9,7 +9,7 @@ const refusing = (code: string) => () => Promise.reject(new CausewayError(code, 
 const sees = (start: () => Promise<void>, ports: readonly Port[]) =>
   seesLoadBalancers(start, { list: () => [...ports] }, own);
 
-describe("the load balancers that a deletion looks at", () => {
+describe("the load balancers that a deletion reads", () => {
   it("are seen when Octavia lists them", async () => {
     expect(await sees(() => Promise.resolve(), [])).toBe(true);
   });

@@ -5,7 +5,7 @@ const OCTAVIA = "Octavia";
 const NAMES = ["octavia-lb-", "ovn-lb-vip-"];
 
 /**
- * Starts the list of load balancers that the deletion of a cluster without a load balancer of its own looks at. False:
+ * Starts the list of load balancers that the deletion of a cluster without a load balancer of its own checks. False:
  * Octavia lets this user see none (by default it asks for a role of its own), and none can be there, since no port of
  * one is on the cluster's networks. Such a user can create a cluster with a hosted control plane, and has to be able to
  * delete it. @throws OPENSTACK_FORBIDDEN when there is such a port

@@ -31,7 +31,7 @@ export function desiredMembers(
 
 /**
  * Upstream's provider (v0.14) records no state of the server: a machine that it provisioned serves until ours has
- * looked at it.
+ * read it.
  */
 function isRunning({ status }: OpenStackMachine): boolean {
   return status?.instanceState === undefined

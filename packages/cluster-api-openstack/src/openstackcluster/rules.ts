@@ -204,7 +204,7 @@ export interface RuleChanges {
   readonly remove: readonly SecurityGroupRule[];
 }
 
-/** What turns the rules there are into the rules wanted. Rules that `isOurs` does not accept stay. */
+/** What turns the rules there are into the rules wanted. Rules that `isOurs` does not accept remain. */
 export function ruleChanges(
   wanted: readonly SecurityGroupRuleCreate[],
   present: readonly SecurityGroupRule[],

@@ -21,7 +21,7 @@ export interface SecurityGroupsPart extends Part {
 
 /**
  * Managed groups with the rules declared: missing rules are added before superfluous ones are removed. Rules that a
- * user added stay.
+ * user added remain.
  */
 export function planSecurityGroups(context: ClusterContext, subnets: readonly Subnet[]): SecurityGroupsPart {
   const managed = context.object.spec.managedSecurityGroups;
@@ -124,7 +124,7 @@ function ruleSteps(
 }
 
 /**
- * Of a bastion that is gone. While a port uses it, or a rule of another group, it stays: that must not stop anything
+ * Of a bastion that is gone. While a port uses it, or a rule of another group, it remains: that must not stop anything
  * else.
  */
 function unusedBastionGroup(context: ClusterContext): ClusterStep[] {
@@ -143,7 +143,7 @@ function unmanaged({ object }: ClusterContext): SecurityGroupsPart {
   const finding = found(type, "NotManaged", "spec.managedSecurityGroups is not set");
   const before = object.status?.workerSecurityGroup;
   const events = before
-    ? [ignored(`spec.managedSecurityGroups was taken away, but machines use ${before.name} and its rules stay`)]
+    ? [ignored(`spec.managedSecurityGroups was removed, but machines use ${before.name} and its rules remain`)]
     : [];
   return { finding, steps: [], groups: {}, events };
 }

@@ -14,7 +14,7 @@ interface World {
 const KEY = { namespace: "default", name: "demo-workers-abcde" };
 const NO_CREDENTIALS = { ok: false, reason: "InvalidIdentity", message: "no clouds.yaml" };
 
-/** Informers with what the world has, and sessions that count how often credentials are asked for. */
+/** Informers with what the world has, and sessions that count how often credentials are requested. */
 function sourcesOf({ object, provisioned, bootstrap }: World): { sources: MachineSources; opened: () => number } {
   let opened = 0;
   const infrastructure: OpenStackCluster = {

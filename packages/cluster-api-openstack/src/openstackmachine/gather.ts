@@ -39,7 +39,7 @@ export interface MachineSources {
   readonly images: ImageReferences;
   readonly refusals: Refusals;
   readonly clock: Clock;
-  /** When an informer was last asked to refresh, in milliseconds since the epoch. */
+  /** When an informer was last requested to refresh, in milliseconds since the epoch. */
   readonly refreshedAt: WeakMap<object, number>;
 }
 
@@ -66,7 +66,7 @@ export async function gather(
 }
 
 /**
- * A machine and its owner, as they are or as they would be. `infrastructure` stands for the OpenStackCluster that the
+ * A machine and its owner, as they are or as they would be. `infrastructure` represents the OpenStackCluster that the
  * object's Cluster leads to.
  */
 export interface MachineObjects {

@@ -25,7 +25,7 @@ export function trunkSteps({ port, wanted, subports }: Trunked): MachineStep[] {
   return [{ type: "create-trunk", reason: "TrunkCreateFailed", body, tags: wanted.tags ?? [] }];
 }
 
-/** Subports that the trunk lacks, and those that it has with another VLAN, which are taken off it first. */
+/** Subports that the trunk lacks, and those that it has with another VLAN, which are removed from it first. */
 function subportSteps(trunk: NonNullable<Port["trunk_details"]>, subports: Trunked["subports"]): MachineStep[] {
   const present = new Map(trunk.sub_ports.map((sub) => [sub.port_id, sub.segmentation_id]));
   const moved = subports.filter(
@@ -60,7 +60,8 @@ function subPortOf({ port, wanted }: Trunked["subports"][number]): SubPort {
 }
 
 /**
- * Neutron does not delete a port while it has a trunk, nor a trunk while it has subports. The subports themselves stay.
+ * Neutron does not delete a port while it has a trunk, nor a trunk while it has subports. The subports themselves
+ * remain.
  */
 export function trunkDeletions(ports: readonly Port[], reason: string): MachineStep[] {
   return ports.flatMap(({ id, trunk_details: trunk }): MachineStep[] =>

@@ -95,7 +95,7 @@ describe("a running server", () => {
     expect(w.cloud.servers[0]?.metadata).toEqual({ "causeway.dev.cluster": "default/demo", theirs: "1" });
   });
 
-  it("puts back a group that was taken off", () => {
+  it("puts back a group that was removed", () => {
     w.cloud.ports = w.cloud.ports.map((p) => ({ ...p, security_groups: [] }));
     expect(plan(w).steps).toMatchObject([{ type: "update-port", groups: ["sg-worker"] }]);
   });
@@ -130,7 +130,7 @@ describe("a running server", () => {
     expect(plan(w).steps.map((s) => s.type)).toEqual(["set-port-tags"]);
   });
 
-  it("stays ready while a change is refused, which has a condition of its own", () => {
+  it("remains ready while a change is refused, which has a condition of its own", () => {
     change(w, { tags: ["new"] });
     const hold = { type: "UpdatesApplied", reason: "ServerUpdateFailed", message: "no", until: now + 60_000 };
     const lastTransitionTime = "2026-11-20T00:00:00Z";

@@ -57,7 +57,7 @@ function groupsAreKnown({ infrastructure }: MachineContext): boolean {
   return status?.workerSecurityGroup !== undefined && status.controlPlaneSecurityGroup !== undefined;
 }
 
-/** What is recorded of names that were resolved stays; what may change in place is recorded as it is now. */
+/** What is recorded of names that were resolved remains; what may change in place is recorded as it is now. */
 function recorded(
   before: ResolvedMachine,
   wanted: readonly ResolvedPort[],

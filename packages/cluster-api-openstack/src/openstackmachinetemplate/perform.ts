@@ -11,7 +11,7 @@ export interface TemplatePerformContext {
   readonly events: EventRecorder;
 }
 
-/** Makes a step true; a machine that has changed meanwhile is looked at again. */
+/** Makes a step true; a machine that has changed meanwhile is reconciled again. */
 export async function perform(
   { machine, ports }: TemplateStep,
   { client, events }: TemplatePerformContext,

@@ -63,7 +63,7 @@ describe("the capacity of a template", () => {
     expect(plan(templateOf()).status).not.toHaveProperty("nodeInfo");
   });
 
-  it("stays as it was while the flavor is unknown, which is read again", () => {
+  it("remains as it was while the flavor is unknown, which is read again", () => {
     const object = { ...templateOf({ flavor: { filter: { name: "gone" } } }), status: { capacity: { cpu: "4" } } };
     const result = plan(object);
     expect(result.status.capacity).toEqual({ cpu: "4" });

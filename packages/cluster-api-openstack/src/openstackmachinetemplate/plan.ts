@@ -37,7 +37,7 @@ function unknown({ reason, message }: { readonly reason: string; readonly messag
   return { ready: { type: "Ready", status: "False", reason, message }, status: {} };
 }
 
-/** The last known capacity stays while flavor or image cannot be found. */
+/** The last known capacity remains while flavor or image cannot be found. */
 function lookUp({ spec }: OpenStackMachineTemplate, cloud: TemplateCloud, imageId: string | undefined): Found {
   const { flavor: wanted, image, rootVolume } = spec.template.spec;
   const flavor = only(cloud.flavors, (f) => (wanted.id ? f.id === wanted.id : f.name === wanted.filter?.name));
@@ -86,7 +86,7 @@ function pairsOf({ spec }: OpenStackMachineTemplate, machine: OpenStackMachine):
   const changed = ports.map((port, i): PortSpec => {
     const { allowedAddressPairs: _, ...rest } = port;
     const allowedAddressPairs = wanted[i]?.allowedAddressPairs;
-    // An empty list, so that the pairs of the port are taken away.
+    // An empty list, so that the pairs of the port are removed.
     return { ...rest, allowedAddressPairs: allowedAddressPairs ?? [] };
   });
   return [{ type: "set-address-pairs", machine, ports: changed }];

@@ -1,6 +1,6 @@
 /**
  * Names, descriptions and metadata by which resources of a cluster are known. They equal upstream's, so that estates
- * can be taken over.
+ * can be adopted.
  */
 import { annotations } from "@causeway/api";
 

@@ -27,7 +27,7 @@ export async function deleteOrphan(using: PerformContext, orphan: ClusterOrphan,
         return server === undefined || isGone(server) ? "gone" : server.status;
       });
     case "volume":
-      // A server may have taken it along.
+      // A server may have deleted it with itself.
       if ((await blockStorage.volumes.find(id, { signal })) === undefined) return;
       await blockStorage.volumes.delete(id, { signal });
       return until(using, orphan, async () => (await blockStorage.volumes.find(id, { signal }))?.status ?? "gone");

@@ -24,6 +24,6 @@ test.each<[string, string, object]>([
   ["a version that is no text", "Machine", { version: 133 }],
   ["a kind without versions", "MachineHealthCheck", { version: "1.33.1" }],
   ["a kind with the name of a member of objects", "constructor", { version: "1.33.1" }],
-])("%s stays as it is", (_, kind, spec) => {
+])("%s remains as it is", (_, kind, spec) => {
   expect(clusterApiDefaults.of(kind, object(kind, spec), undefined)).toEqual([]);
 });

@@ -58,7 +58,7 @@ export function clusterConditions(
   ];
 }
 
-/** What the controller of topologies found; after a restart what was published last, until it has looked. */
+/** What the controller of topologies found; after a restart what was published last, until it has reconciled. */
 function topologyReconciled({ cluster, topology }: Observed): WantedCondition[] {
   if (!cluster.spec.topology) return [];
   const type = "TopologyReconciled";

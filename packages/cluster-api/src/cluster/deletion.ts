@@ -13,7 +13,7 @@ export interface ClusterDeletion {
   readonly condition: WantedCondition;
 }
 
-/** Workers, then the control plane, then what they stood on; each only once the one before is gone. */
+/** Workers, then the control plane, then what they used; each only once the one before is gone. */
 export function planClusterDeletion(observed: Observed): ClusterDeletion {
   const { cluster, infrastructure, controlPlane } = observed;
   const been = cluster.status?.initialization;

@@ -37,7 +37,7 @@ function played(clock: VirtualClock, isReachable: () => boolean): NamedCalls {
   });
 }
 
-test("variables of an extension that may be ignored stay in the status while it is unreachable", async () => {
+test("variables of an extension that may be ignored remain in the status while it is unreachable", async () => {
   const clock = new VirtualClock();
   const signal = new AbortController().signal;
   let isReachable = true;

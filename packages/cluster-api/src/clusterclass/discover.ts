@@ -56,7 +56,7 @@ export async function discoverVariables(
   return found;
 }
 
-/** The variables of a patch that the status lists: they stay while there is no response. */
+/** The variables of a patch that the status lists: they remain while there is no response. */
 function knownVariables({ status }: ClusterClass, patch: string): VariableDefinition[] {
   return (status?.variables ?? []).flatMap(({ name, definitions }) =>
     definitions.flatMap(({ from, ...definition }) => (from === patch ? [{ name, ...definition }] : [])),

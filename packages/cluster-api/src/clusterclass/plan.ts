@@ -54,7 +54,7 @@ function listed(variables: NonNullable<ClusterClassStatus["variables"]>): Pick<C
   return variables.length > 0 ? { variables } : {};
 }
 
-/** While the definitions cannot be used, those that could stay. */
+/** While the definitions cannot be used, those that could remain. */
 function previousVariables({ clusterClass }: Observed): Pick<ClusterClassStatus, "variables"> {
   const before = clusterClass.status?.variables;
   return before ? { variables: before } : {};

@@ -60,7 +60,7 @@ describe("the variables of a class", () => {
     const { problems } = judgeVariables(observed(discovered));
     expect(problems.join("; ")).toMatch(expected);
   });
-  test("of extensions have bounds together, and those that were known stay", () => {
+  test("of extensions have bounds together, and those that were known remain", () => {
     const many = (prefix: string, length: number, more: object = {}) =>
       Array.from({ length }, (_, at) => variable(`${prefix}${at}`, { ...text, ...more }));
     const both = (...lists: VariableDefinition[][]) =>

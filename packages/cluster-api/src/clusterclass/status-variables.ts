@@ -99,7 +99,7 @@ function isConflict([first, ...others]: readonly StatusDefinition[]): boolean {
   return others.some((one) => form(one) !== form(first));
 }
 
-/** In a schema a boolean that is false equals a missing one; defaults and enums are values and stay. */
+/** In a schema a boolean that is false equals a missing one; defaults and enums are values and remain. */
 function withoutFalse(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutFalse);
   if (!isRecord(value)) return value;

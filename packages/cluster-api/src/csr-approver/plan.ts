@@ -3,7 +3,7 @@ import { judge } from "./judge.ts";
 import type { Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
-/** Looks again at a request that may come right, */
+/** Checks a request again that may come right, */
 const waitTime = 5_000;
 /** but not for ever: after this long an event reports it, and only a change of its machine reconciles it again. */
 const reportAfter = 60_000;

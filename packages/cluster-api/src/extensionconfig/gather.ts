@@ -11,7 +11,7 @@ import { isDiscoveryDue } from "./plan.ts";
 
 const timeout = 10_000;
 
-/** When extensions were last asked what they handle, by the uid of their config (ms since the epoch). */
+/** When extensions were last called for what they handle, by the uid of their config (ms since the epoch). */
 export type LastDiscoveries = Map<string, number>;
 
 /** Asks the extension what it handles, where that is due. */

@@ -1,6 +1,6 @@
 import type { ExtensionConfig, ExtensionConfigStatus } from "@causeway/api";
 
-/** What the extension answered to discovery, or why it did not. */
+/** What the extension returned for discovery, or why it did not. */
 export type Discovery =
   | { readonly handlers: NonNullable<ExtensionConfigStatus["handlers"]> }
   | { readonly problem: string };
@@ -8,6 +8,6 @@ export type Discovery =
 /** All that the planner of ExtensionConfigs reads. */
 export interface Observed {
   readonly config: ExtensionConfig;
-  /** Undefined: it is not asked now. */
+  /** Undefined: it is not called now. */
   readonly discovery: Discovery | undefined;
 }

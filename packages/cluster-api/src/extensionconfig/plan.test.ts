@@ -34,7 +34,7 @@ describe("discovery of an extension's handlers", () => {
   test.each<[string, ExtensionConfig, number | undefined, boolean]>([
     ["is due for a new extension", config(), undefined, true],
     ["is due after a restart", config({ discovered: "True" }), undefined, true],
-    ["is not due for an extension that was asked", config({ discovered: "True" }), now - 1_000, false],
+    ["is not due for an extension that was called", config({ discovered: "True" }), now - 1_000, false],
     ["is due after ten minutes", config({ discovered: "True" }), now - 600_000, true],
     ["is due soon after a failure", config({ discovered: "False" }), now - 30_000, true],
     ["is due for a changed config", config({ discovered: "True", generation: 1 }), now - 1_000, true],

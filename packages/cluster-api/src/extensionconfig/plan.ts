@@ -7,11 +7,11 @@ import type { ExtensionStep } from "./steps.ts";
 /** The status holds what the last discovery found. */
 export type ExtensionPlan = Plan<ExtensionStep, ExtensionConfigStatus>;
 
-/** Milliseconds after which an extension is asked again what it handles; sooner after a failure. */
+/** Milliseconds after which an extension is called again for what it handles; sooner after a failure. */
 const again = 10 * 60_000;
 const afterFailure = 30_000;
 
-/** Whether the extension is to be asked what it handles: its config has changed, or the last time was long ago. */
+/** Whether the extension is to be called for what it handles: its config has changed, or the last time was long ago. */
 export function isDiscoveryDue({ metadata, status }: ExtensionConfig, last: number | undefined, now: number): boolean {
   if (metadata.annotations?.[annotations.paused] !== undefined || metadata.deletionTimestamp) return false;
   const known = getCondition(status?.conditions, "Discovered");
@@ -19,7 +19,7 @@ export function isDiscoveryDue({ metadata, status }: ExtensionConfig, last: numb
   return now - last >= (known?.status === "True" ? again : afterFailure);
 }
 
-/** What is said of an extension. Its handlers stay while it cannot be asked: clusters wait for them. */
+/** What is said of an extension. Its handlers remain while it cannot be called: clusters wait for them. */
 export function plan({ config, discovery }: Observed, now: number): ExtensionPlan {
   const before = config.status ?? {};
   const moment = { generation: config.metadata.generation, now };

@@ -7,7 +7,7 @@ export const RENDERED_LENGTH = 262_144;
 /** What all nodes, calls and texts of one rendering may cost together. */
 export const RENDERING_STEPS = 100_000;
 
-/** What rendering has taken so far. */
+/** What rendering has used so far. */
 export class Meter {
   #left = RENDERING_STEPS;
 

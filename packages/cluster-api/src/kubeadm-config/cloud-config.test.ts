@@ -34,7 +34,7 @@ describe("certificates of a control-plane machine", () => {
     const { write_files } = parse(text, { version: "1.1" }) as Document;
     return write_files.flatMap(({ path, content }) => (String(path).startsWith("/run") ? [] : [[path, content]]));
   };
-  test("are where kubeadm looks for them, in its folder of certificates", () => {
+  test("are where kubeadm reads them, in its folder of certificates", () => {
     expect(files({ clusterConfiguration: { certificatesDir: "/pki" } })).toEqual([
       ["/pki/ca.crt", "ca"],
       ["/pki/ca.key", "ca-key"],

@@ -131,7 +131,7 @@ export function additionalConfig(text: string, strict: boolean): IgnitionConfig 
   if (!isRecord(config)) throw new Error("it is no mapping");
   const written = Object.entries(config).flatMap(([name, section]) => {
     const lists = Object.hasOwn(sections, name) ? sections[name] : undefined;
-    if (!lists) throw new Error(`section ${name} is not supported; write the files and units that it stands for`);
+    if (!lists) throw new Error(`section ${name} is not supported; write the files and units that it represents`);
     return section === null ? [] : [[name, sectionOf(section, lists, { path: name, strict })]];
   });
   return Object.fromEntries(written) as IgnitionConfig;

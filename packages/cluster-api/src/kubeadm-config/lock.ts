@@ -2,7 +2,7 @@ import type { Cluster } from "@causeway/api";
 import { ownerReference, type ConfigMap } from "@causeway/kubernetes";
 
 /**
- * One machine at a time initialises a control plane: whose it is stands in ConfigMap CLUSTER-lock, as upstream's (same
+ * One machine at a time initialises a control plane: whose it is is in ConfigMap CLUSTER-lock, as upstream's (same
  * name, key and form).
  */
 export function lockName(cluster: string): string {

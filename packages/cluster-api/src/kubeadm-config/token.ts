@@ -46,7 +46,7 @@ export function tokenSecret(token: string, owner: TokenOwner, expires: number): 
   };
 }
 
-/** When the token of a Secret stops being taken, in milliseconds since the epoch. */
+/** When the token of a Secret stops being accepted, in milliseconds since the epoch. */
 export function expiryOf(secret: Secret): number {
   const text = Buffer.from(secret.data?.["expiration"] ?? "", "base64").toString("utf8");
   const at = Date.parse(text);

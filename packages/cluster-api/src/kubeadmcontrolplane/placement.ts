@@ -15,7 +15,7 @@ function countIn(domain: string, machines: readonly OwnedMachine[]): number {
     .length;
 }
 
-/** Where the next machine goes: the domain with the fewest machines that stay, then with the fewest of all. */
+/** Where the next machine goes: the domain with the fewest machines that remain, then with the fewest of all. */
 export function domainForNew(
   cluster: Cluster,
   machines: readonly OwnedMachine[],

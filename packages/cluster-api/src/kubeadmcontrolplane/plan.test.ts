@@ -231,14 +231,14 @@ describe("the steps of a KubeadmControlPlane", () => {
       [deleted("c")],
     ],
     [
-      "it stays while etcd could lose its quorum",
+      "it remains while etcd could lose its quorum",
       observed([...three.slice(0, 2), owned("c", { failed: true })], {
         members: [member("a"), member("b", { problem: "down" }), member("c", { problem: "down" })],
       }),
       [{ type: "set-conditions" }, { type: "set-conditions" }],
     ],
     [
-      "the last machine stays",
+      "the last machine remains",
       observed([owned("a", { failed: true })], { control: control({ spec: { replicas: 1 } }) }),
       [],
       /one machine only/,

@@ -36,7 +36,7 @@ import type { ControlPlaneStep } from "./steps.ts";
 /** Steps write objects of both clusters, and change etcd's members. */
 export type ControlPlanePlan = Plan<ControlPlaneStep, KubeadmControlPlaneStatus>;
 
-/** Upstream's pace while preflight checks fail, and for looking at the machines otherwise. */
+/** Upstream's pace while preflight checks fail, and for checks of the machines otherwise. */
 const blockedRetry = 15_000;
 const healthCheck = 60_000;
 const yearHalf = (365 / 2) * 24 * 3600_000;

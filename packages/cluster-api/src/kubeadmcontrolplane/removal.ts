@@ -24,7 +24,7 @@ export function memberRemoval(observed: Observed): ControlPlaneStep[] {
   const name = leaving.machine.status?.nodeRef?.name ?? leaving.machine.metadata.name;
   const member = members.find((one) => one.name === name);
   if (!member) return release(leaving);
-  // Another member may have failed since the machine was deleted: then it stays until that one serves again.
+  // Another member may have failed since the machine was deleted: then it remains until that one serves again.
   if (!survivesWithout(members, name)) return [];
   if (!member.isLeader) return [{ type: "remove-member", member }];
   const to = successor(observed, members, member);
@@ -51,7 +51,7 @@ export function release({ machine }: OwnedMachine): ControlPlaneStep[] {
   return patchStep(Machine, machine, { metadata: { ...lockOf(machine), annotations: { [cleanupHook]: null } } });
 }
 
-/** The newest healthy machine's member, of those that stay. */
+/** The newest healthy machine's member, of those that remain. */
 function successor({ machines }: Observed, members: readonly EtcdMember[], leader: EtcdMember): EtcdMember | undefined {
   const staying = machines
     .filter((owned) => !owned.machine.metadata.deletionTimestamp && isHealthy(owned))

@@ -85,7 +85,7 @@ describe("volumes of a Node", () => {
     ["are read once nothing is left to drain", draining({ workload: on([]) }), now, true],
     ["are not read before its hooks have gone", observed({ machine: leaving({ annotations: hook }) }), now, false],
     ["are not read of an unreachable Node", observed({ workload: on([], node("w-1", unreachable)) }), now, false],
-    ["are not read of a Machine that stays", observed({ machine: base, workload: on([podOn("web")]) }), now, false],
+    ["are not read of a Machine that remains", observed({ machine: base, workload: on([podOn("web")]) }), now, false],
     [
       "are not read while the host goes",
       observed({ infrastructure: referred("OpenStackMachine", "w-1", { deleting: true }) }),

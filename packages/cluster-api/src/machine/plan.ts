@@ -22,7 +22,7 @@ import type { MachineStep } from "./steps.ts";
 export type MachinePlan = Plan<MachineStep, MachineStatus>;
 
 /**
- * What to do for a Machine. Everything a provider says is copied once it is provisioned, and never taken back.
+ * What to do for a Machine. Everything a provider says is copied once it is provisioned, and never withdrawn.
  */
 export function plan(observed: Observed, now: number): MachinePlan {
   const { machine } = observed;

@@ -23,7 +23,7 @@ export function attachedVolumes(
 
 /**
  * The volumes that a Machine's deletion waits for, by claims where they have one: all that are attached, but for those
- * of pods that the drain skips, which stay mounted until the machine ends.
+ * of pods that the drain skips, which remain mounted until the machine ends.
  */
 export function volumesToWaitFor(
   node: Node,

@@ -22,7 +22,7 @@ describe("a rolling update", () => {
       { broken: 0, old: 2 },
     ],
     ["is through when none is left", set("new", 3), [set("old", 0)], {}],
-    ["shrinks to what is asked for", set("new", 5), [], { new: 3 }],
+    ["shrinks to what is requested", set("new", 5), [], { new: 3 }],
     ["grows at once without old machines", set("new", 0), [], { new: 3 }],
   ])("%s", (_, fresh, old, moves) => {
     expect(Object.fromEntries(rollingUpdate({ ...limits, fresh, old }))).toEqual(moves);
@@ -85,7 +85,7 @@ describe("at each moment of a rollout", () => {
       fc.property(runs, (run) => simulate(run).moments.every(({ total }) => total <= run.desired + run.maxSurge)),
     );
   });
-  test("at least desired - maxUnavailable stay available", () => {
+  test("at least desired - maxUnavailable remain available", () => {
     fc.assert(
       fc.property(runs, (run) =>
         simulate(run).moments.every(({ available }) => available >= run.desired - run.maxUnavailable),

@@ -91,7 +91,7 @@ export async function saveClusters(options: SaveOptions, signal: AbortSignal): P
 
 /**
  * Creates what `saveClusters` saved in an API server, with statuses and owners, compares it with the files, and lets
- * its controllers act. It may end at any point; the same call again goes on.
+ * its controllers act. It may end at any point; the same call again continues.
  * @throws MOVE_FOLDER_INVALID, MOVE_KIND_MISSING, MOVE_TARGET_OCCUPIED, MOVE_NOT_EQUAL
  */
 export async function restoreClusters(options: RestoreOptions, signal: AbortSignal): Promise<MoveResult> {

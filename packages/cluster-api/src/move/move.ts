@@ -34,7 +34,7 @@ export interface MoveResult {
 /**
  * Moves every Cluster of a namespace, with all that belongs to it, from one management cluster to another. Clusters are
  * paused in both until nothing is left in the source: at no moment do controllers of both act. It may end at any point;
- * the same call again goes on.
+ * the same call again continues.
  * @throws MOVE_SAME_CLUSTER, MOVE_NOTHING, MOVE_UNDER_WAY, MOVE_KIND_MISSING, MOVE_CONTROL_PLANE_STAYS,
  * MOVE_OBJECT_DELETED, MOVE_NOT_PAUSED,
  *   MOVE_TARGET_OCCUPIED, MOVE_NOT_EQUAL

@@ -68,7 +68,7 @@ export async function settled(
         "MOVE_NOT_PAUSED",
         `${nameOf(acting.object)} is not paused: its controller has not observed it`,
         {
-          hint: "Check that its controller runs, and repeat the command. The clusters stay paused until then.",
+          hint: "Check that its controller runs, and repeat the command. The clusters remain paused until then.",
         },
       );
     await clock.sleep(250, signal);
@@ -106,7 +106,7 @@ export async function copy(
   });
   if (there.metadata.annotations?.[marks.from] !== object.metadata.uid)
     throw new CausewayError("MOVE_TARGET_OCCUPIED", `the target has another ${nameOf(object)}`, {
-      hint: "Delete or rename it there, and repeat the command. The clusters of the source stay paused until then.",
+      hint: "Delete or rename it there, and repeat the command. The clusters of the source remain paused until then.",
     });
   await copyStatus(client, member, there, signal);
   return there.metadata.uid ?? "";

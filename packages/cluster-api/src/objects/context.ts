@@ -66,7 +66,7 @@ export interface ClusterApiOptions {
    * workload cluster.
    */
   readonly access?: ControlPlaneAccess;
-  /** How runtime extensions are asked. Default: over HTTPS. */
+  /** How runtime extensions are called. Default: over HTTPS. */
   readonly extensions?: ExtensionClient;
 }
 

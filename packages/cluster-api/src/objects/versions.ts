@@ -7,7 +7,7 @@ export function parseVersion(text: string): KubernetesVersion {
   return version;
 }
 
-/** "1.34.0" as "v1.34.0"; a text that is no version stays as it is, for rules to refuse. */
+/** "1.34.0" as "v1.34.0"; a text that is no version remains as it is, for rules to refuse. */
 export function withPrefix(text: string): string {
   return !text.startsWith("v") && readVersion(text) ? `v${text}` : text;
 }

@@ -6,7 +6,7 @@ import type { ExtensionClient } from "./client.ts";
 import { handlersOf, type HookHandler } from "./handlers.ts";
 import { blockingHooks, hooksApi, readResponse, type LifecycleHook } from "./hooks.ts";
 
-/** What the handlers of a hook say together. `until`: when they are asked again (ms since the epoch). */
+/** What the handlers of a hook say together. `until`: when they are called again (ms since the epoch). */
 export type HookVerdict =
   | { readonly outcome: "passed" }
   | { readonly outcome: "blocked" | "failed"; readonly message: string; readonly until: number };
@@ -27,7 +27,7 @@ export interface HookCallsOptions {
   readonly clock: Clock;
 }
 
-/** Milliseconds until handlers that failed are asked again. */
+/** Milliseconds until handlers that failed are called again. */
 const retryAfterFailure = 10_000;
 /** Milliseconds that a yes is kept. */
 const recordedWithin = 30_000;
@@ -123,7 +123,7 @@ interface Answer {
   readonly message?: string;
 }
 
-/** A failure counts most; of several times to wait the shortest is taken, as upstream. */
+/** A failure counts most; of several times to wait the shortest is used, as upstream. */
 function together(
   answers: readonly Answer[],
   { isBlocking, now }: { readonly isBlocking: boolean; readonly now: number },

@@ -58,7 +58,7 @@ async function send({ config, path, body, timeout, ca }: ExtensionCall, signal: 
       cause instanceof Error && cause.name === "TimeoutError" ? `no response in ${timeout} ms` : messageOf(cause);
     throw new CausewayError(
       "RUNTIME_EXTENSION_FAILED",
-      `extension ${config.metadata.name} could not be asked (${path}): ${why}`,
+      `extension ${config.metadata.name} could not be called (${path}): ${why}`,
       { cause, hint: "Check the extension and its ExtensionConfig, or give its handlers failurePolicy Ignore." },
     );
   }

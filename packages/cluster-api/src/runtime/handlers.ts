@@ -15,7 +15,7 @@ export interface HookHandler {
 }
 
 const defaultTimeout = 10;
-/** Seconds: a handler is asked within a reconcile. */
+/** Seconds: a handler is called within a reconcile. */
 const longestTimeout = 30;
 
 /** The handlers of a hook for the objects of a namespace, in the order of their names. */

@@ -20,7 +20,7 @@ export const blockingHooks: ReadonlySet<LifecycleHook> = new Set([
   "BeforeClusterDelete",
 ]);
 
-/** What a handler answered. */
+/** What a handler returned. */
 export interface HookResponse {
   readonly status: "Success" | "Failure";
   readonly message: string;

@@ -56,7 +56,7 @@ function played(configs: ExtensionConfig[], answer: () => unknown) {
 }
 
 describe("a handler that a ClusterClass names", () => {
-  test("is asked with the settings of both, those of the class first", async () => {
+  test("is called with the settings of both, those of the class first", async () => {
     const { asked, ask } = played([config()], () => ({ status: "Success", items: [1] }));
     expect(await ask()).toEqual({ status: "Success", items: [1] });
     expect(asked[0]).toMatchObject({
@@ -112,7 +112,7 @@ describe("a handler that a ClusterClass names", () => {
     answer = () => ({ status: "Success", items: [3] });
     expect(await ask()).toEqual({ status: "Success", items: [3] });
   });
-  test("is asked the same once in a time, a failure for a shorter one", async () => {
+  test("is called with the same request once in a time, a failure for a shorter one", async () => {
     let answer: () => unknown = () => ({ status: "Success" });
     const { clock, asked, ask } = played([config()], () => answer());
     await ask();

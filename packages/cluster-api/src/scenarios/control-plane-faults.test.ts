@@ -11,7 +11,7 @@ import { plan as planControlPlane } from "../kubeadmcontrolplane/plan.ts";
 import { hasQuorum } from "../kubeadmcontrolplane/quorum.ts";
 import type { ControlPlaneStep } from "../kubeadmcontrolplane/steps.ts";
 
-// Two thousand schedules, where that many are asked for, take minutes.
+// Two thousand schedules, where that many are requested, take minutes.
 vi.setConfig({ testTimeout: 600_000 });
 
 /** What goes wrong, or just takes its time, between two reconciles. */

@@ -122,7 +122,7 @@ test("an extension defines variables, patches templates and judges the topology"
   expect(spec.topology?.variables).toContainEqual({ name: "dnsServers", value: ["9.9.9.9"] });
 
   // What it is shown is upstream's request.
-  const request: Fields = extension?.asked.find(({ handler }) => handler === "generate-patches")?.request ?? {};
+  const request: Fields = extension?.calls.find(({ handler }) => handler === "generate-patches")?.request ?? {};
   expect(request).toMatchObject({
     apiVersion: "hooks.runtime.cluster.x-k8s.io/v1alpha1",
     kind: "GeneratePatchesRequest",
@@ -139,7 +139,7 @@ test("an extension defines variables, patches templates and judges the topology"
     { ...deployment, fieldPath: "spec.template.spec.infrastructureRef" },
   ]);
 
-  // Its patches stand where the class has them: after one inline patch, and before another.
+  // Its patches are where the class has them: after one inline patch, and before another.
   const [machine] = (await w.client.list(OpenStackMachineTemplate, { namespace })).items.filter(({ metadata }) =>
     metadata.name.startsWith("demo-"),
   );
@@ -148,7 +148,7 @@ test("an extension defines variables, patches templates and judges the topology"
     tags: ["demo", "md-0", "of-class", "default-worker"],
   });
   expect(await nameservers(w)).toEqual(["9.9.9.9"]);
-  const judged = extension?.asked.find(({ handler }) => handler === "validate-topology")?.request;
+  const judged = extension?.calls.find(({ handler }) => handler === "validate-topology")?.request;
   expect(at(judged, "items", 0, "object", "spec", "template", "spec", "managedSubnets", 0)).toMatchObject({
     dnsNameservers: ["9.9.9.9"],
   });
@@ -172,7 +172,7 @@ test("an extension defines variables, patches templates and judges the topology"
   await w.until("other nameservers", async () => (await nameservers(w))?.[0] === "1.1.1.1");
   await reconciled(w, "ReconcileSucceeded");
 
-  // One that is gone is named, and what stands stays.
+  // One that is gone is named, and what exists remains.
   extension?.close();
   await setServers(["8.8.4.4"]);
   const gone = await reconciled(w, "ReconcileFailed", "generate-patches.ext");

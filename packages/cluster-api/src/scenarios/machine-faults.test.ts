@@ -8,7 +8,7 @@ import { plan as planMachine } from "../machine/plan.ts";
 import type { MachineStep } from "../machine/steps.ts";
 import { cluster, machine, node, now, podOn, referred } from "../testing/objects.ts";
 
-// Two thousand schedules, where that many are asked for, take minutes.
+// Two thousand schedules, where that many are requested, take minutes.
 vi.setConfig({ testTimeout: 600_000 });
 
 const preDrain = "pre-drain.delete.hook.machine.cluster.x-k8s.io/a";
@@ -184,7 +184,7 @@ class Model {
       case "drain": {
         if (this.#has(preDrain)) this.wrongs.push("drained before the hook was removed");
         const uids = new Set(step.pods.map(({ uid }) => uid));
-        if (uids.has(stays.metadata.uid ?? "")) this.wrongs.push("evicted a pod that stays");
+        if (uids.has(stays.metadata.uid ?? "")) this.wrongs.push("evicted a pod that remains");
         const deletionTimestamp = new Date(this.#time).toISOString();
         this.state = {
           ...this.state,

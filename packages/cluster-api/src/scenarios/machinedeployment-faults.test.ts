@@ -8,7 +8,7 @@ import { sameMachines } from "../objects/template.ts";
 import type { ObjectStep } from "../objects/steps.ts";
 import { cluster, deployment, machine, now, servingMachine, template } from "../testing/objects.ts";
 
-// Two thousand schedules, where that many are asked for, take minutes.
+// Two thousand schedules, where that many are requested, take minutes.
 vi.setConfig({ testTimeout: 600_000 });
 
 /** What goes wrong, or just takes its time, between two reconciles. */
@@ -125,7 +125,7 @@ class Model {
     this.state = { ...this.state, machines: new Map(machines) };
   }
 
-  /** As the API server does it: names are taken once, and a patch of an older revision is refused. */
+  /** As the API server does it: names are used once, and a patch of an older revision is refused. */
   #perform(step: ObjectStep, stale: boolean): void {
     const { sets } = this.state;
     if (step.type === "create") {

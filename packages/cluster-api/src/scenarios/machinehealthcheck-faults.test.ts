@@ -5,7 +5,7 @@ import { getCondition, type Node } from "@causeway/kubernetes";
 import { plan as planHealthCheck } from "../machinehealthcheck/plan.ts";
 import { cluster, condition, node, now, servingMachine } from "../testing/objects.ts";
 
-// Two thousand schedules, where that many are asked for, take minutes.
+// Two thousand schedules, where that many are requested, take minutes.
 vi.setConfig({ testTimeout: 600_000 });
 
 const names = ["a", "b", "c", "d", "e"];

@@ -6,7 +6,7 @@ import type { Observed as MachineSetObserved } from "../machineset/observed.ts";
 import type { MachineSetStep } from "../machineset/steps.ts";
 import { cluster, deployment, machineSet, now, referred, servingMachine } from "../testing/objects.ts";
 
-// Two thousand schedules, where that many are asked for, take minutes.
+// Two thousand schedules, where that many are requested, take minutes.
 vi.setConfig({ testTimeout: 600_000 });
 
 /** What goes wrong, or just takes its time, between two reconciles. */

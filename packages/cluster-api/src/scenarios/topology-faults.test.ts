@@ -116,7 +116,7 @@ class Model {
     };
   }
 
-  /** What a dry run says: labels and annotations of others stay. */
+  /** What a dry run says: labels and annotations of others remain. */
   #difference(id: string, made: Held["object"]): Difference | undefined {
     const held = this.objects.get(id);
     if (!held) return undefined;

@@ -165,7 +165,7 @@ describe("a cluster with a topology", () => {
     ).toEqual(["class-machine"]);
   });
 
-  test("says why its class cannot be carried out, and goes on once it can", async () => {
+  test("says why its class cannot be carried out, and continues once it can", async () => {
     const w = await started();
     await w.apply({
       ...topologyCluster(),

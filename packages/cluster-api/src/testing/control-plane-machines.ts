@@ -8,7 +8,7 @@ const components = ["kube-apiserver", "kube-controller-manager", "kube-scheduler
 
 /**
  * Machines of a control plane, played: what kubeadm makes of them (Node, static pods, etcd member, the ConfigMap
- * kubeadm-config), and an etcd that records whenever it is asked for something that would cost its quorum.
+ * kubeadm-config), and an etcd that records each request that would cost its quorum.
  */
 export class ControlPlaneMachines implements ControlPlaneAccess {
   readonly members_ = new Map<string, { learner: boolean; problem?: string }>();

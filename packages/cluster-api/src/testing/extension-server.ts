@@ -17,7 +17,7 @@ export interface PlayedHandler {
 export interface PlayedExtension {
   readonly clientConfig: ExtensionConfig["spec"]["clientConfig"];
   /** Requests, with the handler that they were for. */
-  readonly asked: { readonly handler: string; readonly request: Fields }[];
+  readonly calls: { readonly handler: string; readonly request: Fields }[];
   close(): void;
 }
 
@@ -33,13 +33,13 @@ export async function startExtension(handlers: Readonly<Record<string, PlayedHan
     lifetime,
     now,
   });
-  const asked: PlayedExtension["asked"] = [];
+  const calls: PlayedExtension["calls"] = [];
   const answer = (path: string, request: Fields): Fields | undefined => {
     if (path === `/${hooksApi}/discovery`) return discovery(handlers);
     const [name = "", hook = ""] = path.split("/").toReversed();
     const handler = handlers[name];
     if (handler?.hook.toLowerCase() !== hook || request["kind"] !== `${handler.hook}Request`) return undefined;
-    asked.push({ handler: name, request });
+    calls.push({ handler: name, request });
     return { apiVersion: hooksApi, kind: `${handler.hook}Response`, ...handler.answer(request) };
   };
   const server = createServer({ cert: pair.certificate, key: pair.key }, (request, response) => {
@@ -59,7 +59,7 @@ export async function startExtension(handlers: Readonly<Record<string, PlayedHan
       url: `https://127.0.0.1:${port}`,
       caBundle: Buffer.from(authority.certificate).toString("base64"),
     },
-    asked,
+    calls,
     close() {
       server.closeAllConnections();
       server.close();

@@ -65,7 +65,7 @@ test("a patch that cannot be had is left out of a Cluster that was begun without
   const exists = { infrastructureRef };
   const heldBack = /failed to generate patches for patch "p": .*"p\.ext" cannot be reached.*nothing of the Cluster/;
   await expect(desired(exists)).rejects.toThrow(heldBack);
-  // One that is made meanwhile goes on to its end.
+  // One that is made meanwhile continues to its end.
   expect((await desired()).workers).toHaveLength(1);
   expect((await desired(exists)).workers).toHaveLength(1);
   // It has the patch once there was a response, and another process does not know that it ever was without.

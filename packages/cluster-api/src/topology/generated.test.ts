@@ -17,7 +17,7 @@ describe("the response to GeneratePatches", () => {
   test("may have none", () => expect(readGenerated({ status: "Success" }, ["a"])).toEqual([]));
   test.each<[string, unknown, RegExp]>([
     ["items that are no list", {}, /no list/],
-    ["a template that was not asked about", [item("JSONPatch", base64([]), "z")], /template with ID "z"/],
+    ["a template that was not requested", [item("JSONPatch", base64([]), "z")], /template with ID "z"/],
     ["another type of patch", [item("StrategicMergePatch", base64({}))], /patchType of a .*"StrategicMergePatch"/],
     ["a patch that is no text", [item("JSONPatch", [])], /no text in base64/],
     ["a patch that is no JSON", [item("JSONPatch", "!!!!")], /no JSON in base64/],

@@ -11,7 +11,7 @@ export const pendingHooksAnnotation = "runtime.cluster.x-k8s.io/pending-hooks";
 /** Annotation of a Cluster: the handlers of BeforeClusterDelete have let it go. */
 export const okToDeleteAnnotation = "runtime.cluster.x-k8s.io/ok-to-delete";
 
-/** What handlers are asked at this moment of a cluster's life. */
+/** What handlers are called for at this moment of a cluster's life. */
 export interface DueHook {
   readonly hook: LifecycleHook;
   /** More fields of the request. */
@@ -28,14 +28,14 @@ export interface Hold {
 export interface HookState {
   /** Why something is held back: one line for each hook. */
   readonly blocking: readonly { readonly hook: LifecycleHook; readonly message: string }[];
-  /** Hooks that failed: they are asked again. */
+  /** Hooks that failed: they are called again. */
   readonly failed: readonly { readonly hook: LifecycleHook; readonly message: string }[];
   /** Hooks that are marked as pending, and others that have been called. */
   readonly add: readonly LifecycleHook[];
   readonly remove: readonly LifecycleHook[];
   /** BeforeClusterDelete has passed. */
   readonly okToDelete?: boolean;
-  /** When handlers are to be asked again. */
+  /** When handlers are to be called again. */
   readonly until?: number;
 }
 

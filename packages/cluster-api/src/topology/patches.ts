@@ -83,7 +83,7 @@ export function isSelected(
   }
 }
 
-/** `*` stands for anything at the beginning or the end of a name. */
+/** `*` represents anything at the beginning or the end of a name. */
 function matchesName(pattern: string, name: string): boolean {
   if (pattern === "*" || pattern === name) return true;
   if (pattern.startsWith("*") && name.endsWith(pattern.slice(1))) return true;

@@ -6,8 +6,8 @@ const mostSkipped = 10_000;
 
 /**
  * The patches that Clusters were made without, because their extensions could not be reached and have failurePolicy
- * Ignore. Only a Cluster that was begun without a patch goes on without it: in any other, machines that have the patch
- * would be replaced, and replaced again once the extension responds.
+ * Ignore. Only a Cluster that was begun without a patch continues without it: in any other, machines that have the
+ * patch would be replaced, and replaced again once the extension responds.
  */
 export class SkippedPatches {
   readonly #skipped = new Set<string>();

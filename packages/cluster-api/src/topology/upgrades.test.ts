@@ -56,7 +56,7 @@ describe("an upgrade of a topology", () => {
       [fresh, old],
     ],
     [
-      "goes on with one MachineDeployment",
+      "continues with one MachineDeployment",
       observed({ ...at(fresh), workers: [workers("a", old), workers("b", old)] }),
       [fresh, fresh, old],
     ],

@@ -180,7 +180,7 @@ describe("the rules of a variable", () => {
 describe("the definition of a variable", () => {
   test.each<readonly [string, VariableDefinition[], readonly RegExp[]]>([
     ["is accepted", [definition("a", { type: "string", default: "x" })], []],
-    ["has not the reserved name", [definition("builtin", { type: "string" })], [/reserved/]],
+    ["does not have the reserved name", [definition("builtin", { type: "string" })], [/reserved/]],
     ["has no dot in its name", [definition("a.b", { type: "string" })], [/cannot contain/]],
     ["is the only one of its name", [definition("a", {}), definition("a", {})], [/unique/]],
     [

@@ -9,7 +9,7 @@ export interface Failure {
   readonly message: string;
 }
 
-/** Undefined: nothing prevents the attachment; what was written before stays. */
+/** Undefined: nothing prevents the attachment; what was written before remains. */
 export type Status = Failure | undefined;
 
 const AGAIN = 30_000;

@@ -7,7 +7,7 @@ export interface Observed {
   readonly content: VolumeGroupSnapshotContent;
   /** The VolumeGroupSnapshot that it is bound to still exists. */
   readonly isBound: boolean;
-  /** When the driver was last asked about a group snapshot that was not complete. */
+  /** When the driver was last called for a group snapshot that was not complete. */
   readonly readAt: number | undefined;
 }
 

@@ -16,7 +16,7 @@ export type Step =
       readonly content: VolumeSnapshotContent;
       readonly status: Readonly<Record<string, unknown>>;
     }
-  /** The content's driver may delete what it stands for. */
+  /** The content's driver may delete what it represents. */
   | { readonly type: "mark-content" }
   | { readonly type: "delete-content" }
   | { readonly type: "delete-members"; readonly names: readonly string[] }

@@ -24,7 +24,7 @@ export interface PerformContext {
 }
 
 /**
- * Performs one step of a claim, as csi-provisioner does. A request stays in `pending` until its outcome is known, so
+ * Performs one step of a claim, as csi-provisioner does. A request remains in `pending` until its outcome is known, so
  * that no
  * volume is orphaned.
  */

@@ -7,7 +7,7 @@ export interface Observed {
   readonly content: VolumeSnapshotContent;
   /** The VolumeSnapshot that it is bound to still exists. */
   readonly isBound: boolean;
-  /** When the driver was last asked about a snapshot that was not complete. */
+  /** When the driver was last called for a snapshot that was not complete. */
   readonly readAt: number | undefined;
 }
 

@@ -8,7 +8,7 @@ export type Step =
   | { readonly type: "create-content"; readonly content: VolumeSnapshotContent }
   /** The content was made before the snapshot: it names the snapshot, without its uid. */
   | { readonly type: "bind-content" }
-  /** The content's driver may delete what it stands for. */
+  /** The content's driver may delete what it represents. */
   | { readonly type: "mark-content" }
   | { readonly type: "delete-content" }
   | { readonly type: "release" };

@@ -13,7 +13,7 @@ export interface OwnEtcd {
 }
 
 /**
- * Gives up what an unfinished attempt wrote, with its revisions: deleted values stay in an etcd's file, and those of
+ * Gives up what an unfinished attempt wrote, with its revisions: deleted values remain in an etcd's file, and those of
  * two attempts may exceed its quota, after which it accepts no put. No API server uses the etcd yet, so that its
  * members may be away for a moment. An attempt that still runs has no fence any more, and fails.
  */

@@ -7,7 +7,7 @@ export interface Follower {
   readonly size: number;
   /** False: the stream ended, and no further writes are received. */
   readonly isRunning: boolean;
-  /** Why the stream ended last; undefined: it has not, or etcd ended it without an error. */
+  /** Why the stream ended last; undefined: it did not, or etcd ended it without an error. */
   readonly failure: unknown;
   /** Begins, or begins again, and returns when writes are received, or when they cannot be. */
   start(): Promise<void>;

@@ -27,7 +27,7 @@ export type BackupStep =
   | { readonly type: "delete"; readonly point: Point }
   | { readonly type: "sweep" };
 
-/** The rules of backups: what is due is taken, and what no time within the retention needs is deleted. */
+/** The rules of backups: what is due is created, and what no time within the retention needs is deleted. */
 export function planBackup(
   { spec: { backup }, points, keyspace, encryption }: BackupObserved,
   now: number,
@@ -41,7 +41,7 @@ export function planBackup(
     if (!canTake)
       return { steps: [], status, wait: { for: "the etcd of the control plane", until: now + backup.changesEvery } };
     const parent = next.take === "changes" && newest !== undefined ? { parent: newest } : {};
-    // The names of all data are listed as rarely as all data is taken.
+    // The names of all data are listed as rarely as all data is copied.
     const sweep: BackupStep[] = next.take === "full" ? [{ type: "sweep" }] : [];
     return { steps: [{ type: "take", ...parent }, ...sweep], status };
   }

@@ -68,7 +68,7 @@ export function isFull({ id, full }: Point): boolean {
   return id === full;
 }
 
-/** What is to be taken now, or when it is (ms since epoch). */
+/** What is to be copied now, or when it is (ms since epoch). */
 export function nextPoint(
   points: readonly Point[],
   schedule: Schedule,

@@ -37,7 +37,7 @@ function signerOf({ certificate }: KeyPair): string {
   return splitCertificates(certificate)[0] ?? certificate;
 }
 
-/** A root as a backup has it: with where it is in its rotation, which goes on when it is restored. */
+/** A root as a backup has it: with where it is in its rotation, which continues when it is restored. */
 export interface RestoredRoot {
   readonly pair: KeyPair;
   readonly rotating?: RotatingRoot;

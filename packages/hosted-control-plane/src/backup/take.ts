@@ -32,13 +32,13 @@ export interface Manifest {
   readonly secrets: BackupSecrets;
 }
 
-/** What a point is taken of, and where it is stored. */
+/** What a point is a copy of, and where it is stored. */
 export interface TakeFrom {
   readonly store: SealedStore;
   readonly folder: string;
   readonly keyspace: Keyspace;
   readonly secrets: BackupSecrets;
-  /** The newest point; changes are taken since it. Undefined: all data is taken. */
+  /** The newest point; changes since it are copied. Undefined: all data is copied. */
   readonly parent?: Point;
   readonly clock: Clock;
 }
@@ -78,7 +78,7 @@ async function take(
   const list = from.parent === undefined ? undefined : await reader.keys();
   const parentData = list && (await parentOf(from, list, signal));
   const changed = list && parentData && changedKeys(list, parentData);
-  // So many changed that all data is taken in place of them.
+  // So many changed that all data is copied in place of them.
   const since = changed === undefined || isMost(changed, list) ? undefined : parentData;
   const parts = partWriter((part, values) => store.put(dataName(folder, id, `${part}`), values, signal));
   let time = 0;
@@ -157,7 +157,7 @@ interface Since {
   readonly keys: ReadonlyMap<string, unknown>;
 }
 
-/** Undefined: all data is to be taken, since the parent's revisions say nothing of this etcd. */
+/** Undefined: all data is to be copied, since the parent's revisions say nothing of this etcd. */
 async function parentOf(
   { store, folder, parent }: TakeFrom,
   list: KeyList,

@@ -3,7 +3,7 @@ import type { WantedCondition } from "@causeway/kubernetes";
 import type { BackupSpec, RestoreSpec } from "../backup-spec.ts";
 import type { BackupState } from "../runtime.ts";
 
-/** A point with all data is taken, if there is none since this time (RFC 3339). */
+/** A point with all data is created, if there is none since this time (RFC 3339). */
 export const backupRequestAnnotation = "controlplane.causeway.dev/backup-requested";
 
 const SECOND = 1_000;
@@ -42,7 +42,7 @@ export function backedUp(
   if (problem !== undefined)
     return [{ type, status: "False", reason: "BackupFailed", message: `${problem.message} (${problem.code})` }];
   if (newest === undefined)
-    return [{ type, status: "False", reason: "Waiting", message: "the first backup is taken when the API serves" }];
+    return [{ type, status: "False", reason: "Waiting", message: "the first backup is created when the API serves" }];
   const allowed = 3 * (backup.changesEverySeconds ?? 300) * SECOND;
   if (now - newest <= allowed) return [{ type, status: "True", reason: "BackedUp" }];
   const message = `the newest backup is from ${new Date(newest).toISOString()}: the control plane does not run, or its etcd cannot be reached`;

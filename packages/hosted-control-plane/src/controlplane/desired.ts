@@ -62,7 +62,7 @@ function joinOf({ object, etcd }: Observed): Pick<ControlPlaneSpec, "join"> {
   return { join: { ...datastore, ...(etcd === undefined ? { stage: "Reserve" } : { certificates: etcd }) } };
 }
 
-/** A runtime once chosen stays: another one has none of its data. */
+/** A runtime is immutable: another one has none of its data. */
 function runtimeOf({ spec, status }: HostedControlPlane): Pick<ControlPlaneSpec, "runtime"> {
   const runtime = status?.runtime ?? spec.runtime;
   return runtime === undefined ? {} : { runtime };

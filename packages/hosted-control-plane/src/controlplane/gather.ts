@@ -63,7 +63,7 @@ export interface GatherFrom {
   readonly secrets: Informer<Secret>;
   readonly namespaces: Informer<Namespace>;
   readonly runtime: ControlPlaneRuntime;
-  /** The Machines of a Cluster. Asked for during rotations only: a watch would hold every Machine there is. */
+  /** The Machines of a Cluster. Read during rotations only: a watch would hold every Machine there is. */
   readonly machines: (namespace: string, cluster: string, signal: AbortSignal) => Promise<readonly Machine[]>;
   /** The host that nodes and people reach control planes at, when the object names none; undefined: not known yet. */
   readonly advertise: (object: HostedControlPlane) => Promise<string | undefined>;

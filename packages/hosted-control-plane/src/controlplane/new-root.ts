@@ -26,8 +26,8 @@ let spare: ReturnType<typeof rsaPair> | undefined;
 let timer: NodeJS.Timeout | undefined;
 
 /**
- * A pair of RSA, which takes a tenth of a second of another thread. One is made in advance, when none was asked for a
- * while, so that a control plane seldom waits for it.
+ * A pair of RSA, which takes a tenth of a second of another thread. One is made in advance, when none was requested for
+ * a while, so that a control plane seldom waits for it.
  */
 function nextPair(): ReturnType<typeof rsaPair> {
   const pair = spare ?? rsaPair();

@@ -92,7 +92,7 @@ describe("the rotation of a control plane's authority", () => {
   });
 
   test.each<[string, Given, ReturnType<typeof outcome>]>([
-    ["has no condition where none is asked for", {}, { steps: [], phase: "Current", reason: undefined }],
+    ["has no condition where none is requested", {}, { steps: [], phase: "Current", reason: undefined }],
     ["begins when its time has come", { spec: due }, { steps: both("trust"), phase: "Current", reason: "Rotating" }],
     [
       "does not begin before its time",
@@ -120,12 +120,12 @@ describe("the rotation of a control plane's authority", () => {
       { steps: [], phase: "Current", reason: "Rotating" },
     ],
     [
-      "goes on when only one of two Secrets was written before a crash",
+      "continues when only one of two Secrets was written before a crash",
       { spec: due, stages: ["trust", "single"], settled: false },
       { steps: ["catch up sa→trust"], phase: "Preparing", reason: "Rotating" },
     ],
     [
-      "goes on when the other Secret was written first",
+      "continues when the other Secret was written first",
       { spec: due, stages: ["sign", "trust"], settled: false },
       { steps: ["catch up sa→sign"], phase: "Preparing", reason: "Rotating" },
     ],
@@ -140,7 +140,7 @@ describe("the rotation of a control plane's authority", () => {
       { steps: both("sign"), phase: "Preparing", reason: "Rotating" },
     ],
     [
-      "waits until everything knows the new root, whatever is asked",
+      "waits until everything knows the new root, whatever is requested",
       { spec: retired, stages: ["sign", "sign"], settled: false },
       { steps: [], phase: "Preparing", reason: "Rotating" },
     ],
@@ -150,7 +150,7 @@ describe("the rotation of a control plane's authority", () => {
       { steps: [], phase: "Prepared", reason: "Prepared" },
     ],
     [
-      "stays prepared while an API server restarts",
+      "remains prepared while an API server restarts",
       { spec: due, stages: ["sign", "sign"], settled: false, status: { phase: "Prepared", rotation } },
       { steps: [], phase: "Prepared", reason: "Prepared" },
     ],
@@ -195,7 +195,7 @@ describe("the rotation of a control plane's authority", () => {
       { steps: both("single"), phase: "Retiring", reason: "Rotating" },
     ],
     [
-      "goes on when one of two Secrets ended before a crash",
+      "continues when one of two Secrets ended before a crash",
       { spec: retired, stages: ["single", "retire"], ca: { rotation }, settled: false },
       { steps: ["catch up sa→single"], phase: "Retiring", reason: "Rotating" },
     ],
@@ -205,7 +205,7 @@ describe("the rotation of a control plane's authority", () => {
       { steps: all("trust"), phase: "Current", reason: "Rotating" },
     ],
     [
-      "goes on with the front proxy's authority, too",
+      "continues with the front proxy's authority, too",
       { spec: due, stages: ["trust", "trust", "trust"] },
       { steps: all("sign"), phase: "Preparing", reason: "Rotating" },
     ],
@@ -215,7 +215,7 @@ describe("the rotation of a control plane's authority", () => {
       { steps: all("retire"), phase: "Prepared", reason: "Rotating" },
     ],
     [
-      "goes on when only one of three Secrets was written before a crash",
+      "continues when only one of three Secrets was written before a crash",
       { spec: due, stages: ["single", "trust", "single"], settled: false },
       { steps: ["catch up ca→trust", "catch up proxy→trust"], phase: "Preparing", reason: "Rotating" },
     ],
@@ -225,7 +225,7 @@ describe("the rotation of a control plane's authority", () => {
       { steps: ["catch up proxy→single"], phase: "Retiring", reason: "Rotating" },
     ],
     [
-      "goes on when the front proxy's stage ended first",
+      "continues when the front proxy's stage ended first",
       { spec: retired, stages: ["retire", "retire", "single"], proxy: { rotation }, settled: false },
       { steps: ["catch up ca→single", "catch up sa→single"], phase: "Retiring", reason: "Rotating" },
     ],
@@ -288,7 +288,7 @@ describe("the rotation of a control plane's authority", () => {
     );
   });
 
-  test("looks again at its times, and at Machines", () => {
+  test("is reconciled again at its times, and at Machines", () => {
     expect(planAuthorities(from({ spec: { rotateAfter: at(HOUR) } })).until).toBe(now + HOUR);
     expect(planAuthorities(from({ spec: due, stages: ["sign", "sign"] })).until).toBe(now + 15_000);
     expect(planAuthorities(from({})).until).toBeUndefined();

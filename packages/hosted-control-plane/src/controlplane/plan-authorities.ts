@@ -21,18 +21,18 @@ export interface AuthoritiesFrom {
 export interface AuthoritiesPlan {
   /** Bring the roots that are behind to where the others are: done before anything runs with half of a rotation. */
   readonly catchUp: readonly Step[];
-  /** Go on with the rotation, once everything has settled. */
+  /** Continue with the rotation, once everything has settled. */
   readonly advance: readonly Step[];
   readonly status: AuthoritiesStatus;
   readonly conditions: readonly WantedCondition[];
-  /** When to look again. */
+  /** When to check again. */
   readonly until?: number;
 }
 
 const DAY = 24 * 3600_000;
 /** A warning comes so long before an authority expires. */
 const EXPIRES_SOON = 180 * DAY;
-/** Machines are looked at again after so long. */
+/** Machines are checked again after so long. */
 const MACHINES_AGAIN = 15_000;
 const NAMED = 20;
 
@@ -46,7 +46,7 @@ const following: Readonly<Record<RootStage, RootStage>> = {
 
 /**
  * The rules of a rotation: the next authority is trusted everywhere before it signs anything, and the old one is
- * trusted until its retirement is asked for and no Machine needs it. Each stage is one write of a root's Secret, so
+ * trusted until its retirement is requested and no Machine needs it. Each stage is one write of a root's Secret, so
  * that a crash leaves one stage or the next, and the second of two leaders meets a conflict.
  */
 export function planAuthorities(from: AuthoritiesFrom): AuthoritiesPlan {
@@ -58,7 +58,7 @@ export function planAuthorities(from: AuthoritiesFrom): AuthoritiesPlan {
     const { behind, to } = stage;
     const rotation = rotationIn(participants(facts), to) ?? "";
     const catchUp = behind.map((purpose): Step => ({ type: "rotate-root", purpose, to, rotation }));
-    // Whichever of them are behind: all go on in the same stage.
+    // Whichever of them are behind: all continue in the same stage.
     const phase = to === "trust" || to === "sign" ? "trust" : "retire";
     return { ...none, catchUp, status: statusOf(from, phase), conditions: [no("Rotating", running(phase))] };
   }
@@ -83,7 +83,7 @@ type Where =
   | undefined;
 
 /**
- * The roots that a rotation is of. One that was begun by a version that knew nothing of the front proxy's goes on
+ * The roots that a rotation is of. One that was begun by a version that knew nothing of the front proxy's continues
  * without it: that one has no part before the next rotation.
  */
 function participants({ roots }: AuthorityFacts): (readonly [RotatedPurpose, Root])[] {
@@ -148,7 +148,7 @@ interface Hold {
   readonly message: string;
 }
 
-/** Why the rotation does not go on from this stage by itself; undefined: it does. */
+/** Why the rotation does not continue from this stage by itself; undefined: it does. */
 function holdOf(from: AuthoritiesFrom, at: RootStage): Hold | undefined {
   const { object, facts, now } = from;
   if (at === "single") return wantedRotation(from) === undefined ? { reason: "Current", message: "" } : undefined;

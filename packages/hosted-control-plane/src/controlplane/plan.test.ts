@@ -81,7 +81,7 @@ const deleting = { deletionTimestamp: "2026-01-01T00:00:00Z" };
 describe("the plan of a hosted control plane", () => {
   test.each<[string, Partial<Observed>, string[]]>([
     [
-      "adds a finalizer and roots to a new one, and looks again",
+      "adds a finalizer and roots to a new one, and reconciles again",
       { ...nothing, object: object({ metadata: { finalizers: [] } }) },
       ["add-finalizer", ...created],
     ],
@@ -122,7 +122,7 @@ describe("the plan of a hosted control plane", () => {
       [],
     ],
     [
-      "runs it without a Keystone that was taken out",
+      "runs it without a Keystone that was removed",
       { state: { ...running, authentication: { external: { type: "keystone", settings: { ...keystone } } } } },
       ["run"],
     ],
@@ -258,7 +258,7 @@ describe("the status of a hosted control plane", () => {
       { status: "True" },
     ],
     [
-      "reports nothing against a Cluster that has taken over its endpoint",
+      "reports nothing against a Cluster that has adopted its endpoint",
       { cluster: { ...cluster, spec: { ...cluster.spec, controlPlaneEndpoint: endpoint } } },
       "Available",
       { status: "True" },
@@ -406,7 +406,7 @@ describe("a control plane that joins an etcd that exists", () => {
     ["reserves ports only, until its certificates are there", { state: undefined, exists: false }, ["run"], "Reserve"],
     ["follows when they are", { etcd, state: joining("Reserve") }, ["run"], "Follow"],
     ["is left alone at its stage", { etcd, state: joining("Follow") }, [], "Follow"],
-    ["is taken back to follow after it has served", { etcd, state: joining("Serve") }, ["run"], "Follow"],
+    ["is set back to follow after it has served", { etcd, state: joining("Serve") }, ["run"], "Follow"],
   ])("%s", ([, changes, expected, stage]) => {
     const base = object();
     const observed = world({ ...changes, object: { ...base, spec: { ...base.spec, datastore } } });

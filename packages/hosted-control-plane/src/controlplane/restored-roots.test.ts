@@ -70,7 +70,7 @@ describe("the roots of a control plane that is restored", () => {
     ["trust", "single"],
     ["sign", "trust"],
     ["retire", "sign"],
-  ])("are those of the backup in stages %s and %s, and go on from there", async (first, rest) => {
+  ])("are those of the backup in stages %s and %s, and continue from there", async (first, rest) => {
     const [ca, sa, proxy] = await Promise.all([rootIn("ca", first), rootIn("sa", rest), rootIn("proxy", rest)]);
     const before = { ca, sa, proxy };
     const secrets = backupSecrets(specOf(before), "the key");

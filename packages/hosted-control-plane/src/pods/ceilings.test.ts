@@ -2,18 +2,18 @@ import type { KubeObject, Namespace } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
 import type { ControlPlaneSpec } from "../runtime.ts";
 import { neighboursOf } from "./ceilings.ts";
-import type { Neighbours } from "./observed.ts";
+import type { OtherControlPlanes } from "./observed.ts";
 import type { Ceilings } from "./options.ts";
 import { idAnnotation } from "./tenant.ts";
 import { PlayedCluster } from "./testing/played-cluster.ts";
 import { own, specOf } from "./testing/spec.ts";
 
 const GIB = 2 ** 30;
-const none: Neighbours = { controlPlanes: 0, storage: 0 };
+const none: OtherControlPlanes = { controlPlanes: 0, storage: 0 };
 const exceeded = { code: "PODS_CEILING_EXCEEDED", actor: "user" };
 
 describe("within the operator's ceilings a control plane is permitted or refused", () => {
-  const rows: [string, Ceilings, Partial<ControlPlaneSpec>, Neighbours, boolean][] = [
+  const rows: [string, Ceilings, Partial<ControlPlaneSpec>, OtherControlPlanes, boolean][] = [
     ["of the largest allowed size", { size: "Medium" }, { pods: own({ size: "Medium" }) }, none, true],
     ["larger than allowed", { size: "Medium" }, { pods: own({ size: "Large" }) }, none, false],
     ["with as many API servers as allowed", { replicas: 2 }, {}, none, true],
@@ -67,9 +67,9 @@ describe("within the operator's ceilings a control plane is permitted or refused
       true,
     ],
   ];
-  test.each(rows)("%s", (_, ceilings, changes, neighbours, isAllowed) => {
+  test.each(rows)("%s", (_, ceilings, changes, otherControlPlanes, isAllowed) => {
     const cluster = new PlayedCluster({ ceilings });
-    cluster.neighbours = neighbours;
+    cluster.otherControlPlanes = otherControlPlanes;
     const { status } = cluster.settle(specOf(changes));
     if (isAllowed) {
       expect(status.problem?.code).not.toBe("PODS_CEILING_EXCEEDED");
@@ -121,7 +121,7 @@ describe("more members of an etcd that exists", () => {
 
   test("are refused where their volumes do not fit into the namespace, and nothing is changed", () => {
     const cluster = started("24Gi");
-    cluster.neighbours = { controlPlanes: 1, storage: GIB };
+    cluster.otherControlPlanes = { controlPlanes: 1, storage: GIB };
     expect(cluster.settle(three).status.problem).toMatchObject(exceeded);
     expect(cluster.performed).toEqual([]);
   });
@@ -129,12 +129,12 @@ describe("more members of an etcd that exists", () => {
   test("are added where they fit, and not stopped in the midst when a neighbour came meanwhile", () => {
     const cluster = started("24Gi");
     expect(cluster.settle(three, { rounds: 2 }).status.problem?.code).not.toBe("PODS_CEILING_EXCEEDED");
-    cluster.neighbours = { controlPlanes: 1, storage: GIB };
+    cluster.otherControlPlanes = { controlPlanes: 1, storage: GIB };
     expect(cluster.settle(three).status.problem?.code).not.toBe("PODS_CEILING_EXCEEDED");
     expect(cluster.performed).toContain("add-etcd-member");
   });
 
-  test("are counted for neighbours that come later, as soon as they are requested or begun", () => {
+  test("are counted for control planes that come later, as soon as they are requested or begun", () => {
     const existing = {
       apiVersion: "v1",
       kind: "Namespace",

@@ -1,6 +1,6 @@
 import type { KubeObject, Namespace, StatefulSet } from "@causeway/kubernetes";
 import type { ControlPlaneProblem } from "../runtime.ts";
-import type { Neighbours, Observed } from "./observed.ts";
+import type { OtherControlPlanes, Observed } from "./observed.ts";
 import { isPooled, type SizeClass } from "./options.ts";
 import { membersAnnotation, registeredAnnotation } from "./plan-members.ts";
 import { etcdMembers } from "./objects/etcd.ts";
@@ -17,12 +17,12 @@ export function bytesOf(size: string): number {
   return Number(amount) * (unit in UNITS ? UNITS[unit as keyof typeof UNITS] : 1);
 }
 
-/** What was allowed when it was last accepted: it stays allowed when the operator lowers a ceiling. */
+/** What was allowed when it was last accepted: it remains allowed when the operator lowers a ceiling. */
 export function grantOf({ spec }: Pick<Observed, "spec">): string {
   return `${spec.pods?.size ?? "Small"}/${spec.replicas}`;
 }
 
-/** Is more requested than the operator allows? What runs already is not taken away. */
+/** Is more requested than the operator allows? What runs already is not removed. */
 export function ceilingProblem(observed: Observed): ControlPlaneProblem | undefined {
   return (
     sizeProblem(observed) ??
@@ -46,7 +46,7 @@ function sizeProblem(observed: Observed): ControlPlaneProblem | undefined {
   return exceeded(`spec.pods.size is ${wanted}, and the operator allows ${ceiling} at most`);
 }
 
-/** In the shared etcd the largest size allows as many bytes as it has by default; what was granted stays. */
+/** In the shared etcd the largest size allows as many bytes as it has by default; what was granted remains. */
 function budgetProblem({ spec, settings, namespace }: Observed): ControlPlaneProblem | undefined {
   const { size: ceiling } = settings.ceilings ?? {};
   if (ceiling === undefined || !isPooled(spec)) return undefined;
@@ -95,19 +95,25 @@ function storageProblem({ spec, settings, live }: Observed): ControlPlaneProblem
 }
 
 /** A control plane whose namespace exists was counted when it was created; with more members it has more volumes. */
-function namespaceProblem({ spec, settings, namespace, neighbours, live }: Observed): ControlPlaneProblem | undefined {
+function namespaceProblem({
+  spec,
+  settings,
+  namespace,
+  otherControlPlanes,
+  live,
+}: Observed): ControlPlaneProblem | undefined {
   const { controlPlanes, namespaceStorage } = settings.ceilings ?? {};
   if (namespace !== undefined && !isGrowing(spec, storageOf(live.get("StatefulSet/etcd")))) return undefined;
   const where = `namespace ${managementNamespace(spec.id)}`;
-  if (namespace === undefined && controlPlanes !== undefined && neighbours.controlPlanes >= controlPlanes)
+  if (namespace === undefined && controlPlanes !== undefined && otherControlPlanes.controlPlanes >= controlPlanes)
     return exceeded(
-      `${where} has ${neighbours.controlPlanes} control planes, and the operator allows ${controlPlanes}`,
+      `${where} has ${otherControlPlanes.controlPlanes} control planes, and the operator allows ${controlPlanes}`,
     );
   if (namespaceStorage === undefined || isPooled(spec)) return undefined;
   const { datastore } = spec.pods ?? {};
   const own = etcdMembers(datastore) * bytesOf(datastore?.storage ?? DEFAULT_STORAGE);
-  if (neighbours.storage + own <= bytesOf(namespaceStorage)) return undefined;
-  const sum = `${gibibytes(neighbours.storage)} and ${gibibytes(own)} more`;
+  if (otherControlPlanes.storage + own <= bytesOf(namespaceStorage)) return undefined;
+  const sum = `${gibibytes(otherControlPlanes.storage)} and ${gibibytes(own)} more`;
   return exceeded(`the volumes of ${where} would be ${sum}, and the operator allows ${namespaceStorage}`);
 }
 
@@ -153,7 +159,7 @@ export function neighboursOf(
     readonly requested: readonly WantedVolumes[];
     readonly etcdOf: (namespaceName: string) => KubeObject | undefined;
   },
-): Neighbours {
+): OtherControlPlanes {
   const mine = managementNamespace(id);
   const idOfNamespace = ({ metadata }: Namespace) => metadata.annotations?.[idAnnotation] ?? "";
   const existing = from.namespaces.filter((each) => {

@@ -44,8 +44,8 @@ function snapshot(cluster: PlayedCluster): PlayedCluster {
 }
 
 /**
- * Another user deletes an object, or changes its program. The copies of keys stay: the loss of both is refused, in its
- * own test.
+ * Another user deletes an object, or changes its program. The copies of keys remain: the loss of both is refused, in
+ * its own test.
  */
 function disturb({ live }: PlayedCluster, random: Random): void {
   const ids = [...live.keys()].filter((id) => !id.endsWith("-copy") && id !== "StatefulSet/etcd");

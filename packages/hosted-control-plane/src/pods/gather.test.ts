@@ -36,7 +36,7 @@ function reading(read: GatherFrom["members"]["read"], spec = triple) {
   return { clock, observed: gather(from, tenant, signal) };
 }
 
-test("why an etcd cannot be asked about its members, while these are to change, is in the status", async () => {
+test("why an etcd cannot be queried for its members, while these are to change, is in the status", async () => {
   const { observed } = reading(() => Promise.reject(new Error("connect ECONNREFUSED 10.1.0.1:2379")));
   const { status, steps } = plan(await observed, now);
   expect(steps.filter(({ type }) => type.includes("member"))).toEqual([]);
@@ -64,9 +64,9 @@ test("an etcd that never answers about its members holds back its control plane 
   expect((await observed).membershipFailure).toBe("no answer within 3 s");
 });
 
-test("an etcd is not asked about its members while their number is as requested, and while it is hibernated", async () => {
+test("an etcd is not queried for its members while their number is as requested, and while it is hibernated", async () => {
   for (const spec of [single, { ...triple, replicas: 0 }]) {
-    const { observed } = reading(() => Promise.reject(new Error("it was asked")), spec);
+    const { observed } = reading(() => Promise.reject(new Error("it was queried")), spec);
     expect(await observed).toMatchObject({ membership: undefined });
     expect((await observed).membershipFailure).toBeUndefined();
   }

@@ -59,7 +59,7 @@ export async function gather(from: GatherFrom, tenant: Tenant, signal: AbortSign
     pool: from.pool(),
     hasEtcdUser,
     restored,
-    neighbours: neighboursOf(spec.id, {
+    otherControlPlanes: neighboursOf(spec.id, {
       namespaces: cluster.namespaces.list(),
       requested: from.requested().map((each) => volumesOf({ spec: each })),
       etcdOf: (name) => objectNamed(cluster, name, "StatefulSet/etcd"),
@@ -75,7 +75,7 @@ export async function gather(from: GatherFrom, tenant: Tenant, signal: AbortSign
 /** Milliseconds for all of it: one etcd that does not answer holds back none of the others. */
 const READ_WITHIN = 3_000;
 
-/** Reads the members of an etcd. If it does not respond, its members stay unchanged until the next read. */
+/** Reads the members of an etcd. If it does not respond, its members remain unchanged until the next read. */
 async function membershipOf(
   { members, clock }: GatherFrom,
   of: Pick<Observed, "spec" | "live" | "pods" | "namespaceName">,

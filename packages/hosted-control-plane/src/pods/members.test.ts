@@ -196,7 +196,7 @@ describe("another number of etcd members", () => {
     expect(cluster.membership.members).toHaveLength(3);
   });
 
-  test("is looked at each second at first, and once a minute when nothing comes of it", () => {
+  test("is checked each second at first, and once a minute when nothing comes of it", () => {
     const cluster = started(1);
     const observed = { ...cluster.observe(withMembers(3)), membership: undefined };
     const after = (elapsed: number) => {

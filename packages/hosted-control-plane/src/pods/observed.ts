@@ -11,7 +11,7 @@ export interface Endpoint {
 }
 
 /** What the other control planes of the same namespace of the management cluster have. */
-export interface Neighbours {
+export interface OtherControlPlanes {
   readonly controlPlanes: number;
   /** Bytes of all their volumes. */
   readonly storage: number;
@@ -33,7 +33,7 @@ export interface Observed {
   /** Objects of ours in the namespace, by kind and name. */
   readonly live: ReadonlyMap<string, KubeObject>;
   readonly pods: readonly Pod[];
-  /** cloud.conf; undefined: none is asked for, or its Secret does not exist. */
+  /** cloud.conf; undefined: none is requested, or its Secret does not exist. */
   readonly cloudConfig: string | undefined;
   /** The etcd that control planes share; undefined: nothing is known of it yet. */
   readonly pool: PoolState | undefined;
@@ -51,7 +51,7 @@ export interface Observed {
   readonly restored: boolean;
   /** Why its backup cannot be restored, and until when (ms since epoch) it is not read again. */
   readonly restoreFailure?: RestoreFailure;
-  readonly neighbours: Neighbours;
+  readonly otherControlPlanes: OtherControlPlanes;
   /** Bytes of the shared etcd that it may have. */
   readonly share: number;
 }

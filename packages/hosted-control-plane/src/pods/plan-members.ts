@@ -172,7 +172,7 @@ function leaveSteps(
   return [{ type: "remove-etcd-member", access, id: last.id }];
 }
 
-/** API servers run, all with those members only that stay. */
+/** API servers run, all with those members only that remain. */
 function isGivenUp(from: MembersFrom): boolean {
   const program = from.live.get("Deployment/kube-apiserver") as Deployment | undefined;
   return program === undefined || (serversOf(program) <= wantedOf(from) && isRolledOut(program));
@@ -193,7 +193,7 @@ const ELECTION = 10_000;
 export function membershipProblem(from: Observed, now: number): ControlPlaneProblem | undefined {
   const { membershipFailure, membersSince = -Infinity, namespaceName } = from;
   if (membershipFailure === undefined || !isResizing(from) || now - membersSince < ELECTION) return undefined;
-  const message = `etcd in Namespace ${namespaceName} cannot be asked about its members, which are to change: ${membershipFailure.slice(0, 300)}`;
+  const message = `etcd in Namespace ${namespaceName} cannot be queried for its members, which are to change: ${membershipFailure.slice(0, 300)}`;
   return { code: "PODS_ETCD_UNREACHABLE", message, actor: "operator" };
 }
 

@@ -126,7 +126,7 @@ function planPrograms(
       ...status,
       ready: stages.isServing && isJoinedAt(observed, server),
       inside: ownAddresses(observed, inside.port),
-      // Until the new certificate is served, it has not all of the names.
+      // Until the new certificate is served, it does not have all of the names.
       ...(isComplete ? {} : { starting: true as const, names: [] }),
     },
     wait: {
@@ -166,7 +166,7 @@ function rolling(component: string): ControlPlaneProblem {
   return { code: "CONTROL_PLANE_STARTING", message: `waiting for ${component}`, actor: "none" };
 }
 
-/** No object that is watched changes when one of these is over: how often each is looked at again. */
+/** No object that is watched changes when one of these is over: how often each is checked again. */
 const againAfter: Readonly<Record<string, number>> = {
   // A ceiling of a namespace is free again when another control plane is gone.
   PODS_CEILING_EXCEEDED: REREAD,

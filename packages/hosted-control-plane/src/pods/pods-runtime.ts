@@ -87,8 +87,8 @@ interface Known {
 
 /**
  * Control planes as pods of a service cluster: each has a namespace with an etcd, API servers, a controller manager and
- * a scheduler. What was requested is remembered as long as the process runs; a new process is asked again for each
- * control plane.
+ * a scheduler. What was requested is remembered as long as the process runs; a new process receives each request again
+ * for each control plane.
  */
 export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
   const { informers, settings, readSecret, shared, clock, log, metrics } = options;

@@ -88,9 +88,9 @@ describe("backups of a control plane", () => {
     ...changes,
   });
 
-  test("are taken when they are due, from what is reachable", () => {
+  test("are created when they are due, from what is reachable", () => {
     expect(planBackup(observed({}), now).steps).toEqual([{ type: "take", parent: point }]);
-    // All data is taken, and what killed programs left is deleted.
+    // All data is copied, and what killed programs left is deleted.
     expect(planBackup(observed({ points: [] }), now).steps).toEqual([{ type: "take" }, { type: "sweep" }]);
     expect(planBackup(observed({ keyspace: undefined }), now)).toMatchObject({ steps: [], wait: { until: now + 10 } });
     expect(planBackup(observed({ encryption: undefined }), now).steps).toEqual([]);

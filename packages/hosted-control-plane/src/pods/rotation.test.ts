@@ -76,7 +76,7 @@ test(`in ${SCHEDULES} schedules of faults every program that runs trusts every o
         for (const [index, step] of steps.entries()) if (index < dies) perform(step, spec);
         if (dies !== Infinity) cluster.joinedAt = undefined;
         const isSettled = status.ready && status.problem === undefined && status.starting !== true;
-        // As the controller of the objects does: it goes on when nothing is left to do.
+        // As the controller of the objects does: it continues when nothing is left to do.
         if (steps.length === 0 && isSettled) {
           at += 1;
           stagesSeen += 1;

@@ -25,7 +25,7 @@ export function requestedState(spec: ControlPlaneSpec): ControlPlaneState {
   };
 }
 
-/** What an earlier process made and this one was not asked for yet. */
+/** What an earlier process made and was not requested from this one yet. */
 export function leftover(): ControlPlaneState {
   return {
     ready: false,
@@ -35,7 +35,7 @@ export function leftover(): ControlPlaneState {
     names: [],
     limits: { objects: 0, bytes: 0 },
     authentication: {},
-    message: "the pods of the control plane are being looked at",
+    message: "the pods of the control plane are being checked",
   };
 }
 

@@ -42,7 +42,7 @@ export interface ControlPlaneWith {
   readonly changed: () => void;
 }
 
-/** Ms between looks whether the API is ready, before and after it is. */
+/** Ms between checks whether the API is ready, before and after it is. */
 const STARTING = 100;
 const RUNNING = 5_000;
 
@@ -325,7 +325,7 @@ export class ProcessControlPlane {
         if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE" || attempt === PORTS_TRIED) throw error;
         const taken = tokens;
         ({ tokens } = await withOtherTokensPort(dir, ports));
-        log.warn("the port of the webhook for tokens is taken, and another one is used", { taken, port: tokens });
+        log.warn("the port of the webhook for tokens is in use, and another one is used", { taken, port: tokens });
       }
     }
   }
@@ -354,7 +354,7 @@ const stageOf = ({ join }: ControlPlaneSpec): JoinState["stage"] => join?.stage 
 function digestsOf(spec: ControlPlaneSpec, commands: Commands, etcdRotation: string | undefined): string[] {
   const { authority, frontProxy, serviceAccountKey, names, endpoint, join: joined } = spec;
   const certificates = joined?.certificates ?? null;
-  // Left out without a rotation, so that digests stay what they were.
+  // Left out without a rotation, so that digests remain what they were.
   const rotation = spec.rotation === undefined ? [] : [spec.rotation];
   const etcd = etcdRotation === undefined ? [] : [etcdRotation];
   const roots = [authority, frontProxy, serviceAccountKey, names, endpoint.host, certificates];

@@ -61,7 +61,7 @@ async function createMissing(
   }
 }
 
-/** After roots were rotated. A kubeconfig with none of them is the tenant's, and stays. */
+/** After roots were rotated. A kubeconfig with none of them is the tenant's, and remains. */
 async function renewClusterInfo(client: KubernetesClient, roots: string, signal: AbortSignal): Promise<void> {
   const found = await client.find(ConfigMap, { namespace: "kube-public", name: "cluster-info" }, { signal });
   const kubeconfig = found?.data?.["kubeconfig"];

@@ -2,7 +2,7 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 
-/** Ports of one control plane. They stay the same as long as its folder exists: nodes hold the one of the API. */
+/** Ports of one control plane. They remain the same as long as its folder exists: nodes hold the one of the API. */
 export interface Ports {
   readonly api: number;
   readonly etcd: number;

@@ -31,7 +31,7 @@ export interface ProcessRuntimeOptions {
 
 /** Control planes as programs of Kubernetes on this machine. */
 export interface ProcessRuntime extends ControlPlaneRuntime {
-  /** Ends every program, in order. Their data stays. */
+  /** Ends every program, in order. Their data remains. */
   stop(): Promise<void>;
 }
 
@@ -98,7 +98,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
     serving.add(id);
     loop.wake(id);
   };
-  // Control planes whose objects were deleted while nothing ran are never asked for again, but their programs must not
+  // Control planes whose objects were deleted while nothing ran are never requested again, but their programs must not
   // run on.
   const cleaned = Promise.all(readdirSync(dir).map((id) => open(id).endLeftovers()));
   return {

@@ -6,7 +6,11 @@ import { download, DOWNLOADS, readDownloads } from "./downloads.ts";
 /** The programs that a folder of one version has. */
 export const programNames = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"] as const;
 
-/** Versions whose programs are in `folder`, as VERSION/PROGRAM, or can be downloaded into it. */
+/**
+ * Versions whose programs are in `folder`, as VERSION/PROGRAM, or can be downloaded into it.
+ * @example
+ * installedVersions("/var/lib/causeway/programs"); // ["v1.34.1"]
+ */
 export function installedVersions(folder: string): string[] {
   try {
     const listed = readDownloads(folder);

@@ -33,7 +33,7 @@ process.on("SIGTERM", () => { fs.appendFileSync(path.join(path.dirname(process.a
       response.writeHead(404, { "content-type": "application/json" });
       return response.end(JSON.stringify({ apiVersion: "v1", kind: "Status", status: "Failure", reason: "NotFound", code: 404 }));
     }
-    // A write is answered with what was written.
+    // A write returns what was written.
     response.writeHead(201, { "content-type": "application/json" });
     request.pipe(response);
   });

@@ -27,7 +27,7 @@ function intercepted(rule: Partial<WebhookRule>, more: Partial<Webhook> = {}): s
     .map(({ resource, operation }) => `${operation} ${resource}`);
 }
 
-describe("a webhook that could stop a control plane is asked about", () => {
+describe("a webhook that could stop a control plane is called for", () => {
   test.for<[title: string, rule: Partial<WebhookRule>, more: Partial<Webhook>, requests: string[]]>([
     [
       "everything",

@@ -96,7 +96,7 @@ export const criticalRequests: readonly CriticalRequest[] = [
   },
 ];
 
-/** What decides which requests a webhook is asked about. */
+/** What decides for which requests a webhook is called. */
 export interface Webhook {
   readonly configuration: WebhookConfiguration;
   readonly name: string;
@@ -123,7 +123,7 @@ export interface WebhookRule {
 type Labels = Readonly<Record<string, string>>;
 
 /**
- * Is the webhook asked about the request? Conditions in CEL are not evaluated: the request itself shows what they do.
+ * Is the webhook called for the request? Conditions in CEL are not evaluated: the request itself shows what they do.
  */
 export function intercepts(
   webhook: Webhook,

@@ -8,7 +8,7 @@ const EXPRESSION =
   "!((has(request.namespace) && request.namespace in ['kube-system', 'kube-node-lease']) || (request.resource.group == '' && request.resource.resource in ['nodes', 'namespaces']))";
 
 /**
- * Adds a match condition to the webhook, with which it is not asked about requests of the system. False: it has it
+ * Adds a match condition to the webhook, with which it is not called for requests of the system. False: it has it
  * already, or is gone.
  */
 export async function exempt(

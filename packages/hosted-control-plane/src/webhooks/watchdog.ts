@@ -43,7 +43,7 @@ export interface WebhookWatchdog {
 const EVERY = 60_000;
 /** Milliseconds between two while something is broken. */
 const EVERY_BROKEN = 15_000;
-/** Milliseconds between two looks at what is due: while a check waits for its place, and else at most. */
+/** Milliseconds between two checks of what is due: while a check waits for its place, and else at most. */
 const SOONEST = 1_000;
 const LATEST = 10_000;
 /**
@@ -108,7 +108,7 @@ export function createWebhookWatchdog(options: WebhookWatchdogOptions): WebhookW
       await client?.close().catch(() => {});
     }
   };
-  /** Starts what is due; when to look again. */
+  /** Starts what is due; when to check again. */
   const round = (signal: AbortSignal): number => {
     const now = clock.now();
     let next = now + LATEST;
@@ -148,7 +148,7 @@ export function createWebhookWatchdog(options: WebhookWatchdogOptions): WebhookW
   };
 }
 
-/** The words of the first time stay, so that the status does not change with each port number in them. */
+/** The words of the first time remain, so that the status does not change with each port number in them. */
 function earlier(before: readonly Finding[] | undefined, finding: Finding): Finding {
   return before?.find((each) => isSameFinding(each, finding)) ?? finding;
 }

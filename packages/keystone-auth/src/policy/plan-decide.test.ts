@@ -144,7 +144,7 @@ describe("policies of version 2", () => {
       nonresource_permissions: { "/healthz": ["get"] },
     },
     { users: { roles: ["a", "b"], projects: ["shop"] }, resource_permissions: { "*/pods": ["get"] } },
-    { users: { roles: ["stray"] }, resource_permissions: { "*/*": ["*"] } },
+    { users: { roles: ["extra"] }, resource_permissions: { "*/*": ["*"] } },
     { users: { roles: ["closed"], projects: ["shop"] }, resource_permissions: { "!*/pods": ["*"], "*/!['*']": ["*"] } },
   ]);
   const developer = { name: "d", roles: ["developer"], project: "shop" };
@@ -173,7 +173,7 @@ describe("policies of version 2", () => {
     [viewer, "get /healthz", false],
     [{ name: "e", roles: ["a", "b", "c"], project: "shop" }, "get pods", true],
     [{ name: "e", roles: ["a"], project: "shop" }, "get pods", false],
-    [{ name: "s", roles: ["stray"], project: "shop" }, "get pods", false],
+    [{ name: "s", roles: ["extra"], project: "shop" }, "get pods", false],
     [{ name: "x", roles: ["closed"], project: "shop" }, "get pods in default", false],
     [{ name: "n" }, "get pods", false],
   ])("%o: %s is allowed: %s", (who, words, allowed) => {

@@ -22,7 +22,7 @@ function readList(text: string): readonly string[] | undefined {
   }
 }
 
-/** Whether a permission is for this name. "*" among the names of a list stands for all names. */
+/** Whether a permission is for this name. "*" among the names of a list represents all names. */
 export function matchesPattern(pattern: Pattern, name: string): boolean {
   // A request without the name, such as one for all namespaces, is judged by the caller.
   if (pattern.type === "any" || name === "") return true;

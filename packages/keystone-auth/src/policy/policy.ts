@@ -39,7 +39,7 @@ export interface PolicyMatch {
   readonly domains: readonly string[] | undefined;
 }
 
-/** The requests for resources that a rule of version 1 allows; "*" stands for all. */
+/** The requests for resources that a rule of version 1 allows; "*" represents all. */
 export interface ResourceSpec {
   readonly verbs: readonly string[];
   readonly resources: readonly string[];

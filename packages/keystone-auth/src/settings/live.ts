@@ -29,7 +29,7 @@ export function fixed<T>(current: T): Live<T> {
   return { current };
 }
 
-/** Follows a file. What cannot be used at the start is thrown; later it is logged, and the last good value stays. */
+/** Follows a file. What cannot be used at the start is thrown; later it is logged, and the last good value remains. */
 export function fromFile<T>(path: string, options: LiveOptions<T>): Live<T> {
   const first = readFirst(path, options.what);
   const holder = hold(options, options.read(first));
@@ -70,7 +70,7 @@ async function follow<T>(
     } catch (error) {
       const message = messageOf(error);
       if (message !== problem)
-        log.warn(`the ${what} cannot be read; the last good one stays in force`, { path, error: message });
+        log.warn(`the ${what} cannot be read; the last good one remains in force`, { path, error: message });
       problem = message;
     }
   }
@@ -124,7 +124,7 @@ function hold<T>({ what, read, absent, log }: LiveOptions<T>, first: T): Holder<
         live.current = read(content);
         log.info(`the ${what} has changed and is in force`);
       } catch (error) {
-        log.error(`the new ${what} is refused; the last good one stays in force`, { error: messageOf(error) });
+        log.error(`the new ${what} is refused; the last good one remains in force`, { error: messageOf(error) });
       }
     },
     drop() {

@@ -5,7 +5,7 @@ import type { Step } from "./steps.ts";
 const RBAC = "rbac.authorization.k8s.io";
 
 /**
- * Does one step. Each may be repeated: what exists already, or is gone, is success; the next synchronisation looks at
+ * Does one step. Each may be repeated: what exists already, or is gone, is success; the next synchronisation checks
  * it again.
  */
 export async function perform(client: KubernetesClient, step: Step, signal: AbortSignal): Promise<void> {

@@ -13,7 +13,7 @@ export interface SynchronizerOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Milliseconds for which a user who was synchronised is not looked at again. Default 60,000. */
+  /** Milliseconds for which a user who was synchronised is not checked again. Default 60,000. */
   readonly interval?: number;
   /** Milliseconds that a review waits for it at most; the work continues. Default 3,000. */
   readonly timeout?: number;

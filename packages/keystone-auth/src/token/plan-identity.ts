@@ -20,7 +20,7 @@ export interface RoleMapping {
   readonly groups: readonly string[];
 }
 
-/** The user that a token stands for, or why it stands for none. */
+/** The user that a token represents, or why it represents none. */
 export type IdentityVerdict =
   | { readonly user: KubernetesUser; /** Groups of Keystone that were left out. */ readonly dropped: readonly string[] }
   | { readonly refused: string };

@@ -102,7 +102,7 @@ describe("the cache of reviewed tokens", () => {
     await keystone.clock.advance(599_000);
     expect(await tokens.verify(TOKEN)).toHaveProperty("user");
     expect(await tokens.verify(`${TOKEN}-another`)).toEqual({
-      refused: "Keystone cannot be asked about this token now: it is unreachable",
+      refused: "Keystone cannot be queried about this token now: it is unreachable",
       final: false,
     });
     await keystone.clock.advance(2_000);

@@ -10,7 +10,7 @@ import {
 import type { KubernetesUser } from "../user.ts";
 import { identityOf, type IdentityRules } from "./plan-identity.ts";
 
-/** Who a token stands for; else why not, and whether Keystone said so (false: it could not be asked). */
+/** Whose token it is; else why not, and whether Keystone said so (false: it could not be queried). */
 export type TokenVerdict = Verdict<KubernetesUser>;
 
 /** How tokens are checked and remembered. */

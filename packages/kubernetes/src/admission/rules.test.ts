@@ -27,11 +27,11 @@ describe("admission rules", () => {
     ["b.io", "others", "", "DELETE", false],
     ["b.io", "things", "", "CREATE", false],
     ["constructor", "things", "", "CREATE", false],
-  ])("of %s are asked for %s/%s on %s: %s", (group, plural, subresource, operation, expected) => {
+  ])("of %s are called for %s/%s on %s: %s", (group, plural, subresource, operation, expected) => {
     expect(rulesConcern(rules, { group, plural, subresource, operation })).toBe(expected);
   });
 
-  test("are webhooks for the groups that are asked for", () => {
+  test("are webhooks for the groups that are requested", () => {
     const made = admissionWebhooks(rules, ["a.io", "c.io"], { url: "https://here" });
     expect(made).toMatchObject([
       {

@@ -71,7 +71,7 @@ async function start(world: World): Promise<Informers> {
 describe("an informer", () => {
   test("lists again when all is to be listed, also while its first list is under way, and has what came meanwhile", async () => {
     const world = new World();
-    // The first is never answered.
+    // The first never gets a response.
     world.lists.push(() => {});
     world.lists.push((response) => json(response, listOf("Thing", "5", [wire("a", 3)])));
     const informers = await start(world);

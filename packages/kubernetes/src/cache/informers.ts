@@ -24,7 +24,7 @@ export interface InformersOptions {
   readonly log?: Log;
 }
 
-/** Informers of the server that `client` reaches. Nothing is asked of it until `run`. */
+/** Informers of the server that `client` reaches. Nothing is requested from it until `run`. */
 export function createInformers(client: KubernetesClient, options: InformersOptions = {}): Informers {
   return new SharedInformers(client, options.clock ?? systemClock, options.log ?? silentLog);
 }

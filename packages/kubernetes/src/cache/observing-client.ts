@@ -4,7 +4,7 @@ import type { KubeObject, ResourceType } from "../types/meta.ts";
 
 type Observe = (type: ResourceType<KubeObject>, object: KubeObject) => void;
 
-/** The same client, but what its writes are answered with is passed to `observe`, as a copy of its own. */
+/** The same client, but the responses of its writes are passed to `observe`, as a copy of its own. */
 export function observing(client: KubernetesClient, observe: Observe): KubernetesClient {
   const seen = async <T extends KubeObject>(
     type: ResourceType<T>,

@@ -10,7 +10,7 @@ const settled = async () => {
 
 type Watch = (options: WatchOptions) => AsyncGenerator<WatchEvent<Node>>;
 
-/** Stays open, telling nothing, until it is aborted. */
+/** Remains open, telling nothing, until it is aborted. */
 async function* silent(options: WatchOptions): AsyncGenerator<WatchEvent<Node>> {
   yield await new Promise<never>((_, reject) => {
     options.signal?.addEventListener("abort", () => reject(options.signal?.reason as Error), { once: true });
@@ -90,7 +90,7 @@ test("a server that fails for less than two seconds is not warned of", async () 
   await end();
 });
 
-test("a server that fails is asked less and less often", async () => {
+test("a server that fails is called less and less often", async () => {
   const { clock, lists, end } = scene(
     [],
     Array.from({ length: 100 }, () => refuse),
@@ -104,7 +104,7 @@ test("a server that fails is asked less and less often", async () => {
   await end();
 });
 
-test("a type that is not served is asked for at least every two seconds", async () => {
+test("a type that is not served is requested at least every two seconds", async () => {
   const absent = () => {
     throw new CausewayError("KUBERNETES_NOT_FOUND", "404 page not found");
   };

@@ -26,7 +26,7 @@ const RESTART_TIME = 2_000;
 
 /**
  * Lists, then watches from there, until `signal` aborts. A lost watch is resumed at the last revision; after a 410,
- * or at the start, everything is listed again. A type the server does not serve (yet) is asked for again quietly.
+ * or at the start, everything is listed again. A type the server does not serve (yet) is requested again quietly.
  */
 export async function reflect<T extends KubeObject>(options: ReflectorOptions<T>, signal: AbortSignal): Promise<void> {
   const { clock, log, mirror } = options;

@@ -22,7 +22,7 @@ export function fieldPredicate(selector: string | undefined): Predicate {
   return (object) => tests.every((test) => test(object));
 }
 
-/** Splits at the commas that do not stand within parentheses. */
+/** Splits at the commas that are not within parentheses. */
 function requirements(selector: string | undefined): string[] {
   return (selector ?? "")
     .split(/,(?![^(]*\))/)

@@ -21,7 +21,7 @@ describe("a store", () => {
     expect(store.get(key("a"))).toBeUndefined();
   });
 
-  test("keeps what we created after the list was taken", () => {
+  test("keeps what we created after the list was read", () => {
     const store = new Store();
     store.replace([], "5");
     store.observe(object("a", 8));

@@ -46,7 +46,7 @@ export class Store<T extends KubeObject> {
     return this.#indexes.has(name);
   }
 
-  /** Takes in a complete list, taken at `revision`; what it does not hold has been deleted. */
+  /** Takes in a complete list, read at `revision`; what it does not hold has been deleted. */
   replace(items: readonly T[], revision: string): Change<T>[] {
     const at = numberOf(revision);
     // A server restored from a backup counts from an older revision: then only its list is true.

@@ -52,7 +52,7 @@ const failure = (promise: Promise<unknown>): Promise<CausewayError> =>
   );
 
 describe("an answer of an API server", () => {
-  test("that goes on for ever ends with a code, in bounded memory", async () => {
+  test("that never ends ends with a code, in bounded memory", async () => {
     const { client } = await connected((_, response) => forever(response, " "));
     const before = process.memoryUsage().rss;
     expect(await failure(client.get(ConfigMap, key))).toMatchObject({
@@ -74,7 +74,7 @@ describe("an answer of an API server", () => {
   test.each([
     [403, "KUBERNETES_FORBIDDEN"],
     [500, "KUBERNETES_INTERNAL_ERROR"],
-  ])("of %d that goes on for ever is read to a limit only", async (code, expected) => {
+  ])("of %d that never ends is read to a limit only", async (code, expected) => {
     const { client } = await connected((_, response) => forever(response, "no! ", code));
     const error = await failure(client.get(ConfigMap, key));
     expect(error.code).toBe(expected);

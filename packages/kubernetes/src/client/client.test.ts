@@ -62,7 +62,7 @@ describe("a refused request", () => {
     const { client } = await world((_, response) => void response.writeHead(502).end("<html>bad gateway"));
     expect(await thrown(client.get(ConfigMap, key))).toMatchObject({
       code: "KUBERNETES_SERVICE_UNAVAILABLE",
-      message: "GET /api/v1/namespaces/n/configmaps/a was answered with HTTP 502",
+      message: "GET /api/v1/namespaces/n/configmaps/a failed with HTTP 502",
     });
   });
 
@@ -328,7 +328,7 @@ describe("a watch", () => {
     ]);
   });
 
-  test("throws what an ERROR event stands for", async () => {
+  test("throws what an ERROR event represents", async () => {
     const { client } = await world((_, response) =>
       openWatch(response)("ERROR", { kind: "Status", code: 410, reason: "Expired", message: "too old" }),
     );

@@ -1,7 +1,7 @@
 import { CausewayError, hasCode, type LimitExceeded } from "@causeway/foundation";
 import type { Status } from "../types/meta.ts";
 
-/** What was asked when the server refused. Never carries a body or a header. */
+/** What was requested when the server refused. Never carries a body or a header. */
 export interface RequestFacts {
   readonly method: string;
   readonly path: string;
@@ -45,7 +45,7 @@ export function refused(httpStatus: number, body: unknown, facts: RequestFacts):
   const reason = status?.reason || REASONS[status?.code ?? httpStatus] || "Unknown";
   const code = codeOf(reason);
   const message =
-    status?.message?.slice(0, LONGEST_MESSAGE) || `${facts.method} ${facts.path} was answered with HTTP ${httpStatus}`;
+    status?.message?.slice(0, LONGEST_MESSAGE) || `${facts.method} ${facts.path} failed with HTTP ${httpStatus}`;
   const hint = HINTS[code];
   return new CausewayError(code, message, {
     ...(hint === undefined ? {} : { hint }),

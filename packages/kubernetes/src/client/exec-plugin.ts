@@ -49,7 +49,7 @@ function run(exec: ExecConfig, extra: Record<string, string>, signal?: AbortSign
     execFile(exec.command, [...exec.args], options, (error, stdout) => {
       if (!error) return resolve(stdout);
       if (signal?.aborted) return reject(signal.reason);
-      // Neither output nor standard error goes on: plugins print tokens there.
+      // Neither output nor standard error is passed on: plugins print tokens there.
       const missing = error.code === "ENOENT";
       const why = missing
         ? "was not found"

@@ -38,7 +38,7 @@ export function requestMeasures(
   const labels = ["verb", "host"];
   const duration = metrics.histogram({
     name: "rest_client_request_duration_seconds",
-    help: "Time until the API server answered",
+    help: "Time until the API server responded",
     labels,
     buckets: seconds,
   });

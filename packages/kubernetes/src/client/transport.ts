@@ -26,12 +26,12 @@ export interface TransportRequest {
   /** Default: application/json. */
   readonly accept?: string;
   readonly signal?: AbortSignal | undefined;
-  /** True for a stream that may stay silent. */
+  /** True for a stream that may remain silent. */
   readonly watch?: boolean;
 }
 
 /** What a request shows about the server's health. */
-export type ClientOutcome = "answered" | "unauthorized" | "unreachable";
+export type ClientOutcome = "responded" | "unauthorized" | "unreachable";
 
 /** The clock, timeouts and limits of a client. */
 export interface ClientOptions {
@@ -107,7 +107,7 @@ export class Transport {
         continue;
       }
       if (answer.statusCode < 400) {
-        this.#report("answered", request);
+        this.#report("responded", request);
         return answer;
       }
       const error = await this.#refusal(answer, request);
@@ -116,7 +116,7 @@ export class Transport {
         this.#measures.retried(request, 401);
         continue;
       }
-      this.#report(answer.statusCode === 401 ? "unauthorized" : "answered", request);
+      this.#report(answer.statusCode === 401 ? "unauthorized" : "responded", request);
       const wait = attempt < MAX_RETRIES ? retryWait(answer, request, this.#clock.now()) : undefined;
       if (wait === undefined) throw error;
       this.#measures.retried(request, answer.statusCode);
@@ -143,7 +143,7 @@ export class Transport {
     }
   }
 
-  /** What a broken answer stream is to the caller: the abort it asked for, or an unreachable server. */
+  /** What a broken answer stream is to the caller: the abort that it requested, or an unreachable server. */
   broken(error: unknown, request: TransportRequest): unknown {
     if (request.signal?.aborted) return request.signal.reason;
     if (error instanceof CausewayError) return error;

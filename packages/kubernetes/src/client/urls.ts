@@ -17,7 +17,7 @@ export function collectionPath<T extends KubeObject>(type: ResourceType<T>, name
 export function objectPath<T extends KubeObject>(type: ResourceType<T>, key: ObjectKey, subresource?: string): string {
   requireNamespace(type, key.namespace);
   if (key.name === "") {
-    throw new CausewayError("KUBERNETES_NAME_REQUIRED", `a ${type.kind} was asked for without a name`, {
+    throw new CausewayError("KUBERNETES_NAME_REQUIRED", `a ${type.kind} was requested without a name`, {
       hint: "Give the object's metadata.name.",
     });
   }

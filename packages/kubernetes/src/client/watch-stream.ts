@@ -32,7 +32,7 @@ export async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<
   }
 }
 
-/** One line of a watch. An ERROR event (410 Gone above all) is thrown as the refusal it stands for. */
+/** One line of a watch. An ERROR event (410 Gone above all) is thrown as the refusal it represents. */
 export function parseWatchEvent<T extends KubeObject>(line: string, facts: RequestFacts): WatchEvent<T> {
   const event = parse(line, facts);
   switch (event.type) {
@@ -70,7 +70,7 @@ function parse(line: string, facts: RequestFacts): WireEvent {
 function malformed(facts: RequestFacts): CausewayError {
   return new CausewayError(
     "KUBERNETES_MALFORMED_ANSWER",
-    `${facts.method} ${facts.path} was answered with something that is no watch event`,
+    `${facts.method} ${facts.path} returned something that is no watch event`,
     {
       hint: "Check that the server's address leads to a Kubernetes API server and not to another web server.",
       details: { ...facts },

@@ -11,7 +11,7 @@ export interface ExecConfig {
 
 /** Everything needed to reach one API server as one identity. Certificates and keys are PEM. */
 export interface ClusterConfig {
-  /** Base URL, with a path if the cluster stands below one. */
+  /** Base URL, with a path if the cluster is below one. */
   readonly server: string;
   readonly ca?: string;
   readonly insecureSkipTlsVerify?: boolean;

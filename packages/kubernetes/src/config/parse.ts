@@ -83,7 +83,7 @@ export function textOf(entry: Entry, field: string): string | undefined {
   return value;
 }
 
-/** A PEM that stands in the file in base64 (`field`-data), or in a file of its own (`field`). */
+/** A PEM that is in the file in base64 (`field`-data), or in a file of its own (`field`). */
 export function pemOf(entry: Entry, field: string): string | undefined {
   const data = textOf(entry, `${field}-data`);
   if (data !== undefined) return Buffer.from(data, "base64").toString("utf8");

@@ -53,7 +53,7 @@ function world(change: Partial<Pipeline<{ wanted: string; colour: string }, Step
     ...change,
   };
   const reconcile = runPipeline(pipeline, { clock, name: "painter", metrics });
-  /** As the queue would: at once after a failure, when it was asked to, and every second, for the world is lively. */
+  /** As the queue would: at once after a failure, when it was requested, and every second, for the world is lively. */
   const live = async (milliseconds: number) => {
     for (const end = clock.now() + milliseconds; clock.now() < end;) {
       const result = await reconcile(key, never).catch(() => ({ after: 5 }));
@@ -64,7 +64,7 @@ function world(change: Partial<Pipeline<{ wanted: string; colour: string }, Step
 }
 
 describe("a plan that does not converge", () => {
-  test("is tried at most 14 times in ten minutes, ever more rarely, though it is looked at every second", async () => {
+  test("is tried at most 14 times in ten minutes, ever more rarely, though it is reconciled every second", async () => {
     const { seen, live } = world();
     await live(600_000);
     expect(seen.performed.length).toBeGreaterThan(8);

@@ -45,7 +45,7 @@ export interface Hold {
 /**
  * Holds back steps that are planned again and again: a step that was performed more than three times, each within a
  * minute of the one before, or that was refused, waits ever longer (1 s or 5 s, doubling, 5 min at most). Another step
- * is not held: a plan that changes goes on at once. What converged is forgotten. Steps are compared by their content,
+ * is not held: a plan that changes continues at once. What converged is forgotten. Steps are compared by their content,
  * without resource versions.
  */
 export class Brake {

@@ -81,7 +81,7 @@ function reportFailure(log: Log, error: unknown, facts: { key: ObjectKey; delay:
     hint: error instanceof CausewayError ? error.hint : undefined,
     retryMs: Math.round(facts.delay),
   };
-  // Losing a race for an object is the ordinary way of optimistic locking, and the next look settles it; so does a
+  // Losing a race for an object is the ordinary way of optimistic locking, and the next reconcile settles it; so does a
   // write to an object that was deleted since it was read.
   const isRace = isConflict(error) || (isNotFound(error) && facts.isFirst);
   if (isRace || isAborted(error)) log.debug("reconcile will be repeated", fields);

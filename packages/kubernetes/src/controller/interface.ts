@@ -3,12 +3,12 @@ import type { ObjectKey } from "../types/meta.ts";
 import type { MeasuredQueue } from "./queue-measures.ts";
 import type { RetryRate } from "./work-queue.ts";
 
-/** Something that names keys to look at. Returns how to stop it. */
+/** Something that names keys to reconcile. Returns how to stop it. */
 export type Source = (enqueue: (key: ObjectKey) => void) => () => void;
 
 /** What a reconcile that did not fail leaves behind. */
 export interface ReconcileResult {
-  /** Look again after this many milliseconds, whatever happens. */
+  /** Reconcile again after this many milliseconds, whatever happens. */
   readonly after?: number;
 }
 
@@ -68,7 +68,7 @@ export interface ShardVisit {
   leave(): void;
 }
 
-/** Waiting is a value: what for, and when to look again even if no event comes (ms since epoch). */
+/** Waiting is a value: what for, and when to reconcile again even if no event comes (ms since epoch). */
 export interface Wait {
   readonly for: string;
   readonly until?: number;

@@ -85,7 +85,7 @@ describe("the pipeline", () => {
     expect(world.log).toEqual(["at 0", "at 0"]);
   });
 
-  test("the error of a read goes on to the queue, also where it cannot be reported", async () => {
+  test("the error of a read is passed to the queue, also where it cannot be reported", async () => {
     const { pipeline } = counting(0, {
       gather: () => Promise.reject(new Error("no list")),
       unread: () => Promise.reject(new Error("no server")),

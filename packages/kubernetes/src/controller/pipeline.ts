@@ -34,7 +34,7 @@ export type Charge = <T>(work: () => T) => T;
 /**
  * The reconcile of a pipeline: gather and plan; while the plan has steps, perform them in order and plan again;
  * once it has none, publish its status with the events of all rounds. `wait.until` becomes `after`. A step that
- * throws ends the walk: the status from `failed` is published, and the error goes on to the queue's back-off.
+ * throws ends the walk: the status from `failed` is published, and the error is passed to the queue's back-off.
  * A step that the brake holds back ends the walk, too, and comes back when its hold is over.
  */
 export function runPipeline<Observed, Step, Status, Planned extends Plan<Step, Status> = Plan<Step, Status>>(

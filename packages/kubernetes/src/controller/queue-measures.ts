@@ -51,12 +51,12 @@ export function queueMeasures(measured: MeasuredQueue | undefined, clock: Clock)
   });
   const unfinished = metrics.gauge({
     name: "workqueue_unfinished_work_seconds",
-    help: "Time that the work under way has taken, all together",
+    help: "Time that the work under way has run, all together",
     labels,
   });
   const longest = metrics.gauge({
     name: "workqueue_longest_running_processor_seconds",
-    help: "Time that the longest work under way has taken",
+    help: "Time that the longest work under way has run",
     labels,
   });
   const waiting = new Map<string, number>();

@@ -3,7 +3,7 @@ import type { KubeObject, ObjectKey } from "../types/meta.ts";
 import { controllerOf, keyOf } from "../types/identity.ts";
 import type { Source } from "./interface.ts";
 
-/** The keys to look at when an informer's object changes: by default the object's own. */
+/** The keys to reconcile when an informer's object changes: by default the object's own. */
 export function watchInformer<T extends KubeObject>(
   informer: Informer<T>,
   map: (change: Change<T>) => readonly ObjectKey[] = ({ object }) => [keyOf(object)],

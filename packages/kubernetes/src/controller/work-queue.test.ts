@@ -74,7 +74,7 @@ describe("a work queue", () => {
     expect(queue.length).toBe(0);
   });
 
-  test("adds a key later, at the earliest instant asked for", async () => {
+  test("adds a key later, at the earliest requested instant", async () => {
     const clock = new VirtualClock();
     const queue = new WorkQueue({ clock });
     const names = taken(queue);

@@ -29,8 +29,8 @@ const HURRIED = 3;
 const HURRY_DELAY = 1_000;
 
 /**
- * Keys to look at. A key waits in it once however often it is added; it is handed out to one worker at a time, and
- * again afterwards if it was added meanwhile. Handing a key out also forgets when it was to be looked at later.
+ * Keys to reconcile. A key waits in it once however often it is added; it is handed out to one worker at a time, and
+ * again afterwards if it was added meanwhile. Handing a key out also forgets when it was to be reconciled later.
  */
 export class WorkQueue {
   readonly #clock: Clock;
@@ -108,7 +108,7 @@ export class WorkQueue {
     return this.#failures.get(idOf(key)) ?? 0;
   }
 
-  /** The next key; undefined once the queue is closed. Each key taken must be given back with `done`. */
+  /** The next key; undefined once the queue is closed. Each returned key must be given back with `done`. */
   take(): Promise<ObjectKey | undefined> {
     if (this.#closed) return Promise.resolve(undefined);
     return new Promise((resolve) => {

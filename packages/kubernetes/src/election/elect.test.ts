@@ -81,7 +81,7 @@ describe("an election", () => {
     await Promise.all([a.running, b.running]);
   });
 
-  test("gives a leader up whose renewal is never answered", async () => {
+  test("gives up a leader whose renewal never gets a response", async () => {
     const { stand, pass, log } = scene();
     let hang = false;
     const a = stand("a", () => (hang ? new Promise<void>(() => {}) : undefined));

@@ -10,7 +10,7 @@ import {
 import type { KubernetesClient } from "../client/interface.ts";
 import { LeaseRecord } from "./lease-record.ts";
 
-/** The Lease, who stands for it, and how long it is held. */
+/** The Lease, who is a candidate for it, and how long it is held. */
 export interface ElectionOptions {
   readonly client: KubernetesClient;
   /** Where the Lease (coordination.k8s.io/v1) is. */
@@ -31,9 +31,9 @@ export interface ElectionOptions {
 }
 
 /**
- * Stands for election until `signal` aborts or `onLeading` ends by itself. One who lost the lease stops its work and
- * stands again. The lease is renewed until the work has really ended, and released after that.
- * Rejects with what `onLeading` throws, unless `signal` has aborted.
+ * Takes part in leader election until `signal` aborts or `onLeading` ends by itself. One who lost the lease stops its
+ * work and takes part again. The lease is renewed until the work has really ended, and released after that. Rejects
+ * with what `onLeading` throws, unless `signal` has aborted.
  */
 export async function electLeader(options: ElectionOptions, signal: AbortSignal): Promise<void> {
   const campaign = new Campaign(options);
@@ -89,7 +89,7 @@ class Campaign {
     const leader = this.#record.holder;
     if (leader === undefined || leader === this.#standingBy) return;
     this.#standingBy = leader;
-    this.#log.info("standing by", { leader });
+    this.#log.info("waiting as standby", { leader });
   }
 
   async lead(signal: AbortSignal): Promise<"finished" | "again"> {
@@ -124,7 +124,7 @@ class Campaign {
         const began = this.#clock.now();
         const claim = await this.#claim(renewedAt + this.#renewDeadline - began, ended);
         if (claim === "held") renewedAt = began;
-        else if (claim === "taken") return `${this.#record.holder ?? "another"} has taken it`;
+        else if (claim === "other") return `${this.#record.holder ?? "another"} holds it`;
       } catch {
         return undefined;
       }

@@ -16,9 +16,9 @@ export interface LeaseIdentity {
 }
 
 /**
- * What became of an attempt to hold a Lease: "taken": another holds it; "contended": another wrote it at the same time.
+ * What became of an attempt to hold a Lease: "other": another holds it; "contended": another wrote it at the same time.
  */
-export type Claim = "held" | "taken" | "contended";
+export type Claim = "held" | "other" | "contended";
 
 /**
  * One candidate's view of a Lease. Every write carries the resource version it was based on, so that of two who
@@ -39,21 +39,21 @@ export class LeaseRecord {
     return this.#seen?.spec?.holderIdentity || undefined;
   }
 
-  /** Takes the lease or renews it. "taken": another holds it; "contended": another wrote it just now. */
+  /** Takes the lease or renews it. "other": another holds it; "contended": another wrote it just now. */
   async claim(signal: AbortSignal): Promise<Claim> {
     const { client, namespace, name, identity, clock } = this.#who;
-    // While we hold it, what we wrote last is still what stands, and the resource version proves it.
+    // While we hold it, what we wrote last is still current, and the resource version proves it.
     if (this.holder !== identity) this.#see(await client.find(Lease, { namespace, name }, { signal }));
     const holder = this.holder;
     const duration = (this.#seen?.spec?.leaseDurationSeconds ?? 0) * 1000;
-    if (holder !== undefined && holder !== identity && this.#seenAt + duration > clock.now()) return "taken";
+    if (holder !== undefined && holder !== identity && this.#seenAt + duration > clock.now()) return "other";
     try {
       this.#see(await this.#write(this.#nextSpec(), signal));
       return "held";
     } catch (error) {
       if (!isConflict(error) && !isAlreadyExists(error)) throw error;
       this.#see(await client.find(Lease, { namespace, name }, { signal }));
-      return this.holder === undefined || this.holder === identity ? "contended" : "taken";
+      return this.holder === undefined || this.holder === identity ? "contended" : "other";
     }
   }
 

@@ -90,7 +90,7 @@ describe("a workload cluster", () => {
     expect(cluster?.signal.aborted).toBe(true);
   });
 
-  test("is reconnected when its kubeconfig changes, and not when it stays", async () => {
+  test("is reconnected when its kubeconfig changes, and not when it remains", async () => {
     const first = await workload();
     const second = await workload();
     const { clusters, change, seen } = start();

@@ -92,7 +92,7 @@ export class Connection implements RemoteCluster {
     try {
       await this.#server.request("GET", PROBE_PATH, { signal: AbortSignal.any([signal, limit.signal]) });
     } catch (error) {
-      // Refused is answered; only wrong credentials make the connection worthless.
+      // A refusal is a response; only wrong credentials make the connection worthless.
       if (error instanceof CausewayError && error.code === "KUBERNETES_FORBIDDEN") return;
       throw error;
     } finally {
@@ -103,7 +103,7 @@ export class Connection implements RemoteCluster {
   #hear(outcome: ClientOutcome, path: string): void {
     const now = this.#clock.now();
     if (path !== PROBE_PATH) this.#usedAt = now;
-    if (outcome === "answered") this.#answeredAt = now;
+    if (outcome === "responded") this.#answeredAt = now;
     if (outcome === "unauthorized") {
       this.#log.info("the workload cluster refuses our credentials");
       this.end("its server refuses our credentials");

@@ -16,7 +16,7 @@ export interface RemoteCluster {
 export interface RemoteClusters {
   /** The connected cluster; undefined while there is none. */
   get(key: ObjectKey): RemoteCluster | undefined;
-  /** Calls back for every connection made, those that stand already included. */
+  /** Calls back for every connection made, those that exist already included. */
   onConnect(handler: (cluster: RemoteCluster) => void): Unsubscribe;
   /** Keeps the connections until `signal` aborts. */
   run(signal: AbortSignal): Promise<void>;

@@ -37,7 +37,7 @@ describe("the assignment of shards", () => {
     expect(assignShards(2, [])).toEqual([undefined, undefined]);
   });
 
-  test("puts a namespace into one shard, whatever stands behind a slash in the key", () => {
+  test("puts a namespace into one shard, whatever follows a slash in the key", () => {
     const shard = shardOf("tenant-1", 16);
     expect(shard).toBeLessThan(16);
     expect(shardOf("tenant-1/web", 16)).toBe(shard);

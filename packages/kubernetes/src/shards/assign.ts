@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** The shard of a namespace, from 0 to `count` - 1. What stands behind a slash does not count. */
+/** The shard of a namespace, from 0 to `count` - 1. What follows a slash does not count. */
 export function shardOf(namespace: string, count: number): number {
   const [name = ""] = namespace.split("/", 1);
   return createHash("sha256").update(name).digest().readUInt32BE(0) % count;

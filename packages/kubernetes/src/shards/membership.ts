@@ -25,7 +25,7 @@ export interface MembershipOptions {
   readonly leaseDuration: number;
 }
 
-/** What one look at the Leases showed. */
+/** What one read of the Leases showed. */
 export interface Members {
   /** Identities of the live processes with the same number of shards, this one included. */
   readonly live: readonly string[];
@@ -117,7 +117,7 @@ function countOf({ metadata }: Lease): number {
   return Number(metadata.annotations?.[countAnnotation] ?? Number.NaN);
 }
 
-/** The order in which processes came, the same for all who look. */
+/** The order in which processes came, the same for all readers. */
 function isBefore(a: Lease, b: Lease): boolean {
   const age = ({ metadata }: Lease) => `${metadata.creationTimestamp ?? ""} ${metadata.name}`;
   return age(a) < age(b);

@@ -1,6 +1,6 @@
 import type { Condition } from "../types/meta.ts";
 
-/** A condition before it stands in a list: its transition time follows from what stood there. */
+/** A condition before it is in a list: its transition time follows from what was there. */
 export type NewCondition = Omit<Condition, "lastTransitionTime">;
 
 /**
@@ -36,7 +36,7 @@ export type WantedCondition<Type extends string = string> = Pick<Condition, "sta
 
 /** The time, and the generation, that conditions are of. */
 export interface ConditionMoment {
-  /** The object's generation that was looked at. */
+  /** The object's generation that was reconciled. */
   readonly generation: number | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;

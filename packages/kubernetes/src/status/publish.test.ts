@@ -25,7 +25,7 @@ const thing = (status?: object): Resource<unknown, object> => ({
   ...(status ? { status } : {}),
 });
 
-/** A client that counts its applies; what stands afterwards is what `merge` makes of the applied status. */
+/** A client that counts its applies; what exists afterwards is what `merge` makes of the applied status. */
 function counting(merge: (status: object) => object = (status) => status) {
   const applied: unknown[] = [];
   const apply = (_: unknown, object: { status: object }) => {
@@ -37,7 +37,7 @@ function counting(merge: (status: object) => object = (status) => status) {
 
 const options = (status: object) => ({ status, fieldManager: "me" });
 
-test("a status that stands already is not written", async () => {
+test("a status that exists already is not written", async () => {
   const { client, applied } = counting();
   const standing = thing({ phase: "Up", list: [{ a: 1 }], conditions: [ready("True", "t1")] });
   const same = { phase: "Up", absent: undefined, list: [{ a: 1 }], conditions: [ready("True", "t2")] };

@@ -1,15 +1,15 @@
 import { isRecord } from "@causeway/foundation";
 
-/** How a status to be written relates to the one that stands. */
+/** How a status to be written relates to the existing one. */
 export interface Comparison {
-  /** Every field to be written stands as it is to be. */
+  /** Every field to be written is as it is to be. */
   readonly same: boolean;
-  /** The standing one has fields besides: another manager's, or ours from before, which an apply would remove. */
+  /** The existing one has fields besides: another manager's, or ours from before, which an apply would remove. */
   readonly more: boolean;
 }
 
 /**
- * Compares what is to be written with what stands. Lists of conditions are compared by type, and without
+ * Compares what is to be written with the existing one. Lists of conditions are compared by type, and without
  * lastTransitionTime where the status is the same; other lists position by position.
  */
 export function compareStatus(wanted: unknown, standing: unknown): Comparison {
@@ -27,7 +27,7 @@ export function compareStatus(wanted: unknown, standing: unknown): Comparison {
   return wanted === standing ? SAME : DIFFERENT;
 }
 
-/** The status with the transition times that stand already, wherever a condition's status has not moved. */
+/** The status with the transition times that exist already, wherever a condition's status has not moved. */
 export function withStandingTimes<S>(wanted: S, standing: unknown): S {
   return retime(wanted, standing) as S;
 }

@@ -14,7 +14,7 @@ export interface SeenRequest {
 
 export type Answer = (request: SeenRequest, response: ServerResponse) => void | Promise<void>;
 
-/** An HTTP server on loopback that answers as the test says, and remembers what it was asked. */
+/** An HTTP server on loopback that answers as the test says, and remembers what was requested. */
 export class ScriptedServer {
   readonly requests: SeenRequest[] = [];
   /** Answers what the test has no answer for. */

@@ -9,7 +9,7 @@ export interface CertificateSigningRequestSpec {
   signerName: string;
   usages?: string[];
   expirationSeconds?: number;
-  /** Who asked; set by the server. */
+  /** The caller; set by the server. */
   username?: string;
   uid?: string;
   groups?: string[];

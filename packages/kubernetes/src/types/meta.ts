@@ -55,7 +55,7 @@ export interface Resource<Spec, Status> extends KubeObject {
 /** A list of objects, or one page of it. */
 export interface ObjectList<T extends KubeObject> {
   items: T[];
-  /** The revision at which the list was taken. */
+  /** The revision at which the list was read. */
   resourceVersion: string;
 }
 

@@ -28,7 +28,7 @@ function podOf({ annotations = {}, spec = {}, job = false }: Given): Pod {
   };
 }
 
-/** Plays a pod: each report is taken in, and time passes to the next change, until `end`. */
+/** Plays a pod: each report is read, and time passes to the next change, until `end`. */
 function play(
   given: Given,
   end: number,
@@ -115,7 +115,7 @@ describe("a simulated pod", () => {
   test.each([
     ["hang", "ContainerCreating"],
     ["image-pull-error", "ImagePullBackOff"],
-  ])("stays pending when its outcome is %s", (outcome, reason) => {
+  ])("remains pending when its outcome is %s", (outcome, reason) => {
     const { pod, phases } = play({ annotations: { outcome } }, 3600 * SECOND);
     expect(phases).toEqual(["Pending"]);
     expect(main(pod)?.state?.waiting).toMatchObject({ reason });
@@ -134,7 +134,7 @@ describe("a simulated pod", () => {
     expect(conditions(pod)).toMatchObject({ Ready: "False" });
   });
 
-  test("fails with the exit code that is asked for, and is not restarted with restartPolicy Never", () => {
+  test("fails with the exit code that is requested, and is not restarted with restartPolicy Never", () => {
     const annotations = { "finish-after": "2s", "exit-code": "3" };
     const { pod } = play({ annotations, spec: { restartPolicy: "Never" } }, 3600 * SECOND);
     expect(pod.status?.phase).toBe("Failed");

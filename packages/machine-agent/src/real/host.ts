@@ -65,7 +65,7 @@ export async function makeCgroup(cgroup: string): Promise<void> {
   }
 }
 
-/** Removes a cgroup and all below it in every controller, once its processes are gone. What is still used stays. */
+/** Removes a cgroup and all below it in every controller, once its processes are gone. What is still used remains. */
 export async function removeCgroup(cgroup: string): Promise<void> {
   for (const controller of await controllers()) await removeTree(join(CGROUPS, controller, cgroup), 0);
 }

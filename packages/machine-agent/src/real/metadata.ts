@@ -7,7 +7,7 @@ export const METADATA_ADDRESS = "169.254.169.254";
 
 /**
  * Serves what a server's programs read of its metadata: its ID and zone, as Nova has them. A namespace of a cloud
- * without a metadata service has none otherwise. It is served until the signal aborts; the port that was taken.
+ * without a metadata service has none otherwise. It is served until the signal aborts; the port that it has.
  */
 export function serveMetadata(
   { id, name, zone = "" }: BootedMachine,

@@ -114,7 +114,7 @@ async function giveMetadata(machine: BootedMachine, log: Log, signal: AbortSigna
   }
 }
 
-/** The kubelet renews the certificate in its file: what is there and valid stays. */
+/** The kubelet renews the certificate in its file: what is there and valid remains. */
 async function writeIdentity(identity: Identity, now: number): Promise<void> {
   await writeOwn(paths.authority, identity.authority);
   await writeOwn(paths.kubeconfig, kubeletKubeconfig(identity.server, identity.authority));

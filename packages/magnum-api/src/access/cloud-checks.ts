@@ -27,7 +27,7 @@ export interface CloudFacts {
 /** Checks what a request names (image, flavors, networks, key pair) in the caller's own project. */
 export interface CloudChecker {
   /**
-   * Looks each name up with the caller's token. A service that does not respond, or that refuses the token, refuses
+   * Resolves each name with the caller's token. A service that does not respond, or that refuses the token, refuses
    * nothing: the machines' controllers find out what is missing.
    * @throws MagnumError 400, 404, 409
    */

@@ -19,7 +19,7 @@ export interface TrusteeSweep {
 }
 
 /**
- * Deletes users of clusters that are gone: where Keystone is away when a cluster goes, its user stays. A cluster is
+ * Deletes users of clusters that are gone: where Keystone is away when a cluster goes, its user remains. A cluster is
  * there before its user is created, so that a user without one has none any longer. Only users with the mark of this
  * installation are deleted. How many were.
  */
@@ -60,7 +60,7 @@ export async function sweepRegularly(options: TrusteeSweep, signal: AbortSignal)
       await sweepTrustees(options, signal, stuck);
     } catch (error) {
       if (signal.aborted) return;
-      log.warn("users of clusters that are gone could not be looked for", { error: messageOf(error) });
+      log.warn("users of clusters that are gone could not be searched for", { error: messageOf(error) });
     }
   }
 }

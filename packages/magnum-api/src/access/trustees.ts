@@ -51,7 +51,7 @@ export interface Trustees {
   issue(cluster: TrusteeFor, serial: number, signal: AbortSignal): Promise<IssuedCredential>;
   /**
    * Deletes the application credentials of the cluster's user that were issued with a lower serial. Those with the same
-   * one stay: another request may have one that it has not written yet.
+   * one remain: another request may have one that it has not written yet.
    */
   retire(serial: number, cluster: TrusteeFor, signal: AbortSignal): Promise<void>;
   /** The users of clusters of this installation, with the clusters' uuids: those that have its mark. */
@@ -146,7 +146,7 @@ export function createTrustees(
     const id = await installation(signal);
     const description = `Cluster ${name} of the Magnum API${id === undefined ? "" : ` ${markOf(id)}`}`;
     if (found !== undefined) {
-      // Users from before there were marks get one. Another installation's mark stays: it may be a copy of this one
+      // Users from before there were marks get one. Another installation's mark remains: it may be a copy of this one
       // whose cluster lives, and would lose its user when this one's row goes.
       const marked = id === undefined || isMarked(found) ? {} : { description };
       if (id !== undefined && isMarked(found) && !isOwn(found, id))

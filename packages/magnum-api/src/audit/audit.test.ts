@@ -174,7 +174,7 @@ it("requests that change a cluster are audited with their caller, and so is the 
         const by = initiator?.["user_id"] === undefined ? "controller" : "user";
         return [event["event_type"], outcome, isOurs, by].join(" ");
       });
-    // On a slow machine the controller reports the end of the creation before the deletion is asked for.
+    // On a slow machine the controller reports the end of the creation before the deletion is requested.
     const isEndOfCreation = (each: string): boolean => /^magnum\.cluster\.create \w+ true controller$/.test(each);
     await expect
       .poll(() => seen().filter((each) => !isEndOfCreation(each)), { timeout: 60_000 })

@@ -33,7 +33,7 @@ function walked(query: string, rounds: readonly (readonly number[])[]): readonly
   return seen;
 }
 
-it("pages of 1,500 items that are deleted meanwhile show each that stays once, and none twice", () => {
+it("pages of 1,500 items that are deleted meanwhile show each that remains once, and none twice", () => {
   fc.assert(
     fc.property(deletions, fc.integer({ min: 20, max: 1_000 }), fc.boolean(), (rounds, limit, isDescending) => {
       const seen = walked(`limit=${limit}&sort_dir=${isDescending ? "desc" : "asc"}`, rounds);

@@ -2,7 +2,7 @@ import { MagnumError, unrouted } from "../wire/error.ts";
 
 /** The oldest microversion: 1.1, which requests without a header get. */
 export const MIN_MINOR = 1;
-/** The newest microversion: 1.14, which "latest" stands for. */
+/** The newest microversion: 1.14, which "latest" represents. */
 export const MAX_MINOR = 14;
 const HEADER = "OpenStack-API-Version";
 const services = ["container-infrastructure-management", "container-infrastructure", "container-infra"];

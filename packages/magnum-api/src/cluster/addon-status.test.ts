@@ -52,7 +52,7 @@ const noNodes = (observed: Observed): Observed => ({
 describe("the add-ons in the state of a cluster", () => {
   it.each<[string, Observed, string, string]>([
     ["complete where they work", withAddons({}), "CREATE_COMPLETE", "completed successfully"],
-    ["in progress until they are looked at", withAddons(undefined), "CREATE_IN_PROGRESS", "waiting for the add-ons"],
+    ["in progress until they are reconciled", withAddons(undefined), "CREATE_IN_PROGRESS", "waiting for the add-ons"],
     ["in progress while one does not work", withAddons(sick), "CREATE_IN_PROGRESS", "no such image (ADDON_UNHEALTHY)"],
     [
       "the first of them that the others need is the cause",
@@ -75,7 +75,7 @@ describe("the add-ons in the state of a cluster", () => {
       "completed successfully",
     ],
     [
-      "pods need nodes: none are asked of a cluster without",
+      "pods need nodes: none are requested from a cluster without",
       noNodes(withAddons(sick, { spec: { nodeGroups: [] } })),
       "CREATE_COMPLETE",
       "completed",
@@ -136,7 +136,7 @@ describe("the add-ons in the state of a cluster", () => {
       "add-on coredns: the cluster's API did not take it; the operator's log has the reason: KUBERNETES_UNREACHABLE (ADDON_FAILED)",
     ],
     [
-      "a code of an add-on is the cluster's code, and stands once in the reason",
+      "a code of an add-on is the cluster's code, and occurs once in the reason",
       withAddons({
         addons: instead(
           addon("coredns", "Failed", "a cannot be changed (ADDON_OBJECT_IMMUTABLE)", "ADDON_OBJECT_IMMUTABLE"),
@@ -178,7 +178,7 @@ describe("the add-ons in the state of a cluster", () => {
     expect(status).not.toHaveProperty("changingSince");
   });
 
-  it("are taken back from a cluster that is to keep its own", () => {
+  it("are withdrawn from a cluster that is to keep its own", () => {
     const before = settled({ status: created, spec: managed });
     const object = clusterOf({ status: created, spec: { addons: "Own" } });
     expect(plan({ ...before, object }, NOW).steps).toEqual([{ type: "delete-addons", name: "web-addons" }]);

@@ -25,7 +25,7 @@ export function addonsWaitFor(observed: Decided): AddonProblem | undefined {
   return observed.object.status?.addonsFailed === true ? undefined : addonProblem(observed);
 }
 
-/** Whether the next change of a cluster is not to wait for its add-ons; while one is in progress that stays. */
+/** Whether the next change of a cluster is not to wait for its add-ons; while one is in progress that remains. */
 export function addonsFailed(observed: Decided, isChanging: boolean): boolean {
   const { status, metadata } = observed.object;
   if (status?.created !== true || addonProblem(observed) === undefined) return false;

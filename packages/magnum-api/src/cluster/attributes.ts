@@ -67,7 +67,7 @@ export const attributeRules: { readonly [K in keyof Required<Attributes>]: Attri
 };
 
 /**
- * Attributes of a cluster, its template's and its own, that it asked for and that have no effect, as clients name them.
+ * Attributes of a cluster, its template's and its own, that it requests and that have no effect, as clients name them.
  */
 export function unusedAttributes({ spec }: MagnumCluster): readonly string[] {
   const { masterFlavorID, floatingIPEnabled } = spec;

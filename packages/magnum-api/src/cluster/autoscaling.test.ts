@@ -120,7 +120,7 @@ describe("a node group with auto_scaling_enabled", () => {
   });
 });
 
-it("the autoscaler's number, written by the scale subresource, stays until the user asks for another", async () => {
+it("the autoscaler's number, written by the scale subresource, remains until the user asks for another", async () => {
   const server = await startApiServer({ crds: allKinds.map(toCustomResourceDefinition) });
   const client = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));
   try {

@@ -65,7 +65,7 @@ export const nothingStands: ExistingObjects = {
   isSettled: false,
 };
 
-/** The number of nodes that the user asked for last. An autoscaler's number is kept until the user asks for another. */
+/** The number of nodes that the user requested last. An autoscaler's number is kept until the user asks for another. */
 const askedAnnotation = "magnum.causeway.dev/node-count";
 
 const GROUP_ROLE = "magnum.openstack.org/role";
@@ -137,7 +137,7 @@ type Runtime = HostedControlPlaneSpec["runtime"];
 
 /**
  * Only runtime Pods runs several API servers. Which one runs the control plane is known once it has been chosen; until
- * then there is one. Where the installation says which one, that one is chosen, and what a control plane has stays.
+ * then there is one. Where the installation says which one, that one is chosen, and what a control plane has remains.
  */
 function replicasOf(
   { spec }: MagnumCluster,
@@ -213,7 +213,7 @@ function infrastructureOf(
   };
 }
 
-/** A flavor's id may be any text: a number or a UUID is taken for an id, all else for a name. */
+/** A flavor's id may be any text: a number or a UUID is read as an id, all else for a name. */
 const flavorOf = (flavor: string) =>
   isUuid(flavor) || /^\d+$/.test(flavor) ? { id: flavor } : { filter: { name: flavor } };
 
@@ -256,7 +256,7 @@ function poolOf(cluster: MagnumCluster, group: MagnumNodeGroup, standing: Standi
   ];
   const name = poolNameOf(metadata.name, group);
   const bootstrap = together(proxyBootstrap(cluster, settings), registryBootstrap(cluster));
-  // Of what was there from the beginning, so that nodes of before stay as they are.
+  // Of what was there from the beginning, so that nodes of before remain as they are.
   const content = bootstrap === undefined ? { machine, kubelet } : { machine, kubelet, bootstrap };
   const digest = createHash("sha256").update(canonicalJson(content)).digest("hex").slice(0, 8);
   return {
@@ -299,7 +299,7 @@ function nodesOf(
 
 /**
  * What the autoscaler's clusterapi provider reads. A maximum below the minimum would end its work for all groups; and
- * what has no node it does not scale, since it does not know what a node would have: the last one stays.
+ * what has no node it does not scale, since it does not know what a node would have: the last one remains.
  */
 function scalingBounds(group: MagnumNodeGroup, { autoscaling }: LabelSettings): Readonly<Record<string, string>> {
   const least = Math.max(group.minNodeCount, autoscaling?.min ?? 1, 1);

@@ -14,9 +14,9 @@ const object = (reason: string, more: object = {}): KubeObject =>
 
 test.each<[title: string, objects: readonly KubeObject[], code: string | undefined, isTerminal?: boolean]>([
   ["what takes its time is no cause", [object("WaitingForBootstrapData"), object("ScalingUp")], undefined],
-  ["what a user has to change is one that stays", [object("QuotaExceeded")], "QuotaExceeded", true],
-  ["a request that a control plane refuses stays", [object("SpecRefused")], "SpecRefused", true],
-  ["one that stays comes before others", [object("Odd"), object("Forbidden")], "Forbidden", true],
+  ["what a user has to change is one that remains", [object("QuotaExceeded")], "QuotaExceeded", true],
+  ["a request that a control plane refuses remains", [object("SpecRefused")], "SpecRefused", true],
+  ["one that remains comes before others", [object("Odd"), object("Forbidden")], "Forbidden", true],
   ["a reason that is not known is shown, and may pass", [object("Odd")], "Odd", false],
   ["a condition that is not False is none", [object("Odd", { status: "Unknown" })], undefined],
   ["one without a message is none", [object("Odd", { message: "" })], undefined],

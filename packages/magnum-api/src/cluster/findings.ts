@@ -24,6 +24,6 @@ function findingsOf(object: WithConditions): readonly Finding[] {
     .map(({ reason, message = "" }) => ({
       code: reason,
       message: `${object.kind} ${object.metadata.name}: ${message.replaceAll(/\s+/g, " ").slice(0, 1_000)}`,
-      isTerminal: outlookOf.get(reason) === "stays",
+      isTerminal: outlookOf.get(reason) === "remains",
     }));
 }

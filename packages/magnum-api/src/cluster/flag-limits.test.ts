@@ -3,7 +3,7 @@ import { expect, it, vi } from "vitest";
 import { refusedLabel } from "./labels.ts";
 
 it.each(["kubelet_options", "kubeapi_options", "kubecontroller_options", "kubescheduler_options"])(
-  "%s is refused at its first wrong flag, and without looking for the nearest when it is long",
+  "%s is refused at its first wrong flag, and without a search for the nearest when it is long",
   (label) => {
     const options = (count: number) => Array.from({ length: count }, (_, at) => `--eviction-hart${at}=1`).join(" ");
     // Each search for the nearest flag sorts all flags once.

@@ -150,7 +150,7 @@ export function kubeletArgs(label: string): KubeletArgs {
   };
 }
 
-/** The words after a refused one are not looked at: the nearest flag of each takes long to find. */
+/** The words after a refused one are not read: the nearest flag of each takes long to find. */
 function firstRefused(words: readonly Flag[]): string | undefined {
   for (const word of words) {
     const why = whyNoKubeletFlag(word);

@@ -21,7 +21,7 @@ import type { Installation } from "./desired.ts";
 export interface Observed {
   readonly object: MagnumCluster;
   readonly installation: Installation;
-  /** The objects of the cluster that are applied, as they stand. */
+  /** The objects of the cluster that are applied, as they are. */
   readonly standing: readonly KubeObject[];
   readonly cluster: Cluster | undefined;
   readonly controlPlane: HostedControlPlane | undefined;

@@ -64,7 +64,7 @@ export async function perform(
       await client.delete(MachineHealthCheck, { namespace, name: step.name }, { signal });
       return;
     case "delete-addons":
-      // What they installed stays in the cluster.
+      // What they installed remains in the cluster.
       await client.delete(AddonSet, { namespace, name: step.name }, { signal });
       return;
     case "delete-templates":

@@ -40,7 +40,7 @@ function stageOf({ rotation, isControlPlaneReady }: ChangeFacts): number {
   return isControlPlaneReady ? stages[rotationStage(rotation)] : 0;
 }
 
-/** Nodes that are to come, to become ready or to go; undefined: a MachineDeployment has not been looked at yet. */
+/** Nodes that are to come, to become ready or to go; undefined: a MachineDeployment was not reconciled yet. */
 function remainingOf({ object, deployments, machines }: Observed): number | undefined {
   const wanted = new Set(object.spec.nodeGroups.map((group) => poolNameOf(object.metadata.name, group)));
   const stale = deployments.some(

@@ -37,7 +37,7 @@ const retiring = { rotateAfter: ASKED, retireOldAfter: ASKED };
 
 describe("the rotation of a cluster's certificate authority", () => {
   it.each<[string, Given, string, boolean]>([
-    ["is none when no user asked for it", { asked: "", phase: "Prepared" }, "None", false],
+    ["is none when no user requested it", { asked: "", phase: "Prepared" }, "None", false],
     ["is being prepared before the control plane has a status", {}, "Preparing", false],
     [
       "is being prepared while the control plane shows an earlier one",
@@ -61,7 +61,7 @@ describe("the rotation of a cluster's certificate authority", () => {
     ],
     ["retires the old authority of a cluster without machines", { phase: "Prepared" }, "Retiring", true],
     [
-      "asks on for what it asked for once, though a machine breaks",
+      "continues to request what it requested once, though a machine breaks",
       { phase: "Prepared", machines: [after], isSettled: false, spec: retiring },
       "Retiring",
       true,

@@ -10,7 +10,7 @@ export interface RotationFacts {
 }
 
 /**
- * Where the rotation that the user asked for last is. The control plane makes a new authority known (Preparing), then
+ * Where the rotation that the user requested last is. The control plane makes a new authority known (Preparing), then
  * lets it sign (Prepared): machines that are older are replaced. When all are new and ready, the old authority is
  * retired (Retiring), and the rotation is done. Each is read from objects, so that a crash loses nothing.
  */
@@ -34,8 +34,8 @@ export function rotationStage(facts: RotationFacts): RotationStage {
 }
 
 /**
- * What the control plane is asked for. The old authority may be retired once no machine needs it; what was asked for
- * once stays.
+ * What is requested of the control plane. The old authority may be retired once no machine needs it; what was requested
+ * once remains.
  */
 export function authoritiesOf(facts: RotationFacts): HostedControlPlaneSpec["authorities"] {
   const wanted = facts.object.spec.rotateAuthoritiesAfter;
@@ -50,7 +50,7 @@ export function rolloutAfterOf({
   object,
   controlPlane,
 }: Omit<RotationFacts, "isSettled" | "machines">): string | undefined {
-  // The time of an earlier rotation stays until there is a new one: all machines are newer.
+  // The time of an earlier rotation remains until there is a new one: all machines are newer.
   return object.spec.rotateAuthoritiesAfter === undefined ? undefined : controlPlane?.status?.authorities?.rotatedAt;
 }
 
@@ -64,7 +64,7 @@ function isRolled(facts: RotationFacts): boolean {
   return facts.isSettled && oldMachines(facts).length === 0;
 }
 
-/** The control plane was asked before to retire what this rotation replaced. */
+/** The control plane was requested before to retire what this rotation replaced. */
 function isRetired(controlPlane: HostedControlPlane | undefined, wanted: string): boolean {
   const { rotateAfter, retireOldAfter } = controlPlane?.spec.authorities ?? {};
   return isSame(rotateAfter, wanted) && retireOldAfter !== undefined;

@@ -15,7 +15,7 @@ import type { Step } from "./steps.ts";
 
 type Status = MagnumClusterStatus;
 
-/** A change of a cluster that made no progress for so long counts as failed; work on it goes on. */
+/** A change of a cluster that made no progress for so long counts as failed; work on it continues. */
 const UPDATE_TIMEOUT = 60 * 60_000;
 /** The credentials are written right after the row: longer means that the process that was to write them has ended. */
 const CREDENTIALS_TIMEOUT = 60_000;

@@ -124,7 +124,7 @@ describe("the plan of a Magnum cluster", () => {
       "UPDATE_IN_PROGRESS",
     ],
     ["completes a change", settled({ status: { ...created, observedGeneration: 1 } }), "", "UPDATE_COMPLETE"],
-    ["stays complete when a node breaks later", unready(settled({ status: created })), "", "CREATE_COMPLETE"],
+    ["remains complete when a node breaks later", unready(settled({ status: created })), "", "CREATE_COMPLETE"],
     ["changes nothing while it is migrated", migrated(`import Running ${at(-39)}`), "", "UPDATE_IN_PROGRESS"],
     ["is complete between two phases of a migration", migrated(`switch Done ${at(-9_000)}`), "", "UPDATE_COMPLETE"],
     ["has failed when a phase of its migration failed", migrated(`switch Failed ${at(-1)}`), "", "UPDATE_FAILED"],
@@ -203,7 +203,7 @@ describe("the plan of a Magnum cluster", () => {
     ["reports an upgrade that replaced no node for an hour as failed", 3, at(-61), "UPDATE_FAILED"],
     ["counts no progress by nodes that fail and come back", 2, at(-61), "UPDATE_FAILED"],
     [
-      "judges a change that began 3 hours ago and was never looked at from now on",
+      "judges a change that began 3 hours ago and was never reconciled from now on",
       undefined,
       at(-61),
       "UPDATE_IN_PROGRESS",
@@ -256,7 +256,7 @@ describe("the plan of a Magnum cluster", () => {
     [undefined, undefined, {}],
     ["Process", undefined, { runtime: "Process" }],
     ["Pods", undefined, { runtime: "Pods", replicas: 3 }],
-    // What a control plane has stays.
+    // What a control plane has remains.
     ["Process", "Embedded", { runtime: "Embedded" }],
     [undefined, "Embedded", {}],
     [undefined, "Pods", { runtime: "Pods", replicas: 3 }],

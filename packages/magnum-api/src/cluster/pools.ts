@@ -5,7 +5,7 @@ import { magnumLabels, poolNameOf } from "./names.ts";
 
 type GroupStatus = NonNullable<MagnumClusterStatus["nodeGroups"]>[number];
 
-/** One node group as it stands. */
+/** One node group as it is. */
 export interface Pool {
   readonly group: MagnumNodeGroup;
   readonly deployment: MachineDeployment | undefined;

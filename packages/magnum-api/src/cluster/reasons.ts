@@ -1,5 +1,5 @@
 /** What the reason of a condition says of the future: it passes by itself, or a user or operator has to act. */
-export type Outlook = "passes" | "stays";
+export type Outlook = "passes" | "remains";
 
 const of = (outlook: Outlook, reasons: readonly string[]): readonly (readonly [string, Outlook])[] =>
   reasons.map((reason) => [reason, outlook]);
@@ -10,9 +10,15 @@ const of = (outlook: Outlook, reasons: readonly string[]): readonly (readonly [s
  */
 export const outlookOf: ReadonlyMap<string, Outlook> = new Map([
   // The request, the project or its cloud has to be changed.
-  ...of("stays", ["InvalidMachineSpec", "InvalidIdentity", "AuthenticationFailed", "Forbidden", "QuotaExceeded"]),
-  ...of("stays", ["InstanceCreateFailed", "InstanceStateError", "PortCreateFailed", "VolumeError", "DuplicateServer"]),
-  ...of("stays", ["LoadBalancerProviderNotFound", "RotationBroken", "NotServed", "WrongCloud", "SpecRefused"]),
+  ...of("remains", ["InvalidMachineSpec", "InvalidIdentity", "AuthenticationFailed", "Forbidden", "QuotaExceeded"]),
+  ...of("remains", [
+    "InstanceCreateFailed",
+    "InstanceStateError",
+    "PortCreateFailed",
+    "VolumeError",
+    "DuplicateServer",
+  ]),
+  ...of("remains", ["LoadBalancerProviderNotFound", "RotationBroken", "NotServed", "WrongCloud", "SpecRefused"]),
   // Something is made, changed or deleted.
   ...of("passes", ["Creating", "CreatingNetwork", "CreatingSubnet", "CreatingRouter", "CreatingSecurityGroups"]),
   ...of("passes", ["CreatingLoadBalancer", "CreatingFloatingIP", "CreatingBastion", "CreatingIPAddressClaim"]),

@@ -5,7 +5,7 @@ export type Step =
   | { readonly type: "add-finalizer" }
   /** Deletes a row whose create did not finish, if it is not shown meanwhile, and its credential. */
   | { readonly type: "discard-row" }
-  /** Writes an object as the cluster wants it; fields of others stay. */
+  /** Writes an object as the cluster wants it; fields of others remain. */
   | { readonly type: "apply"; readonly name: string; readonly manifest: Manifest }
   /** Has the Machine go first when its group becomes smaller. */
   | { readonly type: "mark-machine"; readonly name: string; readonly machine: Machine }

@@ -207,13 +207,13 @@ it("kubelets are probed one after the other, and reported by name", async () => 
   await stop();
 });
 
-/** In which minutes a kubelet of a cluster was asked for, with its name. */
+/** In which minutes a kubelet of a cluster was requested, with its name. */
 const asked = (cluster: string, from = 0): string[] =>
   probed
     .filter((one) => one.cluster === cluster && one.node !== undefined && one.at - START >= from)
     .map(({ node, at }) => `${Math.floor((at - START) / 60_000)} ${node}`);
 
-it("a kubelet that was never reached is not reported, and asked for seldom", async () => {
+it("a kubelet that was never reached is not reported, and requested seldom", async () => {
   for (const node of ["n0", "n1"]) states.set(node, "no response in 5 s");
   const { of, stop, changed } = start("auto");
   await pass(21 * 60_000);

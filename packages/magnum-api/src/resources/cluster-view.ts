@@ -3,7 +3,7 @@ import { labelDifferences } from "../wire/label-differences.ts";
 import { instant, linksOf, type Call } from "../call/call.ts";
 
 /**
- * The state that clients see: what was accepted and not yet looked at is in progress, whatever the status still says.
+ * The state that clients see: what was accepted and not yet reconciled is in progress, whatever the status still says.
  */
 export function shownStatus({ metadata, spec, status }: MagnumCluster): {
   status: MagnumClusterStatus["status"];

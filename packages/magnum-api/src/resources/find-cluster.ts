@@ -7,7 +7,7 @@ import { readUuid } from "../wire/fields.ts";
 import { shownStatus } from "./cluster-view.ts";
 
 /**
- * The cluster by its id or name, as it stands now; an administrator sees those of all projects. @throws MagnumError
+ * The cluster by its id or name, as it is now; an administrator sees those of all projects. @throws MagnumError
  * 404, 409
  */
 export async function findCluster(api: Api, call: Call, ident: string): Promise<MagnumCluster> {

@@ -12,7 +12,7 @@ import { isUnused, writeCredential, type CredentialWrite } from "./write-credent
 /**
  * Gives a cluster an application credential of its own, in place of the one that it has: of a user of its own where the
  * installation has an account for that, else of the caller. The old one is revoked when the new one is written. Of two
- * requests at the same time one is refused, and what the other one wrote stays valid.
+ * requests at the same time one is refused, and what the other one wrote remains valid.
  * @throws MagnumError 403 when Keystone does not let the caller's token create one, or the caller lacks the role, 409
  */
 export async function giveCredentials(api: Api, call: Call, cluster: MagnumCluster): Promise<void> {
@@ -48,7 +48,7 @@ async function issueCredential(
 
 /**
  * Of a credential that the cluster does not have. One of a user of the cluster's own is deleted with the next renewal,
- * or with the user. Where it is not known whether it was written it stays: a cluster that is shown needs it.
+ * or with the user. Where it is not known whether it was written it remains: a cluster that is shown needs it.
  */
 async function giveBack(api: Api, cluster: MagnumCluster, made: ClusterCredential): Promise<void> {
   if (made.isTrustee === true) return;

@@ -56,7 +56,7 @@ function shown(row: MagnumCluster): MagnumCluster {
   return { ...row, metadata: { ...row.metadata, annotations } };
 }
 
-/** What fails once is often over at the next attempt: a row that stays holds its template for two minutes. */
+/** What fails once is often over at the next attempt: a row that remains holds its template for two minutes. */
 const DISCARDS = 3;
 
 /** Deletes a row unless it was shown meanwhile. False: it was, or another process deleted it. */

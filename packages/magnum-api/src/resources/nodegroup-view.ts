@@ -120,7 +120,7 @@ function workersOf(cluster: MagnumCluster, group: MagnumNodeGroup): Facts {
   };
 }
 
-/** A change that was not looked at yet is in progress for every group. */
+/** A change that was not reconciled yet is in progress for every group. */
 function stateOf(cluster: MagnumCluster, own: { readonly status: string } | undefined): string {
   const { metadata, status } = cluster;
   if (metadata.deletionTimestamp !== undefined) return shownStatus(cluster).status;

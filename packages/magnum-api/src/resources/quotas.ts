@@ -105,7 +105,7 @@ export async function createQuota(api: Api, call: Call): Promise<Answer> {
 const missing = (project: string, resource: string) =>
   new MagnumError(404, `Quota could not be found: project_id ${project} resource ${resource}.`);
 
-/** PATCH quotas/PROJECT/Cluster: another hard_limit; clusters above it stay. @throws MagnumError 400, 403, 404 */
+/** PATCH quotas/PROJECT/Cluster: another hard_limit; clusters above it remain. @throws MagnumError 400, 403, 404 */
 export async function patchQuota(api: Api, call: Call): Promise<Answer> {
   const values = readFields(call.body, fields, "quotapatch");
   enforce(api, call, "quota:update");

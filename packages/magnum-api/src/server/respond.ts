@@ -11,7 +11,7 @@ import { routeOf } from "./routes.ts";
 import type { UnderWay } from "./under-way.ts";
 import { readVersion, versionHeaders } from "../call/version.ts";
 
-/** A request, as far as it is looked at before its body is. */
+/** A request, as far as it is read before its body is. */
 export interface Request {
   readonly method: string;
   /** With the query. */

@@ -14,7 +14,7 @@ function lists() {
   return { clock, begun, get };
 }
 
-it("paced work does one piece of work of a key at a time, rests four times as long, and then serves all who asked meanwhile", async () => {
+it("paced work does one piece of work of a key at a time, rests four times as long, and then serves all callers of that time", async () => {
   const { clock, begun, get } = lists();
   const first = get("a");
   const others = Array.from({ length: 50 }, () => get("a"));
@@ -34,7 +34,7 @@ it("paced work lets no key wait for another one, and none that asks seldom", asy
   expect(begun).toEqual(["a 0", "b 0", "a 1000"]);
 });
 
-it("paced work goes on after work that failed", async () => {
+it("paced work continues after work that failed", async () => {
   const clock = new VirtualClock(0);
   let fails = true;
   const get = paced(clock, () => (fails ? Promise.reject(new Error("away")) : Promise.resolve("well")));

@@ -33,7 +33,7 @@ export interface Store {
   readonly sources: Sources;
   /** Whether all lists have been read once. */
   isSynced(): boolean;
-  /** The resources whose lists have not: their CRDs may be missing, or the right to list them. */
+  /** The resources whose lists did not arrive: their CRDs may be missing, or the right to list them. */
   unread(): readonly string[];
   /** The clusters of a project that clients see; of all with undefined. */
   clustersOf(project: string | undefined): readonly MagnumCluster[];
@@ -45,7 +45,7 @@ export interface Store {
   templateCountOf(project: string): number;
   /** How many objects of its kind the project of this one has, as the API server has them now; at least that many. */
   freshCountOf<T extends Named>(type: ResourceType<T>, object: T, signal: AbortSignal): Promise<number>;
-  /** The cluster as it stands now, of this project or, with undefined, of any. */
+  /** The cluster as it is now, of this project or, with undefined, of any. */
   cluster(uuid: string, project: string | undefined, signal: AbortSignal): Promise<MagnumCluster | undefined>;
   /** Whether there is a row with this uuid, shown or not, as the API server has it now. */
   readonly hasRow: (uuid: string, signal: AbortSignal) => Promise<boolean>;
@@ -112,7 +112,7 @@ export function openStore(informers: Informers, clock: Clock = systemClock): Sto
     freshCountOf: (type, { metadata }, signal) => freshCount(client, collectionPath(type, metadata.namespace), signal),
     async cluster(uuid, project, signal) {
       const [known] = clusters.byIndex(byUuid, uuid);
-      // Another process may have written it just now. All namespaces are many objects to look through for a guess.
+      // Another process may have written it just now. All namespaces are many objects to search for a guess.
       const place = project === undefined ? {} : { namespace: namespaceOf(project) };
       const found = known
         ? await client.find(MagnumCluster, keyOf(known), { signal })

@@ -1,4 +1,4 @@
-/** Does work on one key after other work on it; work on different keys goes on at the same time. */
+/** Does work on one key after other work on it; work on different keys continues at the same time. */
 export function createTurns(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
   const last = new Map<string, Promise<unknown>>();
   return async (key, work) => {

@@ -16,7 +16,7 @@ test("a row is read after a heading, and without one", async () => {
   expect(await readRow(printing(), UUID, signal)).toBeUndefined();
 });
 
-test("the heading that `mysql --batch` prints is not taken for the row", async () => {
+test("the heading that `mysql --batch` prints is not mistaken for the row", async () => {
   const asked: string[] = [];
   // As the program has it: of a value its text is the heading, unless the query names another.
   const batch: MagnumDatabase = {

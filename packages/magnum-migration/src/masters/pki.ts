@@ -33,7 +33,7 @@ export async function knownMasterFiles(
   return found;
 }
 
-/** Reads the keys and certificates that are taken over. @throws MIGRATE_KEY_MISSING, MIGRATE_KEY_MISMATCH */
+/** Reads the keys and certificates that are adopted. @throws MIGRATE_KEY_MISSING, MIGRATE_KEY_MISMATCH */
 async function readMasterFiles(
   tools: { readonly shell: MachineShell },
   address: string,

@@ -176,7 +176,7 @@ describe("the phase adopt", () => {
     expect(plan.batch).toBe(1);
   });
 
-  test("says that roll will be refused with the image that Heat's nodes have, and goes on", () => {
+  test("says that roll will be refused with the image that Heat's nodes have, and continues", () => {
     const plan = planAdopt({ ...adopted, hasImage: false, images: [imageOf("fedora-coreos")] }, record);
     expect(plan.notes?.join()).toMatch(/node group g: .*MIGRATE_NODE_IMAGE_UNFIT.*--node-image/);
     expect(outcome(plan)).toBe("set-image");

@@ -70,7 +70,7 @@ function requireNotBegun(known: MigrationRecord | undefined, { name }: Inventory
   if (known !== undefined && known.begun !== "discover")
     throw new InputError(
       "MIGRATE_ORDER",
-      `The migration of cluster ${name} is in phase ${known.begun}: its inventory stays as it is`,
+      `The migration of cluster ${name} is in phase ${known.begun}: its inventory remains as it is`,
       {
         hint: "See what the cluster is now with --dry-run.",
       },

@@ -54,7 +54,7 @@ function phaseOf(failing: (what: string, attempt: number) => Error | undefined) 
   });
 }
 
-/** Runs the phase to its end, while the clock goes on. */
+/** Runs the phase to its end, while the clock advances. */
 async function play(phase: ReturnType<typeof phaseOf>): Promise<unknown> {
   let ended: unknown;
   const running = runPhase(phase, tools, record, signal).then(

@@ -12,7 +12,7 @@ import { createProgress, type Progress } from "./progress.ts";
 import { isTransient } from "./transient.ts";
 import { inTurn } from "./turn.ts";
 
-/** Ms between looks at what a phase waits for, and without any change until it gives up. */
+/** Ms between reads of what a phase waits for, and without any change until it gives up. */
 const PAUSE = 500;
 const STEP_TIMEOUT = 30 * 60_000;
 /** Ms for which reads and steps may fail in a row, of causes that pass by themselves. */
@@ -20,7 +20,11 @@ const FAILING = 5 * 60_000;
 /** Rounds without a wait: more are a loop of our own making. */
 const ROUNDS = 1_000;
 
-/** What a phase would do now; nothing is changed. @throws MIGRATE_ORDER, and what the phase refuses of its options */
+/**
+ * What a phase would do now; nothing is changed. @throws MIGRATE_ORDER, and what the phase refuses of its options
+ * @example
+ * const { steps, wait, refused } = await planPhase(phases.adopt, tools, record, signal);
+ */
 export async function planPhase(
   phase: AnyPhase,
   tools: Tools,

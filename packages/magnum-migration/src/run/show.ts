@@ -66,7 +66,7 @@ export async function showCluster(
   await client.update(MagnumCluster, { ...found, metadata, spec: keptTimes(row.spec, found.spec) }, { signal });
 }
 
-/** When a node group was first seen stays, so that a discovery without news changes nothing. */
+/** When a node group was first seen remains, so that a discovery without news changes nothing. */
 function keptTimes(spec: MagnumClusterSpec, before: MagnumClusterSpec): MagnumClusterSpec {
   const since = (uuid: string, at: string) => before.nodeGroups.find((group) => group.uuid === uuid)?.createdAt ?? at;
   return {

@@ -9,7 +9,7 @@ import type { MigrationRecord } from "../record/record.ts";
 const DURATION = 15_000;
 const PERIOD = 2_000;
 
-/** Which migration's turn is taken, and by whom. */
+/** Which migration's turn is held, and by whom. */
 export interface TurnOptions {
   readonly client: KubernetesClient;
   readonly clock: Clock;

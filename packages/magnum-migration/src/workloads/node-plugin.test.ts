@@ -79,7 +79,7 @@ test("a cluster with a volume of Cinder needs a node plugin", async () => {
   expect((await readNodePlugin(client, signal)).hasVolumes).toBe(true);
 });
 
-test("the node plugin of a chart is not the driver's, and stays as it is", async () => {
+test("the node plugin of a chart is not the driver's, and remains as it is", async () => {
   await create({}, []);
   expect(await readNodePlugin(client, signal)).toMatchObject({ isDrivers: false, hasVolumes: false });
 });

@@ -62,7 +62,7 @@ const found = async () =>
     (await findWorkloads(client, all, signal)).map(({ name, state, isOurs }) => [name, [state, isOurs]]),
   );
 
-test("workloads that are stopped, more than once, and started again are as they were, and what was off stays off", async () => {
+test("workloads that are stopped, more than once, and started again are as they were, and what was off remains off", async () => {
   const before = await declared();
   for (let run = 0; run < 2; run += 1) for (const one of all) await stopWorkload(client, one, signal);
   // No controller takes pods away here, or says that there are none.

@@ -102,7 +102,7 @@ export async function stopWorkload(
   await client.patch(type, { namespace, name }, { type: "merge", body }, { signal });
 }
 
-/** Undoes `stopWorkload`; what it did not stop stays as it is. */
+/** Undoes `stopWorkload`; what it did not stop remains as it is. */
 export async function startWorkload(
   client: KubernetesClient,
   { kind, name }: Workload,

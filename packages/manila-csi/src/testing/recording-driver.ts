@@ -29,8 +29,8 @@ export interface RecordingOptions {
 }
 
 /**
- * In place of csi-driver-nfs or ceph-csi, whose kernel clients a test has not: records what it receives, and creates a
- * folder where the real ones mount.
+ * In place of csi-driver-nfs or ceph-csi, whose kernel clients a test does not have: records what it receives, and
+ * creates a folder where the real ones mount.
  */
 export async function startRecordingDriver({ endpoint, stages }: RecordingOptions): Promise<RecordingDriver> {
   const calls: RecordedCall[] = [];

@@ -20,7 +20,7 @@ import { earlierCreateUntil, LOST_FOR } from "./plan-earlier.ts";
 import { selectBalancers } from "./plan-selection.ts";
 import { GroupReader } from "./security-group/gather-group.ts";
 
-/** What is kept between looks at the cloud, for all owners. */
+/** What is kept between reads of the cloud, for all owners. */
 export interface BalancerMemory {
   readonly cloud: Cloud;
   readonly watch: CloudWatch;
@@ -120,8 +120,8 @@ export async function gatherBalancer(
 }
 
 /**
- * Begins to read all that the first looks at load balancers need, so that none waits for another. What fails is read
- * again by the look that needs it.
+ * Begins to read all that the first reads of load balancers need, so that none waits for another. What fails is read
+ * again by the reconcile that needs it.
  */
 export function readAhead(memory: BalancerMemory, floating: boolean, signal: AbortSignal): void {
   const { watch, certificates, groups, record } = memory;

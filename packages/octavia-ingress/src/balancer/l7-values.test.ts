@@ -60,7 +60,7 @@ test.each([
   [path("REGEX", "^/a(b|c)+/\\d{2,}(?P<n>x)?$"), undefined],
   [path("REGEX", "(?i)^/a"), undefined],
   [path("REGEX", "^/("), 'path: the regular expression "^/(" cannot be read'],
-  [path("REGEX", "(?<!a)b"), "looks behind"],
+  [path("REGEX", "(?<!a)b"), "uses lookbehind"],
   [path("REGEX", "(?<n>a)"), "write (?P<name>"],
   [path("REGEX", "(?P<n>a)|(?P<n>b)"), "names two groups alike"],
   [path("REGEX", "\\p{L}"), "an escape that Python or PCRE does not read"],

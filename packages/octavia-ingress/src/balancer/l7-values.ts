@@ -70,7 +70,7 @@ export function shown(text: string): string {
  */
 const UNSURE: readonly (readonly [RegExp, string])[] = [
   [/\\(?![bBdDsSwWfnrtv]|x[0-9a-fA-F]{2}|[^A-Za-z0-9])/, "has an escape that Python or PCRE does not read"],
-  [/\(\?P?<[=!]/, "looks behind"],
+  [/\(\?P?<[=!]/, "uses lookbehind"],
   [/\(\?<[^=!]/, "names a group in a way that Python does not read; write (?P<name>"],
   [/\(\?P<(?![A-Za-z_]\w*>)/, "names a group in a way that Python does not read"],
   [/\[\^?\]/, "has an empty character class"],
@@ -83,7 +83,7 @@ const UNSURE: readonly (readonly [RegExp, string])[] = [
 
 /** It is compiled only, never run. */
 function expressionProblem(text: string): string | undefined {
-  // Escaped characters are looked at by the first test alone.
+  // Escaped characters are checked by the first test alone.
   const plain = text.replaceAll(/\\[^A-Za-z0-9]/g, "_");
   const unsure = UNSURE.find(([pattern]) => pattern.test(plain));
   if (unsure) return unsure[1];

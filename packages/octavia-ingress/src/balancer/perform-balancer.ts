@@ -199,7 +199,7 @@ async function performAddress(step: AddressStep, { memory, signal }: PerformBala
         return;
     }
   } catch (error) {
-    // Another client may have deleted or used it: the next look shows what is so.
+    // Another client may have deleted or used it: the next read shows what is so.
     await cache.refresh(signal);
     throw error;
   }

@@ -88,14 +88,14 @@ const rows: readonly Row[] = [
     failure: "there is no floating IP 203.0.113.9",
   },
   {
-    says: "a named address of another port is not taken",
+    says: "a named address of another port is not used",
     wanted: { address: "203.0.113.9" },
     now: { named: { ...users, port_id: "theirs" } },
     steps: [],
     failure: "already used by port theirs",
   },
   {
-    says: "a named address of another namespace is not taken, though it is free",
+    says: "a named address of another namespace is not used, though it is free",
     wanted: { address: "203.0.113.9" },
     now: { named: { ...users, port_id: null, description: OTHER.floatingIpDescription } },
     steps: [],

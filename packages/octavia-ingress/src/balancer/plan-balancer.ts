@@ -7,7 +7,7 @@ import { planAddress } from "./plan-address.ts";
 import { planGroup, releaseGroups } from "./security-group/plan-group.ts";
 import type { BalancerStep } from "./steps.ts";
 
-/** What waits for the cloud is looked at again after this long (ms) even if no change was seen. */
+/** What waits for the cloud is checked again after this long (ms) even if no change was seen. */
 const RESYNC = 60_000;
 
 /** What a load balancer needs next; its owner's plan adds status and finalizer. */
@@ -205,7 +205,7 @@ export function planRelease(
   if (ours.length + leaving.length > 0)
     return { ...nothing, wait: { for: `load balancer ${owner.name} to be deleted`, until } };
   if (held.uncertain !== undefined && held.uncertain > now)
-    return { ...nothing, wait: { for: `${owner.name}, whose creation was not answered`, until: held.uncertain } };
+    return { ...nothing, wait: { for: `${owner.name}, whose creation got no response`, until: held.uncertain } };
   const left: BalancerStep[] = stored
     .filter(({ name }) => isCertificateOf(owner, name))
     .map(({ name, ref }) => ({ type: "delete-certificate", name, ref }));

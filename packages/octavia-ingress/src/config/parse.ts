@@ -38,7 +38,11 @@ const RENAMED: Readonly<Record<string, string>> = {
   "project-domain-name": "tenant-domain-name",
 };
 
-/** Reads the YAML of octavia-ingress-controller's configuration file. @throws INGRESS_CONFIG_INVALID */
+/**
+ * Reads the YAML of octavia-ingress-controller's configuration file. @throws INGRESS_CONFIG_INVALID
+ * @example
+ * const { config, cloudConf } = readConfig("cluster-name: shop\noctavia: { subnet-id: s1 }");
+ */
 export function readConfig(yaml: string): ConfigFile {
   if (yaml.length > LONGEST) throw invalid(`it is larger than ${LONGEST} bytes`);
   let value: unknown;

@@ -56,7 +56,7 @@ export interface GatewayControllerOptions {
   readonly log: Log;
 }
 
-/** Whether the Gateway API is installed is looked for so often (ms) until it is. */
+/** Whether the Gateway API is installed is checked so often (ms) until it is. */
 const INSTALLED_EVERY = 60_000;
 
 /** Brings every Gateway of this controller to its load balancer, once the cluster has the Gateway API. */
@@ -91,7 +91,7 @@ export async function installedKinds(
   return { kinds, grants: granted && options.informers.for(granted) };
 }
 
-/** The cluster has the kind, and we may read it. One that cannot be asked is asked again. */
+/** The cluster has the kind, and we may read it. One that cannot be queried is queried again. */
 async function isInstalled(
   { informers, clock, log }: Pick<GatewayControllerOptions, "informers" | "clock" | "log">,
   type: ResourceType<KubeObject>,

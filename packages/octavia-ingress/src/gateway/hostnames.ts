@@ -11,7 +11,7 @@ export function commonHostnames(
   return common.length === 0 ? undefined : [...new Set(common)];
 }
 
-/** The narrower of two names that overlap. A wildcard of the Gateway API stands for one label or more. */
+/** The narrower of two names that overlap. A wildcard of the Gateway API represents one label or more. */
 function intersection(a: string, b: string): string | undefined {
   if (a === b) return a;
   const [wildA, wildB] = [a.startsWith("*."), b.startsWith("*.")];

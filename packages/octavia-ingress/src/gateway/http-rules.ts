@@ -120,7 +120,7 @@ function rank({ host, match: { path, headers = [] } }: HttpMatch): number[] {
   return [host === "" ? 0 : host.startsWith("*.") ? 1 : 2, host.length, kind, length, headers.length];
 }
 
-/** A wildcard stands for one label or more. */
+/** A wildcard represents one label or more. */
 function hostRules(host: string, port: number): L7RuleCreate[] {
   if (host === "") return [];
   const text = host.startsWith("*.") ? `.+\\.${literal(host.slice(2))}` : literal(host);

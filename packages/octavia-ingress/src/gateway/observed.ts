@@ -27,7 +27,7 @@ export interface Observed {
   readonly balancer: ObservedBalancer;
 }
 
-/** What a look at a Gateway publishes. */
+/** What a reconcile of a Gateway publishes. */
 export interface Published {
   /** Undefined: what was published remains. */
   readonly gateway: GatewayStatus | undefined;

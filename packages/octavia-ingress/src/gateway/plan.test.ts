@@ -215,7 +215,7 @@ test.each([
     "Accepted True Accepted",
   ],
   ["of another namespace", route("web", {}, "other"), "Accepted False NotAllowedByListeners"],
-])("a route %s is taken or refused by its Gateway: %s", (_, of, says) => {
+])("a route %s is accepted or refused by its Gateway: %s", (_, of, says) => {
   const { status } = plan(observed(plain, [of, route("shop", {})]), NOW);
   const [mine, other] = status.routes.map(({ parents }) => getCondition(parents[0]?.conditions, "Accepted"));
   expect(`Accepted ${mine?.status} ${mine?.reason} ${mine?.message}`).toContain(says);

@@ -9,7 +9,7 @@ import { isParent } from "./references.ts";
 import type { Step } from "./steps.ts";
 import { wantedGateway, type JudgedRoute, type WantedGateway } from "./wanted.ts";
 
-/** What keeps a Gateway from being served is looked at again after this long (ms) even if no change was seen. */
+/** What keeps a Gateway from being served is checked again after this long (ms) even if no change was seen. */
 const RESYNC = 60_000;
 
 /** The rules of a Gateway: served, or released. */
@@ -137,7 +137,7 @@ function listenerProgrammed(serving: boolean, programmed: boolean): WantedCondit
     : { type: "Programmed", status: "False", reason: "Pending" };
 }
 
-/** All entries of a route's status: those for this Gateway are rewritten, the others stay. */
+/** All entries of a route's status: those for this Gateway are rewritten, the others remain. */
 function entries(
   { gateway }: Observed,
   route: Route,

@@ -6,7 +6,7 @@ import type { Ingress } from "../objects/ingress.ts";
 import type { Observed } from "./observed.ts";
 import { parametersOf } from "./parameters.ts";
 
-/** What another key deletes is looked for again after this long (ms). */
+/** What another key deletes is searched for again after this long (ms). */
 const RECHECK = 15_000;
 
 /** What the cloud has by the names and tags of an Ingress's own load balancer. */

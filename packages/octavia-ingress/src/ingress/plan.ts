@@ -6,7 +6,7 @@ import type { Observed, Published } from "./observed.ts";
 import type { IngressStep, Step } from "./steps.ts";
 import { wantedOf } from "./wanted.ts";
 
-/** What keeps an Ingress from being served is looked at again after this long (ms) even if no change was seen. */
+/** What keeps an Ingress from being served is checked again after this long (ms) even if no change was seen. */
 const RESYNC = 60_000;
 
 /** The rules of the Ingresses of one load balancer: served, or released. */
@@ -23,7 +23,7 @@ function planIngresses(observed: Observed, now: number): Plan<Step, Published> {
   if (unheld.length > 0)
     return { steps: unheld.map((i) => ({ type: "add-finalizer", key: keyOf(i) })), status: { address: undefined } };
   if (observed.class.problem !== undefined && served.length === 0 && released.length === 0) {
-    // Whether its Ingresses share a load balancer is not known: what stands is neither changed nor released.
+    // Whether its Ingresses share a load balancer is not known: what exists is neither changed nor released.
     const problem = `the parameters of the class: ${observed.class.problem}`;
     const wait = { for: "parameters of the class that can be read", until: now + RESYNC };
     return { steps: [], status: { address: undefined }, events: [failure(problem)], wait };

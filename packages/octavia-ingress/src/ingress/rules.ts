@@ -54,7 +54,7 @@ function pathRank(type: Match["pathType"]): number {
   return { Exact: 2, Prefix: 1, ImplementationSpecific: 0 }[type];
 }
 
-/** The host of a request may have the listener's port. A wildcard stands for one label. */
+/** The host of a request may have the listener's port. A wildcard represents one label. */
 function hostRules(host: string, port: number): L7RuleCreate[] {
   if (host === "") return [];
   const text = host.startsWith("*.") ? `[^.]+\\.${literal(host.slice(2))}` : literal(host);

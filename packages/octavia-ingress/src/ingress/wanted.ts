@@ -151,7 +151,7 @@ class TreeBuilder {
     const key = matchKey(match, side.port);
     const equal = side.taken.get(key);
     if (equal !== undefined && equal !== match.pool)
-      this.warn(ingress, `${match.host}${match.path} is taken by an earlier rule of the same load balancer`);
+      this.warn(ingress, `${match.host}${match.path} is already served by an earlier rule of the same load balancer`);
     if (equal !== undefined) return;
     if (side.matches.length >= MAXIMUM_MATCHES)
       return this.warn(ingress, `rules are left out: a listener has ${MAXIMUM_MATCHES} at most`);

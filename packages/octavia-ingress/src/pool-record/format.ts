@@ -15,7 +15,7 @@ export interface RecordedPool {
 const MOST_BYTES = 900_000;
 const VERSION = 1;
 
-/** 20 characters that stand for a pool's entry in a list: another digest means that the pool has changed. */
+/** 20 characters that represent a pool's entry in a list: another digest means that the pool has changed. */
 export function digestOf(entry: string): string {
   return createHash("sha256").update(entry).digest("base64url").slice(0, 20);
 }

@@ -35,7 +35,7 @@ function setUp(text?: string, refusal?: string) {
   const clock = new VirtualClock();
   const log = { ...silentLog, warn: () => void (state.warnings += 1) };
   const moment = () => new Promise((done) => setImmediate(done));
-  /** What was begun goes on to its next wait, and then time passes. */
+  /** What was begun continues to its next wait, and then time passes. */
   const pass = async (milliseconds: number): Promise<void> => {
     await moment();
     await clock.advance(milliseconds);

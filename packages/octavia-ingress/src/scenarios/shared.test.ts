@@ -81,7 +81,9 @@ describe("Ingresses of a class", () => {
       String.raw`^/foo(/.*)?$ ^a\.example(:80)?$ -> ${both(30_001)}`,
     ]);
     const warned = await w.until("a warning", async () => (await w.events({ name: "younger" }, "Failed"))[0]);
-    expect(warned).toContain("default/younger: a.example/foo/ is taken by an earlier rule of the same load balancer");
+    expect(warned).toContain(
+      "default/younger: a.example/foo/ is already served by an earlier rule of the same load balancer",
+    );
   });
 
   test("are served while a younger one's annotation cannot be read, which says so itself", async () => {
@@ -116,7 +118,7 @@ describe("Ingresses of a class", () => {
     },
   );
 
-  test("stay served while the class's parameters cannot be read, and while the class is installed again", async () => {
+  test("remain served while the class's parameters cannot be read, and while the class is installed again", async () => {
     await w.ingress("web", of("a.example", to("one")));
     const address = await w.address("web");
     const patch = (data: object) => w.client.patch(ConfigMap, map, { type: "merge", body: { data } });

@@ -6,7 +6,7 @@ import { identity, job, needs, PYTHON_OVS, SERVICE_UID, worker } from "./words.t
 
 const onHost = { service: "ovn", placement: "Host", scale: "Node", kind: "DaemonSet" } as const;
 
-/** Checks each node again whenever what is asked of it changes, and before that reaches a process of it. */
+/** Checks each node again whenever what is required of it changes, and before that reaches a process of it. */
 export const PREFLIGHT = "host-preflight";
 
 /** The check that every node passes before its network is changed. */
@@ -63,7 +63,7 @@ export const bgp: readonly Component[] = [
     },
     resources: { cpu: "50m", memory: "128Mi" },
     uid: 0,
-    does: "BGP of a node: addresses of its servers to the leaves. Routes stay while it is replaced.",
+    does: "BGP of a node: addresses of its servers to the leaves. Routes remain while it is replaced.",
   },
   worker("ovn", {
     name: "ovn-bgp-agent",

@@ -118,7 +118,7 @@ export const ovn: readonly Component[] = [
     },
     resources: { cpu: "250m", memory: "512Mi" },
     uid: 0,
-    does: "Open vSwitch of a node. Flows stay while it is replaced.",
+    does: "Open vSwitch of a node. Flows remain while it is replaced.",
   },
   {
     name: "ovn-controller",
@@ -166,7 +166,7 @@ const neutronNeeds = [
 ];
 
 /**
- * A process of Neutron besides its API. Without a topic it listens to nothing: that it runs is all that can be asked.
+ * A process of Neutron besides its API. Without a topic it listens to nothing: that it runs is all that can be checked.
  */
 const neutronWorker = (name: string, does: string, more: { readonly topic?: string } = {}): Component =>
   worker("neutron", {

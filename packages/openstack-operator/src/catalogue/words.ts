@@ -19,7 +19,7 @@ export const broker = (service: OpenStackService): Connection => needs(brokerOf(
 export const identity: Connection = needs("keystone-api", "api");
 
 /**
- * The names that stand for the cluster that a service uses: which one that is, the deployment's specification decides.
+ * The names that represent the cluster that a service uses: which one that is, the deployment's specification decides.
  */
 export const databaseOf = (service: OpenStackService): string => `database:${service}`;
 /** See `databaseOf`. */

@@ -88,6 +88,6 @@ function namedOptions(
     const stores = names.filter((name) => name.startsWith("glance.store.") || STORES.has(name));
     return Object.assign({}, ...stores.map((name) => section(name) ?? {})) as Section;
   }
-  // Cinder has the host of a backend in a section that stands for each of them.
+  // Cinder has the host of a backend in a section that represents each of them.
   return named === undefined ? undefined : { ...section("DEFAULT"), ...section(named), ...section("backend") };
 }

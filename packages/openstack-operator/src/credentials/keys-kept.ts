@@ -2,7 +2,7 @@ import type { OpenStackDeploymentSpec } from "@causeway/api";
 
 /** Life of a token and time between rotations, unless the deployment says otherwise. */
 const TOKEN_HOURS = 12;
-/** After so long every pod has a Secret as it was written: the kubelet looks once in a minute and a half at most. */
+/** After so long every pod has a Secret as it was written: the kubelet checks once in a minute and a half at most. */
 export const SPREAD_MINUTES = 3;
 
 /** How tokens live and their keys rotate. */

@@ -23,7 +23,7 @@ export function completed(credentials: Credentials, components: readonly Compone
 
 /**
  * Keys whose replacement loses nothing: what memcached has under the old one is not found and made again, and metadata
- * is asked for again. Heat's key stays: its own program encrypts parameters and properties with another one, and
+ * is requested again. Heat's key remains: its own program encrypts parameters and properties with another one, and
  * neither trusts nor passwords of stacks.
  */
 const REPLACED = ["memcached.key", "metadata.secret"] as const;

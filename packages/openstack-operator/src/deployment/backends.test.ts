@@ -54,7 +54,7 @@ const BOTH = ["PerconaXtraDBCluster", "RabbitmqCluster"];
 
 describe("databases and brokers are run by", () => {
   test.each<[string, Situation, unknown]>([
-    ["StatefulSets where nothing is asked for", { served: BOTH }, {}],
+    ["StatefulSets where nothing is requested", { served: BOTH }, {}],
     [
       "operators that are installed, with Auto",
       { operators: auto, served: BOTH },

@@ -6,7 +6,7 @@ import type { Observed } from "./gather.ts";
 /** Who runs each cluster of databases and brokers: the operator of others that the specification names, or we. */
 export interface BackendChoice {
   readonly operators: Readonly<Record<string, BackendOperator>>;
-  /** What is asked for would begin with empty databases, or cannot be run. */
+  /** What is requested would begin with empty databases, or cannot be run. */
   readonly refusal?: string;
 }
 
@@ -20,7 +20,7 @@ const KINDS = {
 } as const;
 
 /**
- * A cluster that exists stays with what runs it. What that is the objects say, and the status where the CRD of the
+ * A cluster that exists remains with what runs it. What that is the objects say, and the status where the CRD of the
  * other operator is gone.
  */
 export function chooseBackends(observed: Observed, components: readonly Component[]): BackendChoice {
@@ -45,7 +45,7 @@ export function chooseBackends(observed: Observed, components: readonly Componen
 function runsAs({ deployment, objects, claims }: Observed, name: string, operator: BackendOperator) {
   const full = objectName(deployment.metadata.name, name);
   const before = deployment.status?.components?.find((each) => each.name === name);
-  // Volumes of an earlier deployment of this name are taken up again.
+  // Volumes of an earlier deployment of this name are used again.
   if (objects.has(`StatefulSet/${full}`) || claims.has(name)) return "ours" as const;
   return objects.has(`${KINDS[operator].kind}/${full}`) || before?.kind === "External"
     ? ("theirs" as const)

@@ -10,7 +10,7 @@ import { containerFailure, podProblem } from "./pod-problem.ts";
 /** A component as the status of the deployment has it. */
 export type ComponentStatus = NonNullable<OpenStackDeploymentStatus["components"]>[number];
 
-/** One component: how it is, what should be written, and what stands before it. */
+/** One component: how it is, what should be written, and what is before it. */
 export interface Judged {
   readonly component: Component;
   readonly readiness: Readiness;

@@ -64,7 +64,7 @@ export function conditionsOf(from: From): Condition[] {
     ...restoreConditions(restore),
     ...northboundConditions(northbound),
   ];
-  // Steps of an upgrade that is over stay as its record.
+  // Steps of an upgrade that is over remain as its record.
   return setConditions(status?.conditions, all, { generation: metadata.generation, now });
 }
 

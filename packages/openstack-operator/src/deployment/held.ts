@@ -23,7 +23,7 @@ export function paused(observed: Observed, now: number): Plan<Step, Status> {
   return { steps: [], status: { ...status, conditions, phase: "Paused" }, events: [] };
 }
 
-/** Nothing is changed; what runs goes on as it is. */
+/** Nothing is changed; what runs continues as it is. */
 export function refused(
   observed: Observed,
   now: number,

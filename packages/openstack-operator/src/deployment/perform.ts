@@ -91,7 +91,7 @@ function typeOf(object: KubeObject): ResourceType<KubeObject> {
 interface NewSecret {
   readonly data: Record<string, string>;
   readonly annotations?: Record<string, string>;
-  /** It stays when the deployment is deleted: the databases' passwords are as valuable as the databases. */
+  /** It remains when the deployment is deleted: the databases' passwords are as valuable as the databases. */
   readonly keep?: true;
 }
 

@@ -113,7 +113,7 @@ describe("a backup", () => {
     expect(plan.status.backup?.step).toBe("waits until every component is ready");
   });
 
-  test("that was begun goes on when a component is lost, and when its begin was not published", () => {
+  test("that was begun continues when a component is lost, and when its begin was not published", () => {
     expect(stepsOf(planned([job(names[0] ?? "", RUN, "Complete")], { isSettled: false }))).toEqual([
       `apply ${names[1]}-${RUN}`,
     ]);
@@ -124,7 +124,7 @@ describe("a backup", () => {
   });
 
   test.each(names.slice(1).map((name, index) => [name, index + 1] as const))(
-    "continues with %s after all before it, whatever process looks",
+    "continues with %s after all before it, whatever process runs",
     (name, index) => {
       const done = names.slice(0, index).map((each) => job(each, RUN, "Complete"));
       expect(stepsOf(planned(done, { status: running }))).toEqual([`apply ${name}-${RUN}`]);
@@ -158,7 +158,7 @@ describe("a backup", () => {
     ]);
   });
 
-  test("that is no longer wanted leaves no Job, and its records stay", () => {
+  test("that is no longer wanted leaves no Job, and its records remain", () => {
     const { backup: _none, ...without } = spec;
     const plan = planned([job(names[0] ?? "")], { status: running, spec: without });
     expect(stepsOf(plan)).toEqual([`delete ${names[0]}-${RUN}`]);

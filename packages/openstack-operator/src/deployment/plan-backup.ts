@@ -68,7 +68,7 @@ export function planBackup({ observed, desired, isSettled, now }: BackupFacts): 
   const old = jobs.filter(({ metadata }) => metadata.labels?.[labels.run] !== run);
   const idle = { next: timestamp(next), ...lastOf(records) };
   if (known && known.state !== "Running") {
-    // Jobs of one that failed stay until the next: their logs say why.
+    // Jobs of one that failed remain until the next: their logs say why.
     const over = known.state === "Complete" ? jobs : old;
     return { steps: remove(over), status: { backup: idle, backups: [...records] }, events: [], next };
   }

@@ -20,7 +20,7 @@ export interface KeysPlan {
 
 const KEYS_JOB = "restore-keys";
 
-/** Have the passwords and keys of the wanted backup been taken over? */
+/** Have the passwords and keys of the wanted backup been adopted? */
 function hasRestoredKeys({ deployment, credentials }: Observed): boolean {
   return credentials?.metadata.annotations?.[annotations.restored] === restoreIdOf(deployment);
 }

@@ -33,7 +33,7 @@ describe("a rotation of keys", () => {
     ["does nothing when it is not wanted", [0, 0, 0], ["finished 0"]],
     ["replaces all keys once", [0, 0, 1], ["rotate-keys 1", "replace-keys 1", "finished 0"]],
     ["is over when both have been replaced", [1, 1, 1], ["finished 1"]],
-    ["goes on with the half that a crash left", [0, 1, 1], ["replace-keys 1", "finished 0"]],
+    ["continues with the half that a crash left", [0, 1, 1], ["replace-keys 1", "finished 0"]],
     ["rotates one generation at a time", [1, 1, 3], ["rotate-keys 2", "replace-keys 2", "finished 1"]],
     ["rotates credential keys that a restore brought behind the others", [2, 1, 2], ["rotate-keys 2", "finished 1"]],
   ] as const)("%s", (_, [shared, stored, wanted], steps) => {
@@ -65,7 +65,7 @@ describe("a rotation of passwords that makes second accounts", () => {
     ["waits for the Job of an account in Keystone", ["nova-register"], MAKES],
     ["does not wait for Jobs that make schemas", ["nova-db-sync", "nova-cell-sync", "glance-db-sync"], CHANGES],
     ["does not wait for processes", ["nova-api", "mariadb"], CHANGES],
-    ["goes on when all accounts are made", [], CHANGES],
+    ["continues when all accounts are made", [], CHANGES],
   ])("%s", (_, undone: readonly string[], expected) => {
     expect(components.map(({ name }) => name)).toEqual(expect.arrayContaining([...undone]));
     expect(doing((name) => !undone.includes(name))).toBe(expected);
@@ -87,7 +87,7 @@ describe("a certificate", () => {
     return steps.map((step) => (step.type === "issue-certificate" && step.renews ? "renewed" : "issued"));
   };
   test.each([
-    ["stays while it is young", 10, undefined, false, []],
+    ["remains while it is young", 10, undefined, false, []],
     ["is renewed after two thirds of its life", 61, undefined, false, ["renewed"]],
     ["is issued again for other names, and pods keep the earlier one", 10, 10, true, ["issued"]],
     ["is renewed for pods that still have the one before the last change of names", 5, 61, false, ["renewed"]],

@@ -114,7 +114,7 @@ describe("certificates of cert-manager", () => {
     expect(planTls(observed(tls), components, now).refusal).toMatch(/cert-manager is not installed.*from: Own/);
   });
 
-  test("are asked for by name of each API, and waited for with what cert-manager says", () => {
+  test("are requested by name of each API, and waited for with what cert-manager says", () => {
     const first = planTls(observed(tls, [], ["Certificate"]), components, now);
     const keystone = first.objects.find(({ metadata }) => metadata.name === "cloud-keystone-api-certificates");
     expect(keystone).toMatchObject({

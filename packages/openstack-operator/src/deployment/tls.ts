@@ -130,7 +130,7 @@ function problemOf(secret: Secret, hosts: readonly string[], now: number): strin
   }
 }
 
-/** RFC 6125: a wildcard stands for one whole label, the first. */
+/** RFC 6125: a wildcard represents one whole label, the first. */
 export const covers = (name: string, host: string): boolean =>
   name === host || (name.startsWith("*.") && host.slice(host.indexOf(".")) === name.slice(1));
 

@@ -102,7 +102,7 @@ describe("a compute node that is cordoned", () => {
     });
   });
 
-  test("orders a server that stayed again only later, and says so after three times", () => {
+  test("orders a server that remained again only later, and says so after three times", () => {
     const attempts = (at: number, count: number) => ({ attempts: new Map([["1", { at, count }]]) });
     expect(planOf(cordoned, [service("a", ours)], [server("1")], attempts(970_000, 1)).steps).toEqual([]);
     expect(planOf(cordoned, [service("a", ours)], [server("1")], attempts(930_000, 1)).steps).toEqual([
@@ -116,7 +116,7 @@ describe("a compute node that is cordoned", () => {
 describe("a compute node that is back", () => {
   test.each([
     ["is enabled when the operator disabled it", ours, {}, ["enable a"]],
-    ["stays disabled when an administrator disabled it", { isEnabled: false, reason: "disk" }, {}, []],
+    ["remains disabled when an administrator disabled it", { isEnabled: false, reason: "disk" }, {}, []],
     [
       "is held before it takes servers",
       ours,

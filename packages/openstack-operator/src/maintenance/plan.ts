@@ -16,7 +16,7 @@ export interface MaintenanceStatus {
 }
 
 const POLL = 10_000;
-/** A server that stayed where it was is ordered away again after this time, and ever later. */
+/** A server that remained where it was is ordered away again after this time, and ever later. */
 const RETRY = 60_000;
 const LONGEST_RETRY = 30 * 60_000;
 const GIVE_NOTICE = 3;

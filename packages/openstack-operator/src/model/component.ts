@@ -144,8 +144,8 @@ export interface Component {
   readonly companion?: Companion;
   readonly grace: Grace;
   /**
-   * A program of ours that waits, before its process is asked to stop, for what that would break off; at most as long
-   * as the process itself may take.
+   * A program of ours that waits, before its process is requested to stop, for what that would break off; at most as
+   * long as the process itself may take.
    */
   readonly settles?: string;
   readonly quorum?: Quorum;

@@ -9,7 +9,7 @@ export const labels = {
   metrics: "openstack.causeway.dev/metrics",
   /** A run of what has its times: a backup. */
   run: "openstack.causeway.dev/run",
-  /** Objects of other operators: they hold data, and nothing that looks for objects of ours finds their children. */
+  /** Objects of other operators: they hold data, and nothing that searches for objects of ours finds their children. */
   backendOf: "openstack.causeway.dev/backend-of",
   /** Kubernetes' own label for the program that an object is managed by. */
   managedBy: "app.kubernetes.io/managed-by",

@@ -87,7 +87,7 @@ describe.skipIf(!mariadb)("a backup of databases on a real MariaDB", () => {
     expect(sql("SELECT HEX(raw) FROM nova.instances WHERE id = 1")).toBe("00FF27");
   });
 
-  test("is restored once: what was written after it stays when the Job runs again", async () => {
+  test("is restored once: what was written after it remains when the Job runs again", async () => {
     sql("INSERT INTO nova.instances (note) VALUES ('after the restore')");
     const again = await run("restore.py", ["database", "nova"], { ...environment, RESTORE_OVERWRITE: "yes" });
     expect(again, again.stderr).toMatchObject({ status: 0 });

@@ -119,7 +119,7 @@ class ObjectStore {
     }
   }
 
-  /** Two names a page, so that a client has to go on. */
+  /** Two names a page, so that a client has to continue. */
   #list(query: URLSearchParams): { status: number; text: string } {
     const names = [...this.objects.keys()].filter((name) => name.startsWith(query.get("prefix") ?? "")).toSorted();
     const from = Number(query.get("continuation-token") ?? 0);

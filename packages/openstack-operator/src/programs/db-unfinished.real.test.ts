@@ -84,7 +84,7 @@ describe.skipIf(!hasMariaDb)("a database whose schema is to be made", () => {
     ["an older program made it", `CREATE TABLE migrate_version (version INT); ${VERSIONS} ${HALF}`],
     ["nothing says who made it", HALF],
     ["nothing was made yet", VERSIONS],
-  ])("stays as it is where %s", (_, statements) => {
+  ])("remains as it is where %s", (_, statements) => {
     fill("nova", "");
     fill("nova_cell0", statements);
     const before = tables("nova_cell0");
@@ -104,7 +104,7 @@ describe.skipIf(!hasMariaDb)("a database whose schema is to be made", () => {
       const migrating = spawn("nova-manage", sync, { stdio: "ignore" });
       const ended = new Promise((done) => migrating.once("close", done));
       while (migrating.exitCode === null && !isHalfOf(isHalf)) await new Promise((done) => setTimeout(done, 5));
-      // It may have come to its end meanwhile: only what is left when it stands still counts.
+      // It may have come to its end meanwhile: only what is left when it has stopped counts.
       migrating.kill("SIGSTOP");
       const isLeft = migrating.exitCode === null && isHalf();
       migrating.kill("SIGKILL");

@@ -76,18 +76,18 @@ describe.skipIf(!has("vtysh", "--help"))("FRR itself", () => {
 });
 
 describe("the check of a node", () => {
-  /** What it says, and its status; undefined: it passed and stays. */
+  /** What it says, and its status; undefined: it passed and remains. */
   function check(environment: Record<string, string>): { status: number | null; said: string } | undefined {
     const log = join(folder, "termination");
     const env = { PATH: process.env["PATH"], TMPDIR: folder, TERMINATION_LOG: log, NODE_NAME: "node", ...environment };
-    // It stays once it has passed: what it waits with ends it here.
+    // It remains once it has passed: what it waits with ends it here.
     const script = `sleep() { :; }; wait() { exit 0; }; . ${join(programs, "preflight.sh")}`;
     const { status } = spawnSync("/bin/sh", ["-c", script], { env, timeout: 20_000 });
     if (existsSync(join(folder, "passed"))) return undefined;
     return { status, said: existsSync(log) ? readFileSync(log, "utf8") : "" };
   }
 
-  test("passes a host that has all that is asked of it", () => {
+  test("passes a host that has all that is required of it", () => {
     expect(
       check({ INTERFACES: "lo", FABRIC_INTERFACES: "lo", FABRIC_MTU: "9000", SHARED_STATE: folder }),
     ).toBeUndefined();

@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const program = join(import.meta.dirname, "../../programs/front.py");
 const python = spawnSync("python3", ["-c", "import ssl"]).status === 0;
 
-/** Stands for uWSGI with one worker: it says what it got, and how long its body was. */
+/** Represents uWSGI with one worker: it says what it got, and how long its body was. */
 const WORKER = `
 import json, os, signal, socket, struct, sys, time
 stopped = []
@@ -178,7 +178,7 @@ describe.skipIf(!python)("the front of an API with TLS", () => {
     expect(bodyOf(answer)).not.toHaveProperty("HTTP_X_AUTH_TOKEN");
   });
 
-  test("passes long bodies, chunked ones and long responses, and lets a client that waits go on", async () => {
+  test("passes long bodies, chunked ones and long responses, and lets a client that waits continue", async () => {
     await start();
     const long = Buffer.alloc(3_000_000, "a");
     const posted = Buffer.concat([Buffer.from(`PUT / HTTP/1.1\r\nContent-Length: ${long.length}\r\n\r\n`), long]);

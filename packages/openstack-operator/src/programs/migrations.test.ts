@@ -112,7 +112,7 @@ print(json.dumps(wait(Nova(json.loads(sys.argv[1])), "node-1", 100, lambda: at[0
     expect(await waited([[]])).toBe(0);
   });
 
-  test("logs in again when its token is no longer accepted, and goes on", async () => {
+  test("logs in again when its token is no longer accepted, and continues", async () => {
     expect(await waited([["running"], 401, ["running"], []])).toBe(6);
     expect(asked.map((line) => line.split(" ")[1])).toEqual(["token-1", "token-1", "token-2", "token-2"]);
   });

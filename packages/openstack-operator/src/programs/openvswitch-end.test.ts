@@ -17,19 +17,19 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 const program = join(import.meta.dirname, "../../programs/openvswitch.sh");
 const python = spawnSync("python3", ["-c", ""]).status === 0;
 
-/** Of both processes: makes its sockets and the file of its process, and ends some time after it is asked to. */
+/** Of both processes: makes its sockets and the file of its process, and ends some time after it is requested to. */
 const PROCESS = `#!/bin/sh
 exec python3 -c '
 import os, signal, socket, sys, time
 name, folder, run = sys.argv[1], os.environ["PLAYED"], os.environ["RUN_FOLDER"]
 def say(what):
     with open(folder + "/log", "a") as file: file.write(name + " " + what + "\\n")
-def asked(*_):
-    say("asked")
+def stop(*_):
+    say("stops")
     while not os.path.exists(folder + "/go"): time.sleep(0.02)
     say("ended")
     os._exit(0)
-signal.signal(signal.SIGTERM, asked)
+signal.signal(signal.SIGTERM, stop)
 with open(run + "/" + name + ".pid", "w") as file: file.write(str(os.getpid()))
 paths = [run + "/" + name + ".ctl"] + ([run + "/db.sock"] if name == "ovsdb-server" else [])
 sockets = [socket.socket(socket.AF_UNIX) for _ in paths]
@@ -53,7 +53,7 @@ for word in "$@"; do
 done
 `;
 
-describe.skipIf(!python)("a switch of a node that is asked to end", () => {
+describe.skipIf(!python)("a switch of a node that is requested to end", () => {
   let dir = "";
   let child: ChildProcess | undefined;
   let said = "";
@@ -105,11 +105,11 @@ describe.skipIf(!python)("a switch of a node that is asked to end", () => {
     return ((BigInt(`0x${caught}`) >> (TERM - 1n)) & 1n) === 1n;
   }
 
-  test("ends after its process and its database, however often it is asked", async () => {
+  test("ends after its process and its database, however often it is requested", async () => {
     const { ended } = await start();
     child?.kill("SIGTERM");
-    const areAsked = () => ["ovs-vswitchd", "ovsdb-server"].every((name) => log().includes(`${name} asked`));
-    await until(areAsked);
+    const areStopping = () => ["ovs-vswitchd", "ovsdb-server"].every((name) => log().includes(`${name} stops`));
+    await until(areStopping);
     child?.kill("SIGTERM");
     // None of the two ends in this time: a program that waits for them still runs after it.
     await Promise.race([ended, new Promise((done) => setTimeout(done, 1000))]);

@@ -90,7 +90,7 @@ class Members {
       MEMBERS: String(HOSTS.length),
       ADDRESSES: HOSTS.join(" "),
       LISTEN: HOSTS[number] ?? "",
-      PATIENCE: "0",
+      WAIT_SECONDS: "0",
       DATA: folder,
       RUN: join(folder, "run"),
       SAYS: join(folder, "says"),

@@ -1,4 +1,4 @@
-/** The question whether a program runs, asked as the kubelet asks it, of processes of this host. */
+/** The probe whether a program runs, as the kubelet runs it, of processes of this host. */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

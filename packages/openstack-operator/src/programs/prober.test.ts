@@ -53,12 +53,12 @@ describe.skipIf(!python)("the prober", () => {
       "at = [0]; s = State(now=lambda: at[0]); seen = []",
       "def note(): seen.append([s.startup(), s.ready(), s.live()])",
       "note()",
-      "s.answered(); note()",
+      "s.responded(); note()",
       "s.silent(); at[0] = 29; s.silent(); note()",
       "at[0] = 31; note()",
       "s.away('gone'); at[0] = 1000; note()",
       "s.silent(); note()",
-      "s.answered(); note()",
+      "s.responded(); note()",
       "print(json.dumps(seen))",
     ];
     expect(run(lines.join("\n"))).toEqual([
@@ -76,7 +76,7 @@ describe.skipIf(!python)("the prober", () => {
     const lines = [
       "at = [0]; s = State(now=lambda: at[0]); seen = []",
       "def note(): seen.append([l.split()[-1] for l in s.metrics('openstack/cloud', 'nova-conductor').splitlines() if not l.startswith('#')])",
-      "s.answered(0.25); note()",
+      "s.responded(0.25); note()",
       "s.silent(); at[0] = 90; note()",
       "s.away('gone'); note()",
       "print(json.dumps(seen))",
@@ -134,10 +134,10 @@ print(json.dumps([served(b"\\x01"), served(b""), greets(port, 1)]))`,
   test("asks a server of HTTP behind a socket, and not its application", () => {
     const found = run(
       `import http.server, socketserver, tempfile
-asked = []
+paths = []
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        asked.append(self.path)
+        paths.append(self.path)
     def log_message(self, *_):
         pass
 path = tempfile.mkdtemp() + "/socket"
@@ -146,7 +146,7 @@ server = socketserver.UnixStreamServer(path, Handler)
 server.handle_error = lambda *_: None
 silent = answers(path, 0.2)
 threading.Thread(target=server.serve_forever, daemon=True).start()
-print(json.dumps([before, silent, answers(path, 10), asked]))
+print(json.dumps([before, silent, answers(path, 10), paths]))
 server.shutdown(); os.remove(path); os.rmdir(os.path.dirname(path))`,
     );
     expect(found).toEqual([false, false, true, []]);

@@ -13,7 +13,7 @@ const python = spawnSync("python3", ["-c", ""]).status === 0;
 /** Keystone's lists and creations, with unique names. Other calls are accepted without effect. */
 class PlayedKeystone {
   readonly made: Record<string, Record<string, unknown>[]> = {};
-  /** Runs before a creation is looked at: what another Job writes in between. */
+  /** Runs before a creation is checked: what another Job writes in between. */
   meanwhile: (kind: string) => void = () => {};
   readonly server: Server = createServer((incoming, response) => {
     void this.#respond(incoming).then(([status, body]) => {
@@ -116,7 +116,7 @@ describe.skipIf(!python)("the registration of a service", () => {
     expect(keystone.made["users"]).toHaveLength(2);
   });
 
-  test("fails where a name is taken by an object that no list shows", async () => {
+  test("fails where a name is in use by an object that no list shows", async () => {
     keystone.meanwhile = (kind) => {
       if (kind === "projects") keystone.create(kind, { name: "service", domain_id: "another" });
     };

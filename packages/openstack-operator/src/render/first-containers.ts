@@ -17,7 +17,7 @@ export const firstContainers = (context: Context, component: Component, { image,
   ...preparation(context, component, { image, mounts }),
 ];
 
-/** Waits for what is on the same node at each start of the pod: after a reboot of a node the operator is not asked. */
+/** Waits for what is on the same node at each start of the pod: after a reboot of a node the operator is not called. */
 function gates(component: Component, image: string): Container[] {
   return (component.sameNode ?? []).map(({ component: name, socket }) => ({
     name: `wait-for-${name}`,

@@ -27,7 +27,7 @@ export function graceSeconds(component: Component, configuration: Sections | und
   return before + own + MARGIN_SECONDS;
 }
 
-/** What runs before the process is asked to stop; undefined: nothing. */
+/** What runs before the process is requested to stop; undefined: nothing. */
 export function preStopOf(component: Component, configuration: Sections | undefined): string[] | undefined {
   if (drains(component)) return ["/bin/sh", "/programs/drain.sh", String(DRAIN_SECONDS), String(QUEUE_SECONDS)];
   if (component.settles === undefined) return undefined;

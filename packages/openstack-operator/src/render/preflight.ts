@@ -4,11 +4,11 @@ import { isAddress } from "../programs/fabric.ts";
 import type { Context, NodeGroup } from "./context.ts";
 import type { Parts } from "./types.ts";
 
-/** What the check of a node looks for: all that the specification asks of the nodes of its group. */
+/** What the check of a node requires: all that the specification asks of the nodes of its group. */
 
 const STATE = "/instances";
 
-/** What the check of a group's nodes is to look for; empty for every other component. */
+/** What the check of a group's nodes requires; empty for every other component. */
 export function preflightEnvironment({ deployment }: Context, { name }: Component, group?: NodeGroup) {
   if (name !== PREFLIGHT || !group) return {};
   const { network = {}, storage = {} } = deployment.spec;

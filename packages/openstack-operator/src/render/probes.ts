@@ -23,7 +23,7 @@ const HUNG_SECONDS = 30;
 
 type Question = "startup" | "ready" | "live";
 
-/** Does a resident prober ask for the kubelet? Questions over AMQP need one; the others are asked directly. */
+/** Does a resident prober ask for the kubelet? Questions over AMQP need one; the others are probed directly. */
 export const hasProber = ({ probe }: Component): boolean => probe?.ask === "rpc";
 
 /** The program that asks for the kubelet; undefined: the component's own programs do, or nothing. */

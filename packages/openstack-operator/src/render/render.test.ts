@@ -266,7 +266,7 @@ describe("pods of OpenStack's services", () => {
     expect(agent?.["volumeMounts"]).toContainEqual({ name: "run-octavia", mountPath: "/run/octavia" });
   });
 
-  test("have a probe in every process that stays", () => {
+  test("have a probe in every process that remains", () => {
     const { catalogue } = desire();
     expect(catalogue.components.filter(({ kind, probe }) => kind !== "Job" && !probe).map(({ name }) => name)).toEqual(
       [],

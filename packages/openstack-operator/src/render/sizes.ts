@@ -10,7 +10,7 @@ const replicasBySize: Readonly<Record<Size, Readonly<Record<Component["scale"], 
   Large: { Api: 5, Worker: 8, Quorum: 3, One: 1, Node: 0 },
 };
 
-/** Pods of a component. A quorum has an odd number of members, and a single one stays single. */
+/** Pods of a component. A quorum has an odd number of members, and a single one remains single. */
 export function replicasOf(spec: OpenStackDeploymentSpec, { service, scale }: Component): number {
   const fromSize = replicasBySize[spec.size ?? "Small"][scale];
   if (scale === "One" || scale === "Node") return fromSize;

@@ -29,7 +29,7 @@ export function tlsParts(context: Context, component: Component): Parts {
   return parts;
 }
 
-/** Programs of ours and the dashboard have no option for it, but OpenSSL's variable. The system's folder stays. */
+/** Programs of ours and the dashboard have no option for it, but OpenSSL's variable. The system's folder remains. */
 export function tlsEnvironment(context: Context, component: Component): Record<string, string> {
   const isConfigured = (component.configuration ?? []).length > 0;
   return context.tls && !isConfigured && usesApis(context, component) ? { SSL_CERT_FILE: TLS.authorities } : {};

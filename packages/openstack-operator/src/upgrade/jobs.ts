@@ -6,7 +6,7 @@ import type { Component } from "../model/component.ts";
 /**
  * An upgrade is the ordinary order of components with more Jobs in it: checks before anything changes, contraction of
  * schemas and online migrations after the processes of the new release run. Each Job is a step that is a condition of
- * the next, and finished ones stay, so that an upgrade can go on where it stopped.
+ * the next, and finished ones remain, so that an upgrade can continue where it stopped.
  */
 export function withUpgradeJobs(catalogue: Catalogue): Catalogue {
   const names = new Set(catalogue.components.map(({ name }) => name));

@@ -32,7 +32,7 @@ export class LiveConfig {
     return this.#changes;
   }
 
-  /** Looks again; true when anything is other than before, files of certificates included. */
+  /** Reads again; true when anything is other than before, files of certificates included. */
   refresh(): boolean {
     const config = this.#read();
     const print = fingerprint(config);

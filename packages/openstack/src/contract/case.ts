@@ -59,7 +59,7 @@ export interface Needs {
 
 /**
  * Runs one case on a cloud and removes what it made. Throws what the case throws. Returns why the case cannot run on
- * the cloud, if it has not what the case needs.
+ * the cloud, if it does not have what the case needs.
  */
 export async function runContractCase(
   contractCase: ContractCase,

@@ -18,7 +18,7 @@ async function makeUser(context: ContractContext, what = "user") {
 /** What we rely on of Keystone: projects, users, roles, application credentials, trusts and the catalog. */
 export const identityCases: readonly ContractCase[] = [
   {
-    name: "a project is made, changed, tagged and deleted, and its name is taken while it is there",
+    name: "a project is made, changed, tagged and deleted, and its name is reserved while it is there",
     needs: { admin: true },
     async run(context) {
       const { projects } = context.admin.identity;

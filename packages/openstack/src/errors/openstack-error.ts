@@ -14,7 +14,7 @@ export interface CallFacts {
 export interface FailedAnswer {
   readonly status: number;
   readonly body: unknown;
-  /** Are taken out of what the service said. */
+  /** Are removed from what the service said. */
   readonly secrets?: readonly string[];
   readonly requestId?: string;
   /** Seconds, from Retry-After. */
@@ -57,7 +57,7 @@ export function errorFromAnswer(call: CallFacts, answer: FailedAnswer): Causeway
   );
 }
 
-/** Tags that were taken out of a page may have joined the parts of a secret. */
+/** Tags that were removed from a page may have joined the parts of a secret. */
 function redactedFault(fault: ServiceFault, secrets: readonly string[]): ServiceFault {
   return {
     message: redacted(fault.message, secrets),

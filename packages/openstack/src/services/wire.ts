@@ -16,7 +16,7 @@ export function listIn<T>(body: unknown, key: string): T[] {
 
 /**
  * The query of the next page, or undefined. Services give it as `{key}_links: [{rel: "next", href}]`, `links` or
- * `next`. Only the query is taken from the link: its host may be one that is not reachable, or not to be trusted.
+ * `next`. Only the query is read from the link: its host may be one that is not reachable, or not to be trusted.
  */
 export function nextQuery(body: unknown, key: string): string | undefined {
   if (!isRecord(body)) return undefined;

@@ -5,9 +5,9 @@ export type KnownToken<User> =
 
 /** How many answers about tokens are kept, and for how long. */
 export interface CacheRules {
-  /** Milliseconds after which Keystone is asked again whether the token was revoked. */
+  /** Milliseconds after which Keystone is queried again whether the token was revoked. */
   readonly recheck: number;
-  /** Milliseconds since the last check for which a token stays valid while Keystone is away. */
+  /** Milliseconds since the last check for which a token remains valid while Keystone is away. */
   readonly outage: number;
   /** Milliseconds for which a refused token is not sent to Keystone again. */
   readonly refusal: number;
@@ -16,14 +16,14 @@ export interface CacheRules {
 /** "use": what is known answers; "ask": Keystone has to. */
 export type CacheVerdict = "use" | "ask";
 
-/** Whether what is known of a token is enough, or Keystone has to be asked. */
+/** Whether what is known of a token is enough, or Keystone has to be queried. */
 export function freshness<User>(known: KnownToken<User> | undefined, now: number, rules: CacheRules): CacheVerdict {
   if (known === undefined) return "ask";
   if ("refused" in known) return now < known.checked + rules.refusal ? "use" : "ask";
   return now < known.expires && now < known.checked + rules.recheck ? "use" : "ask";
 }
 
-/** What a review says while Keystone cannot be asked: the user who was known, or undefined. */
+/** What a review says while Keystone cannot be queried: the user who was known, or undefined. */
 export function duringOutage<User>(
   known: KnownToken<User> | undefined,
   now: number,

@@ -36,7 +36,7 @@ class Keystone {
     close: () => {},
   };
 
-  /** In steps in which what waits for the budget goes on. */
+  /** In steps in which what waits for the budget continues. */
   async pass(milliseconds: number): Promise<void> {
     for (let passed = 0; passed < milliseconds; passed += 50) await this.clock.advance(50);
   }
@@ -114,7 +114,7 @@ describe("a token that is too long for what is in front of Keystone", () => {
     expect(keystone.calls).toBe(1);
   });
 
-  it("stays valid for a while where Keystone had accepted it", async () => {
+  it("remains valid for a while where Keystone had accepted it", async () => {
     const keystone = new Keystone();
     const tokens = keystone.tokens();
     const token = keystone.issue();

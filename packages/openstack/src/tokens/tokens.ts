@@ -6,12 +6,12 @@ import { duringOutage, freshness, type CacheRules, type KnownToken } from "./pla
 import { isLikelyToken, notKeystoneToken } from "./plan-form.ts";
 import { Turns } from "./turns.ts";
 
-/** Who a token stands for; else why not, and whether Keystone said so (false: it could not be asked). */
+/** Whose token it is; else why not, and whether Keystone said so (false: it could not be queried). */
 export type TokenVerdict<User> =
   | { readonly user: User; readonly expires: number }
   | { readonly refused: string; readonly final: boolean };
 
-/** Whom a valid token stands for, or why it is refused. It may read more from Keystone. */
+/** The user of a valid token, or why it is refused. It may read more from Keystone. */
 export type Identify<User> = (
   facts: TokenFacts,
   token: string,
@@ -23,7 +23,7 @@ export interface TokenOptions<User> extends Partial<CacheRules> {
   readonly identify: Identify<User>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Counts a result: "cached", "asked", "shared", "malformed", "outage", "busy". */
+  /** Counts a result: "cached", "queried", "shared", "malformed", "outage", "busy". */
   readonly count?: (result: string) => void;
   /** Tokens that are remembered at most. Default 10,000. */
   readonly entries?: number;
@@ -98,12 +98,12 @@ export function createTokens<User>(client: IdentityClient, options: TokenOptions
       const reason = shortReason(error);
       const facts = { tokenId: id.slice(0, 12), cached: user !== undefined, reason };
       // Each token of a flood would be a line otherwise.
-      if (shed) log.debug("Keystone was not asked about a token", facts);
-      else log.warn("Keystone cannot be asked about a token", facts);
+      if (shed) log.debug("Keystone was not queried about a token", facts);
+      else log.warn("Keystone cannot be queried about a token", facts);
       count(shed || hasCode(error, "KEYSTONE_BUDGET") ? "busy" : "outage");
       if (user !== undefined) return { user, expires: clock.now() + rules.refusal };
       if (shed) return { refused: messageOf(error), final: false };
-      return { refused: `Keystone cannot be asked about this token now: ${reason}`, final: false };
+      return { refused: `Keystone cannot be queried about this token now: ${reason}`, final: false };
     }
   };
 
@@ -152,7 +152,7 @@ interface LookUpOptions<User> extends TokenOptions<User> {
   readonly wasValid: boolean;
 }
 
-/** Throws when Keystone could not be asked. */
+/** Throws when Keystone could not be queried. */
 async function lookUp<User>(
   client: IdentityClient,
   token: string,
@@ -164,7 +164,7 @@ async function lookUp<User>(
   let sent = false;
   let endTurn = (): void => {};
   const onSent = (): void => {
-    if (!sent) options.count?.("asked");
+    if (!sent) options.count?.("queried");
     sent = true;
   };
   clock.sleep(timeout, done.signal).then(

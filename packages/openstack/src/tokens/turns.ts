@@ -7,7 +7,7 @@ interface Waiter {
 
 /** How many requests about tokens Keystone gets at once, and how many wait. */
 export interface TurnLimits {
-  /** Tokens of which Keystone is asked at the same time. */
+  /** Tokens of which Keystone is queried at the same time. */
   readonly slots: number;
   /** These and the tokens that wait for a turn. */
   readonly most: number;

@@ -51,7 +51,7 @@ export interface SecretContainerCreate {
   type: SecretContainer["type"];
   secret_refs: { name: string; secret_ref: string }[];
 }
-/** A key that Barbican is asked to make. */
+/** A key that Barbican is requested to make. */
 export interface KeyOrder {
   order_ref: string;
   type: "key" | "asymmetric";

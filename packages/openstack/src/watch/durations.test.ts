@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { Durations, type PollTimes } from "./durations.ts";
 
-/** Seen over at `by`; without `after`, at the first look. */
+/** Seen over at `by`; without `after`, at the first read. */
 const at = (by: number, after = 0): PollTimes => ({ after, by });
 const of = (size: number, ...looks: readonly PollTimes[]) => looks.map((looked) => [size, looked] as const);
 
 describe("the length of a transition", () => {
   it.each<[string, readonly (readonly [size: number, looked: PollTimes])[], number, number[] | undefined]>([
     ["nothing", [], 1, undefined],
-    ["the same size, seen over at the first look: a little earlier is tried", of(2, at(2_000)), 2, [1_940, 2_000]],
+    ["the same size, seen over at the first read: a little earlier is tried", of(2, at(2_000)), 2, [1_940, 2_000]],
     ["the same size, known to the twentieth part", of(2, at(2_000, 1_900)), 2, [2_000, 2_000]],
     ["the same size, known to the eighth part: between", of(2, at(2_000, 1_750)), 2, [1_875, 2_000]],
     ["the same size, twice", of(2, at(3_000, 2_600), at(2_800)), 2, [2_700, 2_800]],
@@ -49,7 +49,7 @@ describe("the length of a transition", () => {
     expect(durations.quickest({ kind: "create", size: 1 })).toBeUndefined();
   });
 
-  /** Looks at a transition of `length`, in a cloud whose lists take no time, until it is over. */
+  /** Reads a transition of `length`, in a cloud whose lists take no time, until it is over. */
   const watched = (durations: Durations, length: number): { looks: number; late: number } => {
     const { atLeast, atMost } = durations.expected({ kind: "k", size: 1 }) ?? { atLeast: 0, atMost: 0 };
     let [after, time, looks] = [0, atLeast, 1];

@@ -4,7 +4,7 @@ const REMEMBERED = 6;
 const SIZES = 16;
 /**
  * From so many on, the shortest of them is not believed: one that was over before it was seen must not make all others
- * be looked at early.
+ * be read early.
  */
 const SEVERAL = 3;
 /** How many of the remembered transitions the estimate may poll too early. */

@@ -208,7 +208,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
       const changed = await this.#listChanged(waiting.some(({ whole }) => whole));
       const objects = changed ?? (await this.#options.list(this.#closing.signal));
       this.#took = clock.now() - this.#begunAt;
-      if (this.#failures > 0) log.info("watch goes on", { resource: type.name, failures: this.#failures });
+      if (this.#failures > 0) log.info("watch continues", { resource: type.name, failures: this.#failures });
       this.#failures = 0;
       this.#failure = undefined;
       this.#synced = true;

@@ -73,7 +73,7 @@ export const images: WatchedType<Image> = {
 };
 
 const VOLUME_SETTLED = new Set(["available", "in-use", "error", "maintenance"]);
-/** Milliseconds. Nova reserves a volume a moment before it attaches it; one that stays reserved is another user's. */
+/** Milliseconds. Nova reserves a volume a moment before it attaches it; one that remains reserved is another user's. */
 const RESERVED = 60_000;
 /** Volumes. Lists of what has changed lately replace whole lists where the service has them. */
 export const volumes: WatchedType<Volume> = {

@@ -12,11 +12,12 @@ export interface TunnelAgentOptions {
   readonly target: () => CallOptions;
   readonly rules: DialRules;
   /**
-   * Milliseconds: between looks for servers without a connection (1 s), and at most between attempts that fail (10 s).
+   * Milliseconds: between searches for servers without a connection (1 s), and at most between attempts that fail (10
+   * s).
    */
   readonly syncInterval?: number;
   readonly syncIntervalCap?: number;
-  /** Looks for more servers even if there are as many connections as the servers say. */
+  /** Searches for more servers even if there are as many connections as the servers say. */
   readonly syncForever?: boolean;
   readonly metrics: Metrics;
   readonly clock: Clock;

@@ -1,11 +1,11 @@
 import type { Duplex } from "node:stream";
 import type { PlainCodec } from "../protocol/plain-codec.ts";
 
-/** With so much unsent (bytes) a ping is not answered: the other side reads nothing. */
+/** With so much unsent (bytes) a ping gets no response: the other side reads nothing. */
 const MOST_UNSENT = 4 * 1024 * 1024;
 
 /**
- * Sends a ping each `interval` (ms), and ends the wire with an error when the one before was not answered. Answers the
+ * Sends a ping each `interval` (ms), and ends the wire with an error when the one before got no response. Answers the
  * other side's.
  */
 export function keepAlive(
@@ -18,7 +18,7 @@ export function keepAlive(
     if (wire.writableLength < MOST_UNSENT) wire.write(codec.pong());
   };
   const timer = setInterval(() => {
-    if (!answered) return void wire.destroy(new Error("it answered no ping"));
+    if (!answered) return void wire.destroy(new Error("it did not respond to a ping"));
     answered = false;
     wire.write(codec.ping());
   }, interval).unref();

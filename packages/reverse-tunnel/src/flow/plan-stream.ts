@@ -188,7 +188,8 @@ function onAccepted(state: StreamState, bytes: number): Next {
 function onLocalEnd(state: StreamState): Next {
   if (state.localEnded) return { state, effects: [] };
   const next = { ...state, localEnded: true };
-  // A peer without END packets can only be asked to close, which loses what it has still to send: that is waited for.
+  // A peer without END packets can only be requested to close, which loses what it has still to send: that is waited
+  // for.
   if (!state.windowed && state.lingers) return { state: next, effects: [{ type: "linger" }] };
   if (!state.windowed) {
     return closing(next, [

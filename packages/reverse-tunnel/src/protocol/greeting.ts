@@ -26,7 +26,7 @@ export function greetingFrame(greeting: AgentGreeting | ServerGreeting): Buffer 
 }
 
 /**
- * The other side's greeting; what follows it stays in the stream, which is paused. @throws TUNNEL_PROTOCOL_ERROR, and
+ * The other side's greeting; what follows it remains in the stream, which is paused. @throws TUNNEL_PROTOCOL_ERROR, and
  * what the signal or the stream ended with.
  */
 export function readGreeting(wire: Duplex, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> {

@@ -60,7 +60,7 @@ test.each([
   expect(() => plainCodec().read(bytes, () => {})).toThrow(expect.objectContaining({ code: "TUNNEL_PROTOCOL_ERROR" }));
 });
 
-test("bytes behind a greeting stay in the stream, and a greeting in single bytes is read once", async () => {
+test("bytes behind a greeting remain in the stream, and a greeting in single bytes is read once", async () => {
   const wire = new PassThrough();
   const greeting = { agentId: "a", identifiers: "", token: "t".repeat(2_000), window: 5 };
   const frame = greetingFrame(greeting);

@@ -33,7 +33,7 @@ export function plainFrame(kind: number, content: Uint8Array): Buffer {
 
 /** The codec of a plain connection, which has pings of its own. */
 export interface PlainCodec extends Codec {
-  /** Called for each ping, which has to be answered, and for each pong. */
+  /** Called for each ping, which needs a response, and for each pong. */
   onPing: () => void;
   onPong: () => void;
   ping(): Buffer;

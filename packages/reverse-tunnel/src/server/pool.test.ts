@@ -8,7 +8,7 @@ import { Pool, type Agent } from "./pool.ts";
 const REFUSED = "dial tcp 10.0.0.1:443: connect: connection refused";
 const services = parseCidr("10.0.0.0/8");
 
-/** A pool whose agents answer the dials, in the order in which they are asked, with these errors; "": connected. */
+/** A pool whose agents answer the dials, in the order in which they are called, with these errors; "": connected. */
 function poolOf(agents: number, errors: readonly string[]) {
   const pool = new Pool(
     {
@@ -55,7 +55,7 @@ test("a connection that the host refused at one agent is tried at another one", 
   expect(opened).toEqual([asked[1]]);
 });
 
-test("a connection that two agents' hosts refused fails with the reason, and no third agent is asked", async () => {
+test("a connection that two agents' hosts refused fails with the reason, and no third agent is called", async () => {
   const { dial, asked, opened } = poolOf(3, [REFUSED, REFUSED, ""]);
   await expect(dial()).rejects.toMatchObject({ reason: "error_response", status: 502, message: REFUSED });
   expect([new Set(asked).size, asked.length, opened.length]).toEqual([2, 2, 0]);

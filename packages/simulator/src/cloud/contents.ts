@@ -9,7 +9,7 @@ interface Holder extends Identified {
 
 const tables = (kernel: Kernel) => [kernel.table<Holder>("volume"), kernel.table<Holder>("share")];
 
-/** What stands for the bytes of a volume or share. Undefined: it is not there. */
+/** The content that represents the bytes of a volume or share. Undefined: it is not there. */
 export function readContent(kernel: Kernel, id: string): string | undefined {
   const found = tables(kernel).find((table) => table.get(id));
   return found && (found.get(id)?.content ?? "");

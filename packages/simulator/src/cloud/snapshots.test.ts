@@ -50,7 +50,7 @@ describe("a snapshot of the cloud", () => {
     expect(client.simulator.inventory()).toEqual(inventory);
   });
 
-  test("goes on with what was under way when it was taken", async () => {
+  test("continues with what was under way when it was created", async () => {
     const clock = new VirtualClock();
     const client = await started({ clock, delays: { "volume.create": 60_000 } });
     const { body } = await client.call("POST", `/volume/v3/${client.projectId}/volumes`, { volume: { size: 1 } });
@@ -96,7 +96,7 @@ describe("a snapshot of the cloud", () => {
     expect((await control(await started(), path, body)).status).toBe(status);
   });
 
-  test("is refused beyond 32, and taken again under a name that is there", async () => {
+  test("is refused beyond 32, and created again under a name that is there", async () => {
     const client = await started();
     for (let i = 0; i < 32; i++) expect((await control(client, "snapshots", { name: `s${i}` })).status).toBe(200);
     expect((await control(client, "snapshots", { name: "more" })).status).toBe(409);

@@ -28,7 +28,8 @@ export class Snapshots {
   }
 
   /**
-   * False: there is none of that name. Tokens that were issued since stay valid while their user and project are there.
+   * False: there is none of that name. Tokens that were issued since remain valid while their user and project are
+   * there.
    */
   restore(name: string): boolean {
     const snapshot = this.#kept.get(name);

@@ -49,7 +49,7 @@ export interface ServerVolume {
   readonly tag?: string;
 }
 
-/** What one interface was asked to be, in the order of the request. */
+/** What was requested of one interface, in the order of the request. */
 export interface RequestedNetwork {
   /** Set at once when the port was given, else when Nova has made it. */
   readonly port_id?: string;

@@ -131,7 +131,7 @@ test("a request with a length and chunks is refused, so that none can be hidden 
   expect(await wire.until(/\r\n\r\n/)).toMatch(/^HTTP\/1.1 400 /);
 });
 
-test("headers of one connection are not passed on, either way, and the client's connection stays open", async () => {
+test("headers of one connection are not passed on, either way, and the client's connection remains open", async () => {
   let seen: IncomingMessage["headers"] = {};
   serve = (request, response) => {
     seen = request.headers;
@@ -208,7 +208,7 @@ test.each<[boolean, string[]]>([
   [false, ["Connection", "Upgrade", "Upgrade", "websocket", "Transfer-Encoding", "chunked"]],
   [false, ["Connection", "keep-alive", "Upgrade", "websocket"]],
   [false, ["Connection", "Upgrade"]],
-])("a change of protocol is asked for: %s by %o", (expected, raw) => {
+])("a change of protocol is requested: %s by %o", (expected, raw) => {
   expect(asksForSwitch(raw)).toBe(expected);
 });
 

@@ -29,7 +29,7 @@ import { beginSession, learnSession, ownCookie, sessionMember } from "./sessions
 /** HAProxy takes no more header lines (`tune.http.maxhdr`). */
 const MOST_HEADERS = 101;
 
-/** What a connection is asked for, and by whom. */
+/** What is requested of a connection, and by whom. */
 interface ProxyRequest {
   readonly frontend: Frontend;
   readonly request: IncomingMessage;

@@ -55,7 +55,7 @@ function handlingHttp(server: HttpServer, context: ProxyContext): ConnectionServ
     // Node types it as a stream; it is the connection.
     upgradeListener(context)(request, socket as Socket, head);
   });
-  // Whether the client shall go on is the member's to say.
+  // The member decides whether the client continues.
   server.on("checkContinue", (request, response) => void server.emit("request", request, response));
   server.on("clientError", (_, socket) => {
     if (socket.writable) socket.end(rawPage(errorPage(400)));

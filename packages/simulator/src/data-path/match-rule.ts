@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import type * as re2js from "re2js";
 import type { Rule } from "./model.ts";
 
-/** What L7 rules look at. */
+/** What L7 rules read. */
 export interface RequestFacts {
   /** As it was sent: path and query, or a whole URL. */
   readonly target: string;
@@ -19,7 +19,7 @@ export function pathOf(target: string): string {
 }
 
 /**
- * Whether a rule matches. One without a value to look at (a header that is not there) does not, so that its inversion
+ * Whether a rule matches. One without a value to compare (a header that is not there) does not, so that its inversion
  * does.
  */
 export function matchesRule(rule: Rule, request: RequestFacts): boolean {

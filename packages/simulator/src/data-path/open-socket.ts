@@ -6,8 +6,8 @@ import { loopbackOf, type Place } from "./addresses.ts";
 export type Opened = { readonly server: Server; readonly at: Place } | { readonly why: string };
 
 /**
- * Listens where the address of the cloud is on this machine. A port that is taken or needs a privilege is replaced by a
- * free one; where the system has only 127.0.0.1 of loopback, that address is used.
+ * Listens where the address of the cloud is on this machine. A port that is in use or needs a privilege is replaced by
+ * a free one; where the system has only 127.0.0.1 of loopback, that address is used.
  */
 export async function openSocket(
   { address, port }: { readonly address: string; readonly port: number },

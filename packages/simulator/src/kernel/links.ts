@@ -11,7 +11,7 @@ export interface LinkedPort {
 }
 
 /**
- * What a port is asked to be. One of `network_id` and `subnet_id` is needed; the address is the one that the caller
+ * What is requested of a port. One of `network_id` and `subnet_id` is needed; the address is the one that the caller
  * requests.
  */
 export interface PortRequest {

@@ -1,7 +1,7 @@
 import type { Clock } from "@causeway/foundation";
 
 /**
- * A clock that goes as another does, and can be put forward. Sleeps are of the other: who waits for an instant looks
+ * A clock that goes as another does, and can be put forward. Sleeps are of the other: who waits for an instant checks
  * again after `advance`.
  */
 export class MovableClock implements Clock {

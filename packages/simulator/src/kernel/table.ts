@@ -72,7 +72,7 @@ export class StoredTable<T extends Identified> implements Table<T> {
     if (this.#objects.has(id)) this.#set(id, undefined);
   }
 
-  /** Makes these all there is, in this order. A row that is the same object stays untouched. */
+  /** Makes these all there is, in this order. A row that is the same object remains untouched. */
   replace(rows: readonly T[]): void {
     const wanted = new Map(rows.map((row) => [row.id, row]));
     for (const id of this.#objects.keys()) if (!wanted.has(id)) this.#set(id, undefined);

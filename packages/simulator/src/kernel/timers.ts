@@ -104,7 +104,7 @@ export class StoredTimers implements Timers {
   }
 
   #run(entry: TimerEntry): void {
-    // A clearing in an earlier handler of the same turn may have taken this entry away.
+    // A clearing in an earlier handler of the same turn may have removed this entry.
     if (!this.#options.table.get(entry.id)) return;
     this.#options.table.remove(entry.id);
     try {

@@ -66,7 +66,7 @@ const refusals: readonly [what: string, ask: Ask, status: number, type: string][
     "HTTPBadRequest",
   ],
   [
-    "a taken address",
+    "an address that is in use",
     (s) => ["POST", "/ports", port(s, { fixed_ips: [{ ip_address: "10.0.0.1" }] })],
     409,
     "IpAddressAlreadyAllocated",

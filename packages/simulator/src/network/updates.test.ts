@@ -9,9 +9,14 @@ test("an empty PUT disassociates a floating IP from its port, one that changes a
   const { id } = await demo("POST", "/floatingips", { floatingip: given });
   const described = await demo("PUT", `/floatingips/${id}`, { floatingip: { description: "kept" } });
   expect(described.one).toMatchObject({ port_id: port.id, description: "kept" });
-  const emptied = await demo("PUT", `/floatingips/${id}`, { floatingip: {} });
-  expect(emptied.status).toBe(200);
-  expect(emptied.one).toMatchObject({ port_id: null, fixed_ip_address: null, router_id: null, description: "kept" });
+  const disassociated = await demo("PUT", `/floatingips/${id}`, { floatingip: {} });
+  expect(disassociated.status).toBe(200);
+  expect(disassociated.one).toMatchObject({
+    port_id: null,
+    fixed_ip_address: null,
+    router_id: null,
+    description: "kept",
+  });
 });
 
 test("a floating IP of a network without an IPv4 subnet is refused", async () => {

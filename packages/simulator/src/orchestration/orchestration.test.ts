@@ -48,7 +48,7 @@ const stateAfter = async (path: string): Promise<unknown> => {
   return stateOf(path);
 };
 
-test("an adopted stack is read by name, with nested resources to the depth that is asked for, outputs, and without hidden parameters", async () => {
+test("an adopted stack is read by name, with nested resources to the depth that is requested, outputs, and without hidden parameters", async () => {
   client = await startClient();
   const { path, port } = await stackOfPort();
   const { body } = await client.call("GET", path);
@@ -108,7 +108,7 @@ test("deleting a stack deletes what it is made of", async () => {
   expect((await client.call("GET", `/network/v2.0/networks/${network}`)).status).toBe(404);
 });
 
-test("the older Magnum is there only where it is asked for, signs with a cluster's authorities, and refuses changes by policy", async () => {
+test("the older Magnum is there only where it is requested, signs with a cluster's authorities, and refuses changes by policy", async () => {
   const simulator: Simulator = await startSimulator({ heatMagnum: true });
   client = await clientOf(simulator);
   const kubernetes = await createAuthority({ commonName: "web", lifetime: 86_400_000 });

@@ -27,7 +27,7 @@ export interface Provider {
   readonly aggregates: readonly string[];
 }
 
-/** What a consumer has taken: of each provider some of its classes. */
+/** What a consumer has allocated: of each provider some of its classes. */
 export interface Allocation {
   /** The consumer. */
   readonly id: string;
@@ -152,7 +152,7 @@ function serverAllocation(server: Server, providerId: string): Allocation {
   return { id, project_id, user_id, type: "unknown", generation: 1, resources: { [providerId]: resources } };
 }
 
-/** How much of each class a provider's consumers have taken. */
+/** How much of each class a provider's consumers have allocated. */
 export function usedOf(state: PlacementState, provider: Provider): Readonly<Record<string, number>> {
   const used: Record<string, number> = Object.fromEntries(Object.keys(provider.inventories).map((name) => [name, 0]));
   for (const { resources } of allocationsOf(state)) {

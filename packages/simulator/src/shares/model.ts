@@ -26,10 +26,10 @@ export interface Share {
   /** What its type let it do when it was made. Absent: what the default type does. */
   readonly supports?: Support;
   /** See `placeOf`. Absent: as its status says. */
-  readonly place?: "none" | "taken" | "exported";
+  readonly place?: "none" | "placed" | "exported";
   /** Its backend had it before Manila did. */
   readonly managed?: true;
-  /** Stands for its files; absent: none. */
+  /** Represents its files; absent: none. */
   readonly content?: string;
   readonly created_at: string;
 }
@@ -51,7 +51,7 @@ export const supportOf = ({ supports }: Share): Support =>
     mount_snapshot_support: false,
   };
 
-/** Whether a backend has the share ("none", "taken"), and whether its location is returned, too ("exported"). */
+/** Whether a backend has the share ("none", "placed"), and whether its location is returned, too ("exported"). */
 export const placeOf = ({ place, status }: Share): NonNullable<Share["place"]> =>
   place ?? (status === "creating" ? "none" : "exported");
 

@@ -35,7 +35,7 @@ export interface Volume {
   readonly attachments: readonly VolumeAttachment[];
   /** Attachments that Nova is making: no view shows them before they are complete. */
   readonly arriving?: readonly VolumeAttachment[];
-  /** Stands for its bytes; absent: empty. */
+  /** Represents its bytes; absent: empty. */
   readonly content?: string;
   /** With microseconds, without a zone. */
   readonly created_at: string;

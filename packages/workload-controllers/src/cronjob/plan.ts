@@ -16,7 +16,7 @@ import type { Step } from "./steps.ts";
 const SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp";
 /** From so many missed starts on, an event says so. */
 const MANY = 100;
-/** Starts that are looked through, at most: of more the last ones are found by halving the time. */
+/** Starts that are computed one by one, at most: of more the last ones are found by halving the time. */
 const LIMIT = 1_000;
 
 type Planned = Plan<Step, CronJobStatus>;

@@ -107,8 +107,8 @@ interface Wanted {
 
 /**
  * Moves on by days, hours and minutes of the zone: an hour that does not exist is skipped, one that comes twice counts
- * twice. Days are searched in the calendar, which knows no zones; the zone is asked for the last two days only, since
- * it may leave a whole one out.
+ * twice. Days are searched in the calendar, which knows no zones; the zone is computed for the last two days only,
+ * since it may leave a whole one out.
  */
 function search(wanted: Wanted, local: (at: number) => Local, after: number): number | undefined {
   let at = (Math.floor(after / MINUTE) + 1) * MINUTE;

@@ -9,7 +9,7 @@ import { tolerationsOf } from "./template.ts";
 export interface Eligibility {
   /** A pod is created on the node. */
   readonly run: boolean;
-  /** A pod that is on the node stays. */
+  /** A pod that is on the node remains. */
   readonly stay: boolean;
 }
 

@@ -71,7 +71,7 @@ function endedPod({ observed, now }: Facts, node: string, pod: Pod): Changes {
   };
 }
 
-/** All but the oldest; with maxSurge a ready old pod stays until the new one is available. */
+/** All but the oldest; with maxSurge a ready old pod remains until the new one is available. */
 function excessPods({ observed: { set }, hash, now }: Facts, pods: readonly Pod[]): readonly Pod[] {
   if (pods.length <= 1) return [];
   if (!allowsSurge(set)) return pods.slice(1);

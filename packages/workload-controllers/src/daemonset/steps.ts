@@ -19,7 +19,7 @@ export type Step =
   | {
       readonly type: "delete-pods";
       readonly targets: readonly Target[];
-      /** Nodes on which a pod failed: the next failure there is answered later. */
+      /** Nodes on which a pod failed: the next failure there is handled later. */
       readonly failedOn: readonly string[];
       readonly unavailable: readonly Pod[];
     };

@@ -9,7 +9,7 @@ export const hashLabel = "controller-revision-hash";
 const generationLabel = "pod-template-generation";
 const generationAnnotation = "deprecated.daemonset.template.generation";
 
-/** They stay on nodes that are not ready, under pressure or cordoned. */
+/** They remain on nodes that are not ready, under pressure or cordoned. */
 const always: readonly Toleration[] = [
   ...["not-ready", "unreachable"].map((key) => toleration(key, "NoExecute")),
   ...["disk-pressure", "memory-pressure", "pid-pressure", "unschedulable"].map((key) => toleration(key, "NoSchedule")),

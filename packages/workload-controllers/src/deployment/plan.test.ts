@@ -60,7 +60,7 @@ describe("a Deployment", () => {
   test("shrinks a ReplicaSet before another one grows, since growth is refused where no room is left", () => {
     const strategy = { type: "RollingUpdate", rollingUpdate: { maxSurge: 0, maxUnavailable: "60%" } } as const;
     const object = deployment({ replicas: 12, strategy });
-    // Scaled from 20 in the middle of a rollout: one takes a share of more, and the rest is taken from the other.
+    // Scaled from 20 in the middle of a rollout: one takes a share of more, and the rest is removed from the other.
     const sets = [set("a", "web:0", { size: 4 }), set("b", "web:1", { size: 4 }), set("c", "web:2", { revision: 2 })];
     const marked = sets.map((one) => {
       const annotations = {
@@ -169,7 +169,7 @@ describe("a Deployment", () => {
     ]);
   });
 
-  test("exceeds its progress deadline when nothing moves, and looks again when it would", () => {
+  test("exceeds its progress deadline when nothing moves, and is reconciled again when it would", () => {
     const stuck = (seconds: number) => {
       const condition = {
         type: "Progressing",

@@ -10,7 +10,7 @@ import { equalTemplates, templateHash, templateHashLabel } from "../objects/pod-
 import { annotation, maxRevision, missing, newSetAnnotations, byRevision, sizeAnnotations } from "./annotations.ts";
 import type { Observed } from "./gather.ts";
 import { byCreation, grownSize, sizeOf } from "./replicas.ts";
-import { emptied, isScaling, oldPodsRun, roll, scale, type Sets, type Sizes } from "./rollout.ts";
+import { zeroSizes, isScaling, oldPodsRun, roll, scale, type Sets, type Sizes } from "./rollout.ts";
 import { deadlineOf, isComplete, statusOf, type Depth } from "./status.ts";
 import type { Step } from "./steps.ts";
 
@@ -75,7 +75,7 @@ function rollOut(observed: Observed, sets: Sets): Step[] {
   const { deployment, next, old } = sets;
   const isRecreate = deployment.spec.strategy?.type === "Recreate";
   if (isRecreate) {
-    const steps = resized(sets, emptied(old), "resized");
+    const steps = resized(sets, zeroSizes(old), "resized");
     if (steps.length > 0 || oldPodsRun(observed, sets)) return steps;
   }
   if (!next) return [{ type: "create-replica-set", set: newSet(sets) }];

@@ -139,6 +139,6 @@ export function oldPodsRun({ pods }: Observed, { next, old }: Sets): boolean {
 }
 
 /** Sizes that empty the old ReplicaSets. */
-export function emptied(sets: readonly ReplicaSet[]): Sizes {
+export function zeroSizes(sets: readonly ReplicaSet[]): Sizes {
   return new Map(activeOf(sets).map((set) => [set, 0]));
 }

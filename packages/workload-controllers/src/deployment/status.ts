@@ -200,7 +200,7 @@ function find(conditions: Conditions | undefined, type: string): WorkloadConditi
   return conditions?.find((each) => each.type === type);
 }
 
-/** As upstream: a condition whose status and reason stand already keeps its message and times. */
+/** As upstream: a condition with the same status and reason keeps its message and times. */
 function set(conditions: Conditions, wanted: NewCondition, now: number): Conditions {
   const standing = find(conditions, wanted.type);
   if (standing?.status === wanted.status && standing.reason === wanted.reason) return conditions;

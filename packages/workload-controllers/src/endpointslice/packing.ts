@@ -12,7 +12,7 @@ export interface Packed {
 }
 
 /**
- * Packs endpoints into slices with few writes: what is in a slice stays there, slices that change anyway are filled
+ * Packs endpoints into slices with few writes: what is in a slice remains there, slices that change anyway are filled
  * first, then one that has room for the rest, and only then new slices are made. Slices are not repacked for their own
  * sake.
  */

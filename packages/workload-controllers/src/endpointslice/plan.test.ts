@@ -123,7 +123,7 @@ describe("EndpointSlices of a Service", () => {
     expect(slice).toMatchObject({ ports: [], endpoints: [{ hostname: "a-0" }] });
   });
 
-  test("stay as they are when nothing changed, whatever the order of pods", () => {
+  test("remain as they are when nothing changed, whatever the order of pods", () => {
     const pods = [pod("a", ["10.0.0.1"]), pod("b", ["10.0.0.2"])];
     const slices = created(observed({ pods })).map(stored);
     expect(plan(observed({ pods: pods.toReversed(), slices })).steps).toEqual([]);

@@ -52,7 +52,7 @@ function planFamily(observed: Observed, family: Family, names: Set<string>): Ste
     for (const held of packed.created) created.push(newSlice(service, { family, ports, endpoints: [...held], names }));
   }
   if (left.size + created.length === 0) {
-    // A Service without endpoints has one empty slice, so that readers see that it was looked at.
+    // A Service without endpoints has one empty slice, so that readers see that it was reconciled.
     const empty = owned.find((slice) => portsKey(slice.ports) === portsKey([]));
     if (empty) left.set(empty, { ...empty, endpoints: [] });
     else created.push(newSlice(service, { family, ports: [], endpoints: [], names }));

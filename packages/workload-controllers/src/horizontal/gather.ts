@@ -46,7 +46,7 @@ async function read(
   const memory = remembered.memory(key, at);
   const scale = await readScale(client, autoscaler, signal);
   const none = { autoscaler, at, scale, memory, pods: [], rivals: [], readings: [] };
-  // Where the size is not the metrics' affair, they are not asked for.
+  // Where the metrics do not decide the size, they are not requested.
   if (typeof scale === "string" || scale.selector === "" || !isForMetrics(autoscaler, scale.replicas)) {
     remembered.claim(key, [], () => false);
     return none;

@@ -7,7 +7,7 @@ import type { Memory, Recommendation, ScaleEvent } from "./observed.ts";
  * https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/#configurable-scaling-behavior.
  */
 
-/** Fewer replicas are taken only when they were enough for this long, in seconds, where no behavior says otherwise. */
+/** Fewer replicas are used only when they were enough for this long, in seconds, where no behavior says otherwise. */
 const STABILIZATION = 300;
 /** Without a behavior at most twice as many, or four. */
 const UP_FACTOR = 2;

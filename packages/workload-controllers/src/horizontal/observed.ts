@@ -42,7 +42,7 @@ export interface ScaleEvent {
   readonly change: number;
 }
 
-/** The size that the metrics asked for at a moment (milliseconds since the epoch), before any limit. */
+/** The size that the metrics requested at a moment (milliseconds since the epoch), before any limit. */
 export interface Recommendation {
   readonly at: number;
   readonly replicas: number;

@@ -116,9 +116,9 @@ describe("the size that processor use asks for", () => {
       { pods: [...same(2, { cpu: 1000 }), { cpu: 1, deleted: true }], replicas: 2 },
       4,
     ],
-    ["a pod without a figure counts as idle where more is asked for", { pods: [...same(3, { cpu: 1000 }), {}] }, 6],
-    ["above maxReplicas the metrics are not asked", { pods: same(12, { cpu: 500 }) }, 10],
-    ["below minReplicas the metrics are not asked", { pods: same(1, { cpu: 500 }), spec: { minReplicas: 3 } }, 3],
+    ["a pod without a figure counts as idle where more is requested", { pods: [...same(3, { cpu: 1000 }), {}] }, 6],
+    ["above maxReplicas the metrics are not read", { pods: same(12, { cpu: 500 }) }, 10],
+    ["below minReplicas the metrics are not read", { pods: same(1, { cpu: 500 }), spec: { minReplicas: 3 } }, 3],
     ["a target of size zero is switched off", { replicas: 0, readings: [] }, undefined],
   ])("%s", (_title, given, to) => {
     expect(sizeOf(given)).toBe(to);
@@ -132,7 +132,7 @@ describe("the size that processor use asks for", () => {
     });
     expect(sizeOf({ pods, memory: since(299) })).toBeUndefined();
     expect(sizeOf({ pods, memory: since(301) })).toBe(1);
-    // The first look counts as a recommendation of the size that there is.
+    // The first reconcile counts as a recommendation of the size that there is.
     expect(sizeOf({ pods })).toBeUndefined();
     expect(conditionsOf({ pods })).toContain("AbleToScale=True ScaleDownStabilized");
   });
@@ -302,7 +302,7 @@ describe("the behavior of an autoscaler allows", () => {
       9,
     ],
     [
-      "growth only to what was asked for during a minute",
+      "growth only to what was requested during a minute",
       { scaleUp: rules([{ type: "Percent", value: 500, periodSeconds: 60 }], { stabilizationWindowSeconds: 60 }) },
       { ...NONE, recommendations: [{ at: NOW - 30_000, replicas: 12 }] },
       [10, 50],

@@ -5,20 +5,20 @@ import type { Observed, TargetScale } from "./observed.ts";
 import { said } from "./proposals.ts";
 import type { Step } from "./steps.ts";
 
-/** Between two looks at metrics, in milliseconds: kube-controller-manager's --horizontal-pod-autoscaler-sync-period. */
+/** Between two reads of metrics, in milliseconds: kube-controller-manager's --horizontal-pod-autoscaler-sync-period. */
 export const PERIOD = 15_000;
 
 /** What the controller publishes and remembers after a plan. */
 export interface Outcome {
   readonly status: AutoscalerStatus;
-  /** What the metrics asked for, before limits: remembered for stabilization. */
+  /** What the metrics requested, before limits: remembered for stabilization. */
   readonly recommendation?: number;
 }
 
 /** Source: reconcileAutoscaler of k8s.io/kubernetes/pkg/controller/podautoscaler/horizontal.go. */
 export function plan(observed: Observed, now: number): Plan<Step, Outcome> {
   const { autoscaler, at, scale, settled } = observed;
-  const wait = { until: Math.max(now, at + PERIOD), for: "the next look at metrics" };
+  const wait = { until: Math.max(now, at + PERIOD), for: "the next read of metrics" };
   if (settled) return { steps: [], status: { status: settled }, events: [], wait };
   const noted = new Conditions(autoscaler.status?.conditions ?? [], now);
   if (typeof scale === "string") {
@@ -83,7 +83,7 @@ function decide(observed: Observed, scale: TargetScale, noted: Conditions): Deci
   return { replicas, reason, metrics, recommendation: desired, events };
 }
 
-/** The size at the first look counts as recommended, so that a restart of the controller shrinks nothing. */
+/** The size at the first read counts as recommended, so that a restart of the controller shrinks nothing. */
 export function withInitial({ memory, at }: Pick<Observed, "memory" | "at">, current: number): Observed["memory"] {
   if (memory.recommendations.length > 0) return memory;
   return { ...memory, recommendations: [{ at, replicas: current }] };

@@ -7,7 +7,7 @@ const LONGEST = 3_600_000;
 
 interface Kept {
   readonly uid: string | undefined;
-  /** What the autoscaler asked for. */
+  /** What the autoscaler requested. */
   readonly epoch: string;
   readonly observed: Observed;
 }
@@ -21,7 +21,7 @@ interface Entry {
 }
 
 /**
- * What the controller knows of each autoscaler between two looks, and what it did lately. A restart forgets it, as
+ * What the controller knows of each autoscaler between two reconciles, and what it did lately. A restart forgets it, as
  * kube-controller-manager's does.
  */
 export class Remembered {
@@ -71,7 +71,7 @@ export class Remembered {
     if (entry.kept) entry.kept = { ...entry.kept, observed: { ...entry.kept.observed, scaledTo: to } };
   }
 
-  /** The status stands: until the next look nothing is left to do. */
+  /** The status is current: until the next reconcile nothing is left to do. */
   settle(key: ObjectKey, status: AutoscalerStatus, recommendations: readonly Recommendation[]): void {
     const entry = this.#entry(key);
     if (!entry.kept || entry.kept.observed.settled) return;
@@ -79,7 +79,7 @@ export class Remembered {
     entry.kept = { ...entry.kept, observed: { ...entry.kept.observed, settled: status } };
   }
 
-  /** The next round looks again. */
+  /** The next round reads again. */
   unlook(key: ObjectKey): void {
     this.#entry(key).kept = undefined;
   }

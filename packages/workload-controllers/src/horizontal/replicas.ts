@@ -71,7 +71,7 @@ interface Measured {
 interface Scales {
   readonly measured: Measured | string;
   ratioOf(figures: ReadonlyMap<string, number>): Measured | string;
-  /** What a pod without a figure is taken to use when less is needed. */
+  /** What a pod without a figure is assumed to use when less is needed. */
   assumed(name: string): number;
 }
 
@@ -95,7 +95,7 @@ function counted(
   if (!countsUnready && missing.size === 0) {
     return { ...shown, replicas: isNear(ratio) ? current : Math.ceil(ratio * ready) };
   }
-  // Pods without a figure are taken for idle where more pods are asked for, and for busy where fewer are.
+  // Pods without a figure are treated as idle where more pods are requested, and for busy where fewer are.
   if (ratio < 1) for (const name of missing) figures.set(name, scales.assumed(name));
   if (ratio > 1) for (const name of missing) figures.set(name, 0);
   if (countsUnready) for (const name of unready) figures.set(name, 0);

@@ -13,7 +13,7 @@ interface ScaleObject {
   readonly status?: { readonly replicas?: number; readonly selector?: string };
 }
 
-/** Kinds that every cluster has, so that they are not asked for. */
+/** Kinds that every cluster has, so that they are not requested. */
 const KNOWN: Readonly<Record<string, string>> = {
   "apps/v1 Deployment": "deployments",
   "apps/v1 ReplicaSet": "replicasets",

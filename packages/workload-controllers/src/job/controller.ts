@@ -37,7 +37,7 @@ export function jobController(context: Context): ControllerOptions {
       for (const event of events) context.events.event(job, event);
     },
     failed: ({ job }, _plan, step, error) => ({
-      // The stored status stays: it must not count what the failed step was to settle.
+      // The stored status remains: it must not count what the failed step was to settle.
       status: job?.status,
       events:
         step.type === "create-pods"

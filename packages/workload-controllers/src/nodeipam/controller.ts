@@ -34,7 +34,7 @@ export function nodeIpamController(context: Context): ControllerOptions {
       ),
     ],
     ready: (signal) => nodes.whenSynced(signal),
-    // Two at once could choose the same network: the second must see what the first was answered.
+    // Two at once could choose the same network: the second must see the response of the first.
     concurrency: 1,
     clock,
     log,

@@ -31,7 +31,7 @@ describe("the networks of a Node's pods", () => {
     expect(assigned(cluster, taken)).toEqual(expected);
   });
 
-  test("are missing, with an event, when all are taken", () => {
+  test("are missing, with an event, when all are in use", () => {
     const planned = plan({ node: node("n"), taken: ["10.0.0.0/24"], clusterCIDRs: ["10.0.0.0/24"] });
     expect([planned.steps, planned.events?.[0]?.reason]).toEqual([[], "CIDRNotAvailable"]);
   });

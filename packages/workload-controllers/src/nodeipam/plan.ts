@@ -23,8 +23,8 @@ export function plan({ node, taken, clusterCIDRs }: Observed): Plan<Step, undefi
 }
 
 /**
- * The first network of a node's size that is not taken; undefined: all are. Linear in the number of those that are
- * taken.
+ * The first network of a node's size that is free; undefined: all are. Linear in
+ * the number of those that are in use.
  */
 function freeNetwork(cluster: string, taken: ReadonlySet<string>): string | undefined {
   const cidr = parseCidr(cluster);

@@ -34,7 +34,7 @@ const taintsOf = (planned: ReturnType<typeof plan>) => {
   return step?.type === "write-taints" ? step.taints.map(({ key, effect }) => `${key}:${effect}`) : undefined;
 };
 
-test("the node lifecycle controller does nothing for a node that reports, and looks again when it could be silent", () => {
+test("the node lifecycle controller does nothing for a node that reports, and is reconciled again when it could be silent", () => {
   expect(plan({ node: node("True") })).toEqual({ steps: [], startsEviction: false, until: now + 50_000 });
 });
 

@@ -15,7 +15,7 @@ export interface Observed {
 /** What to write for one node now. */
 export interface NodePlan {
   readonly steps: readonly NodeStep[];
-  /** When to look again though nothing happens. */
+  /** When to reconcile again though nothing happens. */
   readonly until?: number;
   /** Whether the plan uses its zone's turn to evict. */
   readonly startsEviction: boolean;

@@ -18,7 +18,7 @@ const evicting = new Set([notReady, unreachable]);
 
 /**
  * The taints that a node with these conditions has. `mayEvict`: whether NoExecute may be added now; one that is there
- * stays for as long as its condition does.
+ * remains for as long as its condition does.
  */
 export function wantedTaints(
   node: Node,

@@ -106,7 +106,7 @@ export class OwnedPods {
   }
 }
 
-/** The server answered that it did not do it; any other failure may hide a success. */
+/** The server responded that it did not do it; any other failure may hide a success. */
 export function isRefusal(error: unknown): boolean {
   const status = error instanceof CausewayError ? error.details?.["httpStatus"] : undefined;
   return typeof status === "number" && status >= 400 && status < 500 && status !== 408;

@@ -60,7 +60,7 @@ function positive<Name extends string>(name: Name, value: number): Partial<Recor
   return (value > 0 ? { [name]: value } : {}) as Partial<Record<Name, number>>;
 }
 
-/** Conditions of other writers stay; ours goes when all is well. */
+/** Conditions of other writers remain; ours goes when all is well. */
 function kept({ object }: ReplicaOwner): Pick<ReplicaSetStatus, "conditions"> {
   const conditions = object.status?.conditions?.filter(({ type }) => type !== "ReplicaFailure") ?? [];
   return conditions.length > 0 ? { conditions } : {};

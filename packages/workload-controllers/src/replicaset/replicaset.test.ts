@@ -29,8 +29,8 @@ describe("a ReplicaSet on an API server", () => {
     w.run();
     const set = await w.create(ReplicaSet, "web", web(3));
     await settled(w, 3);
-    const metadata = { name: "stray", namespace: "default", labels: { app: "web" } };
-    await w.create(Pod, "stray", { metadata, spec: template().spec });
+    const metadata = { name: "extra", namespace: "default", labels: { app: "web" } };
+    await w.create(Pod, "extra", { metadata, spec: template().spec });
     await w.until("a pod less", async () => (await w.events()).some((event) => event.startsWith("SuccessfulDelete")));
     await settled(w, 3);
     const pods = await w.pods();

@@ -279,7 +279,7 @@ class RunningScheduler {
   }
 }
 
-/** A pod of a higher priority has taken the room that was made for it. */
+/** A pod of a higher priority has used the room that was made for it. */
 function isNominationLost(before: Pod, now: Pod): boolean {
   return (statusOf(before).nominatedNodeName ?? "") !== "" && (statusOf(now).nominatedNodeName ?? "") === "";
 }

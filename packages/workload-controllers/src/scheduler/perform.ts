@@ -109,7 +109,7 @@ async function whenBound(volumes: VolumePlan, { caches, clock, signal }: Perform
   }
 }
 
-/** Pods of a lower priority for which pods were removed from the same node look for another one. */
+/** Pods of a lower priority for which pods were removed from the same node search for another node. */
 async function preempt(pod: PodInfo, step: StepOf<"preempt">, using: PerformContext): Promise<void> {
   await deleteVictims(pod, step, using);
   for (const other of using.state.nominatedTo(step.node)) {

@@ -34,7 +34,7 @@ export interface Obstacle {
 }
 
 /**
- * Objects that are read to compare candidates, about; beyond it the best of those found so far is taken. Other clusters
+ * Objects that are read to compare candidates, about; beyond it the best of those found so far is used. Other clusters
  * of the process wait meanwhile.
  */
 const MOST_WORK = 5_000_000;

@@ -77,7 +77,7 @@ describe("the pods of a StatefulSet", () => {
     ["in order: waits for a pod that is not ready", set(), [owned(0, waits)], []],
     ["in order: waits for a pod that is being deleted", set(), [owned(0, { deleted: true })], []],
     ["in order: waits for minReadySeconds", set({ minReadySeconds: 101 }), [owned(0)], []],
-    ["in order: goes on after minReadySeconds", set({ minReadySeconds: 100 }), [owned(0)], ["create db-1"]],
+    ["in order: continues after minReadySeconds", set({ minReadySeconds: 100 }), [owned(0)], ["create db-1"]],
     ["in order: fills a gap", set(), [owned(0), owned(2)], ["create db-1"]],
     ["in parallel: all are created at once", set(parallel), [], ["create db-0", "create db-1", "create db-2"]],
     ["in parallel: waits for none", set(parallel), [owned(0, waits), owned(1, { deleted: true })], ["create db-2"]],
@@ -115,7 +115,7 @@ describe("the pods of a StatefulSet", () => {
       [],
     ],
     [
-      "scaled down in order: nothing goes while a pod that stays is not ready",
+      "scaled down in order: nothing goes while a pod that remains is not ready",
       set({ replicas: 1 }),
       [owned(0, waits), owned(1)],
       [],
@@ -188,7 +188,7 @@ describe("the pods of a StatefulSet", () => {
   });
 
   test("are adopted by name and labels, and released when their labels change", () => {
-    const orphans = [pod("db-0"), pod("db-1", { labels: { app: "other" } }), pod("stray"), pod("db-x-2")];
+    const orphans = [pod("db-0"), pod("db-1", { labels: { app: "other" } }), pod("extra"), pod("db-x-2")];
     expect(stepsOf(observed(set(), [], { orphans }))).toEqual(["adopt db-0"]);
     expect(stepsOf(observed(set(), [owned(0, { labels: { app: "debug" } })]))).toEqual(["release db-0"]);
   });
@@ -216,7 +216,7 @@ describe("the update of a StatefulSet", () => {
       [owned(0), owned(1, waits), updated(2)],
       ["delete-pod db-1"],
     ],
-    ["ordinals below the partition stay", rolling({ partition: 2 }), [owned(0), owned(1), updated(2)], []],
+    ["ordinals below the partition remain", rolling({ partition: 2 }), [owned(0), owned(1), updated(2)], []],
     [
       "a missing pod below the partition gets the current revision",
       rolling({ partition: 2 }),
@@ -326,7 +326,7 @@ describe("the claims of a StatefulSet", () => {
       [pvc(0, bySet)],
       ["own-claim www-db-0"],
     ],
-    ["whenScaled Delete: a pod that stays does not own it", retains("Retain", "Delete"), [owned(0)], [pvc(0)], []],
+    ["whenScaled Delete: a pod that remains does not own it", retains("Retain", "Delete"), [owned(0)], [pvc(0)], []],
     [
       "whenScaled Delete: a pod that goes owns it before it goes",
       retains("Retain", "Delete", 0),

@@ -8,8 +8,8 @@ import type { KubernetesClient } from "@causeway/kubernetes";
 export type Fate = "performed" | "answer-lost" | "request-lost" | "killed-before" | "killed-after";
 
 /**
- * What happens to one event of a watch: it arrives, the connection ends before it, or the connection stays open and is
- * silent from then on.
+ * What happens to one event of a watch: it arrives, the connection ends before it, or the connection remains open and
+ * is silent from then on.
  */
 export type WatchFate = "delivered" | "watch-lost" | "watch-silent";
 

@@ -3,7 +3,7 @@ import type { Clock } from "@causeway/foundation";
 import type { PlayedStorage } from "./played-storage.ts";
 
 export const annotations = {
-  /** The pod stays Pending. */
+  /** The pod remains Pending. */
   pending: "test/pending",
   /** The phase in which the pod ends as soon as it runs. */
   finish: "test/finish",

@@ -27,14 +27,14 @@ export interface Schedule {
   readonly lostEvents: number;
   /** Two sets of controllers that know nothing of each other. */
   readonly twoLeaders: boolean;
-  /** Of events of watches, with which a watch becomes silent while its connection stays open. */
+  /** Of events of watches, with which a watch becomes silent while its connection remains open. */
   readonly silentEvents: number;
   /** The pods of a StatefulSet have volumes of a CSI driver. */
   readonly volumes: boolean;
 }
 
 const KINDS = ["Deployment", "StatefulSet", "DaemonSet", "Job"] as const;
-/** Milliseconds of the virtual clock between two looks at the pods. */
+/** Milliseconds of the virtual clock between two checks of the pods. */
 const STEP = 100;
 /** Steps within which volumes that no pod uses are detached. */
 const DETACHING = 300;

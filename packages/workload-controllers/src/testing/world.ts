@@ -32,7 +32,9 @@ const MOST_SILENCES = 3;
 export interface WatchFaults {
   /** Because the connection ends. */
   readonly lost?: number;
-  /** Because the connection stays open and is silent: nor does any later event arrive, until the reader gives it up. */
+  /**
+   * Because the connection remains open and is silent: nor does any later event arrive, until the reader gives it up.
+   */
   readonly silent?: number;
 }
 
@@ -138,15 +140,15 @@ export class World {
   runWithFaults(random: () => number, rate = 0.2, { lost = 0, silent = 0 }: WatchFaults = {}): () => Promise<void> {
     let stop = async () => {};
     let isOver = false;
-    let silences = 0;
+    let silenced = 0;
     const fates: Fate[] = ["answer-lost", "request-lost", "killed-before", "killed-after"];
     const next = () => (random() < rate ? (fates[Math.floor(random() * fates.length)] ?? "performed") : "performed");
     const start = () => {
       const nextEvent = (): WatchFate => {
         const drawn = random();
         if (drawn < lost) return "watch-lost";
-        if (drawn >= lost + silent || silences >= MOST_SILENCES) return "delivered";
-        silences++;
+        if (drawn >= lost + silent || silenced >= MOST_SILENCES) return "delivered";
+        silenced++;
         return "watch-silent";
       };
       if (!isOver) stop = this.run(lost + silent > 0 ? { next, nextEvent } : { next }, start);

@@ -140,7 +140,7 @@ describe("a PersistentVolumeClaim without a volume", () => {
       ["ExternalProvisioning"],
     ],
     [
-      "waits for the provisioner that it asked",
+      "waits for the provisioner that it called",
       observed(claim({}, { annotations: { "volume.kubernetes.io/storage-provisioner": "csi.example.com" } })),
       ["ExternalProvisioning"],
     ],
@@ -300,7 +300,7 @@ test("claims and volumes settle with each volume bound to one claim at most, how
           if (step.type === "reserve-volume") {
             const at = volumes.findIndex(({ metadata }) => metadata.uid === step.volume.uid);
             const found = volumes[at];
-            if (!found || found.spec.claimRef) throw new Error("a volume was taken twice");
+            if (!found || found.spec.claimRef) throw new Error("a volume was bound twice");
             const { namespace = "", name, uid = "" } = one.metadata;
             volumes[at] = { ...found, spec: { ...found.spec, claimRef: { namespace, name, uid } } };
           } else if (step.type === "bind-claim") {

@@ -63,7 +63,7 @@ describe("volume claims on an API server", () => {
     );
     const annotations = { "storageclass.kubernetes.io/is-default-class": "true" };
     await w.create(StorageClass, "fast", { metadata: { name: "fast", annotations }, provisioner: "csi.example.com" });
-    const claim = await w.until("the provisioner is asked", async () => {
+    const claim = await w.until("the provisioner is called", async () => {
       const found = await w.client.get(PersistentVolumeClaim, key("data"));
       return found.metadata.annotations?.[annotation.provisioner] === "csi.example.com" && found;
     });

@@ -206,7 +206,7 @@ export const accessReviews: CaseGroup = {
       },
     },
     {
-      name: "an account that is taken on has the groups of its kind",
+      name: "an impersonated account has the groups of its kind",
       async run(c) {
         const body = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
         const headers = { "impersonate-user": `system:serviceaccount:${c.namespace}:robot` };

@@ -70,8 +70,8 @@ const FORBIDDEN: readonly (readonly [string, (c: Context) => string, string])[] 
   ],
   [
     "GET",
-    () => "/apis/contract.example.com/v1/contraptions?watch=1",
-    'contraptions.contract.example.com is forbidden: User "joe" cannot watch resource "contraptions" in API group "contract.example.com" at the cluster scope',
+    () => "/apis/contract.example.com/v1/widgets?watch=1",
+    'widgets.contract.example.com is forbidden: User "joe" cannot watch resource "widgets" in API group "contract.example.com" at the cluster scope',
   ],
   ["GET", () => "/metrics", 'forbidden: User "joe" cannot get path "/metrics"'],
 ];

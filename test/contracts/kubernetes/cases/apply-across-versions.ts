@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Answer, CaseGroup, Json } from "../interface.ts";
-import { contraption, contraptions, GROUP } from "./custom-resource.ts";
+import { widget, widgets, GROUP } from "./custom-resource.ts";
 import { apply, at, configMap, done, made, refused } from "./shorthands.ts";
 
 function revision(body: Json): unknown {
@@ -18,8 +18,8 @@ export const applyAcrossVersions: CaseGroup = {
     {
       name: "empty annotations of an applied custom object are stored, and removed by the next write",
       async run(c) {
-        const path = contraptions(c, "a");
-        const first = await made(apply(c.api, path, contraption("a", {}, { metadata: { annotations: {} } }), "one"));
+        const path = widgets(c, "a");
+        const first = await made(apply(c.api, path, widget("a", {}, { metadata: { annotations: {} } }), "one"));
         expect(at(first, "metadata", "annotations")).toBeUndefined();
         const second = await done(c.api.patch(path, "merge", { metadata: {} }));
         expect(revision(second)).not.toBe(revision(first));
@@ -30,8 +30,8 @@ export const applyAcrossVersions: CaseGroup = {
     {
       name: "empty labels of an object applied in a version that is not stored are not stored",
       async run(c) {
-        const path = c.apis(`${GROUP}/v1beta1`, "contraptions", "a");
-        const body = { ...contraption("a", {}, { metadata: { labels: {} } }), apiVersion: `${GROUP}/v1beta1` };
+        const path = c.apis(`${GROUP}/v1beta1`, "widgets", "a");
+        const body = { ...widget("a", {}, { metadata: { labels: {} } }), apiVersion: `${GROUP}/v1beta1` };
         const first = await made(apply(c.api, path, body, "one"));
         const second = await done(c.api.patch(path, "merge", { metadata: {} }));
         expect(revision(second)).toBe(revision(first));
@@ -40,11 +40,11 @@ export const applyAcrossVersions: CaseGroup = {
     {
       name: "a status patch with another spec removes the ownership of that spec in another version, and keeps the spec",
       async run(c) {
-        const older = c.apis(`${GROUP}/v1beta1`, "contraptions");
-        const body = { ...contraption("a"), apiVersion: `${GROUP}/v1beta1` };
+        const older = c.apis(`${GROUP}/v1beta1`, "widgets");
+        const body = { ...widget("a"), apiVersion: `${GROUP}/v1beta1` };
         await made(c.api.post(`${older}?fieldManager=one`, body));
-        const changed = contraption("a", { size: "big" }, { status: { phase: "On" } });
-        const after = await done(c.api.patch(`${contraptions(c, "a")}/status`, "merge", changed));
+        const changed = widget("a", { size: "big" }, { status: { phase: "On" } });
+        const after = await done(c.api.patch(`${widgets(c, "a")}/status`, "merge", changed));
         expect(after).toMatchObject({ spec: { size: "small" }, status: { phase: "On" } });
         const owner = (at(after, "metadata", "managedFields") as Json[]).find((entry) => entry["manager"] === "one");
         expect(at(owner, "fieldsV1", "f:spec", "f:size")).toBeUndefined();
@@ -53,9 +53,9 @@ export const applyAcrossVersions: CaseGroup = {
     {
       name: "a JSON patch that removes the resourceVersion of a custom object is rejected",
       async run(c) {
-        await made(c.api.post(contraptions(c), contraption("a", { free: { name: "a" } })));
+        await made(c.api.post(widgets(c), widget("a", { free: { name: "a" } })));
         const patch = [{ op: "copy", from: "/spec/free", path: "/metadata" }];
-        const answer = await c.api.patch(contraptions(c, "a"), "json", patch);
+        const answer = await c.api.patch(widgets(c, "a"), "json", patch);
         refused(
           answer,
           422,
@@ -67,9 +67,9 @@ export const applyAcrossVersions: CaseGroup = {
     {
       name: "metadata that a JSON patch replaces by a string is rejected with the type that cannot be decoded",
       async run(c) {
-        await made(c.api.post(contraptions(c), contraption("a")));
+        await made(c.api.post(widgets(c), widget("a")));
         const patch = [{ op: "copy", from: "/spec/size", path: "/metadata" }];
-        const answer = await c.api.patch(contraptions(c, "a"), "json", patch);
+        const answer = await c.api.patch(widgets(c, "a"), "json", patch);
         expect(at(answer.body, "details", "causes", 0, "message")).toMatch(
           /: json: cannot unmarshal string into Go value of type v1\.ObjectMeta$/,
         );
@@ -78,8 +78,8 @@ export const applyAcrossVersions: CaseGroup = {
     {
       name: "warnings of unknown fields of a custom object are sorted by field",
       async run(c) {
-        const path = `${contraptions(c)}?fieldValidation=Warn`;
-        const answer = await c.api.post(path, contraption("a", { zeta: 1, eta: 1, beta: 1 }));
+        const path = `${widgets(c)}?fieldValidation=Warn`;
+        const answer = await c.api.post(path, widget("a", { zeta: 1, eta: 1, beta: 1 }));
         const fields = [...warnings(answer).matchAll(/unknown field \\"(spec\.\w+)/g)].map(([, field]) => field);
         expect(fields).toEqual(["spec.beta", "spec.eta", "spec.zeta"]);
       },

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { CaseGroup, Json } from "../interface.ts";
-import { contraption, contraptions } from "./custom-resource.ts";
+import { widget, widgets } from "./custom-resource.ts";
 import { apply, at, configMap, done, made, refused } from "./shorthands.ts";
 
 function managers(body: Json): unknown[] {
@@ -31,8 +31,8 @@ export const applying: CaseGroup = {
     {
       name: "the same apply again changes nothing",
       async run(c) {
-        const body = await made(apply(c.api, contraptions(c, "a"), contraption("a"), "one"));
-        const again = await done(apply(c.api, contraptions(c, "a"), contraption("a"), "one"));
+        const body = await made(apply(c.api, widgets(c, "a"), widget("a"), "one"));
+        const again = await done(apply(c.api, widgets(c, "a"), widget("a"), "one"));
         expect(at(again, "metadata", "resourceVersion")).toBe(at(body, "metadata", "resourceVersion"));
       },
     },
@@ -119,25 +119,25 @@ export const applying: CaseGroup = {
     {
       name: "lists of type map are merged by their keys",
       async run(c) {
-        const path = contraptions(c, "a");
-        await made(apply(c.api, path, contraption("a", { parts: [{ name: "x", kind: "one" }] }), "one"));
-        const body = await done(apply(c.api, path, contraption("a", { parts: [{ name: "y" }] }), "two"));
+        const path = widgets(c, "a");
+        await made(apply(c.api, path, widget("a", { parts: [{ name: "x", kind: "one" }] }), "one"));
+        const body = await done(apply(c.api, path, widget("a", { parts: [{ name: "y" }] }), "two"));
         expect(at(body, "spec", "parts")).toEqual([
           { name: "x", kind: "one", count: 7 },
           { name: "y", count: 7 },
         ]);
-        const fewer = await done(apply(c.api, path, contraption("a"), "one"));
+        const fewer = await done(apply(c.api, path, widget("a"), "one"));
         expect(at(fewer, "spec", "parts")).toEqual([{ name: "y", count: 7 }]);
       },
     },
     {
       name: "lists of type set are merged by their values, atomic lists and maps are replaced as a whole",
       async run(c) {
-        const path = contraptions(c, "a");
-        await made(apply(c.api, path, contraption("a", { tags: ["x"], steps: ["1"], whole: { a: "1" } }), "one"));
-        const body = await done(apply(c.api, path, contraption("a", { tags: ["y"] }), "two"));
+        const path = widgets(c, "a");
+        await made(apply(c.api, path, widget("a", { tags: ["x"], steps: ["1"], whole: { a: "1" } }), "one"));
+        const body = await done(apply(c.api, path, widget("a", { tags: ["y"] }), "two"));
         expect(at(body, "spec", "tags")).toEqual(["x", "y"]);
-        const answer = await apply(c.api, path, contraption("a", { steps: ["2"], whole: { b: "2" } }), "three");
+        const answer = await apply(c.api, path, widget("a", { steps: ["2"], whole: { b: "2" } }), "three");
         expect(answer.body["message"]).toBe(
           'Apply failed with 2 conflicts: conflicts with "one":\n- .spec.steps\n- .spec.whole',
         );
@@ -146,10 +146,10 @@ export const applying: CaseGroup = {
     {
       name: "an item of a map list without its key is refused",
       async run(c) {
-        const answer = await apply(c.api, contraptions(c, "a"), contraption("a", { parts: [{ kind: "x" }] }), "one");
+        const answer = await apply(c.api, widgets(c, "a"), widget("a", { parts: [{ kind: "x" }] }), "one");
         expect(answer.code).toBe(500);
         expect(answer.body["message"]).toBe(
-          'failed to create typed patch object (/a; contract.example.com/v1, Kind=Contraption): .spec.parts: element 0: associative list with keys has an element that omits all key fields ["name"] (and doesn\'t have default values for any key fields)',
+          'failed to create typed patch object (/a; contract.example.com/v1, Kind=Widget): .spec.parts: element 0: associative list with keys has an element that omits all key fields ["name"] (and doesn\'t have default values for any key fields)',
         );
       },
     },
@@ -166,10 +166,10 @@ export const applying: CaseGroup = {
     {
       name: "status is applied to its subresource, and spec there is not minded",
       async run(c) {
-        const path = contraptions(c, "a");
-        await made(apply(c.api, path, contraption("a", {}, { status: { phase: "ignored" } }), "one"));
+        const path = widgets(c, "a");
+        await made(apply(c.api, path, widget("a", {}, { status: { phase: "ignored" } }), "one"));
         const body = await done(
-          apply(c.api, `${path}/status`, { ...contraption("a", { size: "big" }), status: { phase: "On" } }, "status"),
+          apply(c.api, `${path}/status`, { ...widget("a", { size: "big" }), status: { phase: "On" } }, "status"),
         );
         expect(body).toMatchObject({ spec: { size: "small" }, status: { phase: "On" } });
         expect(managers(body)).toEqual([

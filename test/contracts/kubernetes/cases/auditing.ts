@@ -41,7 +41,7 @@ export const auditing: CaseGroup = {
       },
     },
     {
-      name: "a creation is recorded when it comes and when it is answered, with both bodies where the policy says so",
+      name: "a creation is recorded when it comes and when its response is sent, with both bodies where the policy says so",
       async run(c) {
         const user = await admin(c);
         const { events } = await audited(c, 2, (extras) => user.post(c.core("configmaps"), configMap("a"), extras));

@@ -250,7 +250,7 @@ export const conformance: CaseGroup = {
       },
     },
     ...SCOPED.map(([what, spec, message]) => ({
-      name: `a quota of ${what} is ${message === undefined ? "taken" : "refused"}`,
+      name: `a quota of ${what} is ${message === undefined ? "accepted" : "refused"}`,
       async run({ api, core }: Context) {
         const answer = await api.post(`${core("resourcequotas")}?dryRun=All`, { metadata: { name: "q" }, spec });
         if (message === undefined) expect(answer.code).toBe(201);

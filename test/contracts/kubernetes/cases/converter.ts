@@ -10,7 +10,7 @@ const DAY = 86_400_000;
 /** A conversion webhook that a case runs itself, on loopback TLS. */
 export interface Converter {
   readonly url: string;
-  /** Base64, as definitions carry it. */
+  /** Base64, as CRDs carry it. */
   readonly caBundle: string;
   /** Every ConversionReview that came. */
   readonly reviews: Json[];
@@ -140,7 +140,7 @@ export async function withGauges(c: Context, run: (gauges: Gauges) => Promise<vo
 }
 
 /**
- * A request that meets kube-apiserver while it puts a new definition in the place of the last may hang for a minute;
+ * A request that meets kube-apiserver while it puts a new CRD in the place of the last may hang for a minute;
  * the next does not.
  */
 async function converting(c: Context, group: string): Promise<void> {

@@ -8,7 +8,7 @@ function conditionsOf(body: Json): Record<string, Json> {
   return Object.fromEntries(conditions.map((c) => [c["type"], c]));
 }
 
-/** The definition once its names have been looked at. */
+/** The CRD once its names have been checked. */
 function judged(api: Raw, name: string): Promise<Json> {
   return eventually(async () => {
     const { body } = await api.get(`${DEFINITIONS}/${name}`);
@@ -169,7 +169,7 @@ export const crdNames: CaseGroup = {
       },
     })),
     {
-      name: "a kind that another definition has is not accepted, and is when it is free",
+      name: "a kind that another CRD has is not accepted, and is when it is free",
       async run(c) {
         const group = `${c.unique("names")}.example.com`;
         await define(c.api, definition("firsts", "First", { group }));
@@ -198,7 +198,7 @@ export const crdNames: CaseGroup = {
       },
     },
     {
-      name: "a short name that another definition has is not taken along",
+      name: "a short name that another CRD has is not copied with it",
       async run(c) {
         const group = `${c.unique("names")}.example.com`;
         await define(
@@ -243,7 +243,7 @@ export const crdNames: CaseGroup = {
       },
     },
     {
-      name: "a definition whose objects are held says that it is terminating",
+      name: "a CRD whose objects are held says that it is terminating",
       async run(c) {
         const group = `${c.unique("held")}.example.com`;
         await define(c.api, definition("helds", "Held", { group }));

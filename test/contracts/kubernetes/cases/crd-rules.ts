@@ -71,7 +71,7 @@ const RULES: readonly (readonly [string, Json, Json, string])[] = [
     "rule: compilation failed: ERROR: <input>:1:17: found no matching overload for '_==_' applied to '(string, int)'\n | self.a.all(x, x == 1)\n | ................^",
   ],
   [
-    "that looks for a number among texts",
+    "that searches for a number among texts",
     object({ a: list(string) }),
     { rule: "1 in self.a" },
     "rule: compilation failed: ERROR: <input>:1:3: found no matching overload for '@in' applied to '(int, list(string))'\n | 1 in self.a\n | ..^",
@@ -127,7 +127,7 @@ const RULES: readonly (readonly [string, Json, Json, string])[] = [
 ];
 
 /**
- * CEL: what, the schema of spec, and a rule that is accepted. Rules of the Gateway API's definitions are of these
+ * CEL: what, the schema of spec, and a rule that is accepted. Rules of the Gateway API's CRDs are of these
  * kinds.
  */
 const labels: Json = { type: "object", additionalProperties: { ...string, maxLength: 10 }, maxProperties: 8 };

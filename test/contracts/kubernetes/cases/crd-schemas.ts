@@ -14,7 +14,7 @@ const ROOT = "spec.validation.openAPIV3Schema";
 const SPEC = `${ROOT}.properties[spec]`;
 const RULE = `${SPEC}.x-kubernetes-validations[0]`;
 
-/** What a schema is, the schema, and the causes that its definition is refused with. */
+/** What a schema is, the schema, and the causes that its CRD is refused with. */
 const SCHEMAS: readonly (readonly [string, Json, readonly string[]])[] = [
   [
     "without a type at the root",
@@ -277,7 +277,7 @@ const SCHEMAS: readonly (readonly [string, Json, readonly string[]])[] = [
   ],
 ];
 
-/** Schemas that look odd and are let through. */
+/** Schemas that seem odd and are accepted. */
 const SOUND: readonly (readonly [string, Json])[] = [
   ["that takes no other properties", spec({ type: "object", additionalProperties: false })],
   [

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { CaseGroup, Context, ContractCase, Json } from "../interface.ts";
-import { contraption, contraptions, define, definition, DEFINITIONS } from "./custom-resource.ts";
+import { widget, widgets, define, definition, DEFINITIONS } from "./custom-resource.ts";
 import { at, done, eventually, invalid, made, refused } from "./shorthands.ts";
 
 const UNCHECKED =
@@ -111,29 +111,27 @@ export const customObjects: CaseGroup = {
     ...INVALID.map(([what, spec, causes]): ContractCase => ({
       name: `a custom object is refused: ${what}`,
       async run(c) {
-        invalid(await c.api.post(contraptions(c), contraption("a", spec)), ...causes);
+        invalid(await c.api.post(widgets(c), widget("a", spec)), ...causes);
       },
     })),
     {
       name: "defaults are filled in, at every depth that is there",
       async run(c) {
-        const body = await made(c.api.post(contraptions(c), contraption("a", { parts: [{ name: "x" }] })));
+        const body = await made(c.api.post(widgets(c), widget("a", { parts: [{ name: "x" }] })));
         expect(body["spec"]).toEqual({ size: "small", replicas: 1, filled: "full", parts: [{ name: "x", count: 7 }] });
       },
     },
     {
       name: "null is kept where it may be, and gives way to a default elsewhere",
       async run(c) {
-        const body = await made(
-          c.api.post(contraptions(c), contraption("a", { nothing: null, filled: null, replicas: null })),
-        );
+        const body = await made(c.api.post(widgets(c), widget("a", { nothing: null, filled: null, replicas: null })));
         expect(body["spec"]).toEqual({ size: "small", nothing: null, filled: null, replicas: 1 });
       },
     },
     {
       name: "fields outside the schema are pruned, except under x-kubernetes-preserve-unknown-fields",
       async run(c) {
-        const body = await made(c.api.post(contraptions(c), contraption("a", { odd: 1, free: { any: { thing: 1 } } })));
+        const body = await made(c.api.post(widgets(c), widget("a", { odd: 1, free: { any: { thing: 1 } } })));
         expect(body["spec"]).not.toHaveProperty("odd");
         expect(at(body, "spec", "free")).toEqual({ any: { thing: 1 } });
       },
@@ -141,9 +139,9 @@ export const customObjects: CaseGroup = {
     {
       name: "a transition rule is held to the old value",
       async run(c) {
-        await made(c.api.post(contraptions(c), contraption("a", { fixed: "x" })));
+        await made(c.api.post(widgets(c), widget("a", { fixed: "x" })));
         invalid(
-          await c.api.patch(contraptions(c, "a"), "merge", { spec: { fixed: "y" } }),
+          await c.api.patch(widgets(c, "a"), "merge", { spec: { fixed: "y" } }),
           'spec.fixed: Invalid value: "string": fixed never changes',
         );
       },
@@ -151,8 +149,8 @@ export const customObjects: CaseGroup = {
     {
       name: "generation counts changes of the spec, not of status or labels",
       async run(c) {
-        const path = contraptions(c, "a");
-        expect(at(await made(c.api.post(contraptions(c), contraption("a"))), "metadata", "generation")).toBe(1);
+        const path = widgets(c, "a");
+        expect(at(await made(c.api.post(widgets(c), widget("a"))), "metadata", "generation")).toBe(1);
         const labelled = await done(c.api.patch(path, "merge", { metadata: { labels: { a: "b" } } }));
         expect(at(labelled, "metadata", "generation")).toBe(1);
         const status = await done(c.api.patch(`${path}/status`, "merge", { status: { phase: "On" } }));
@@ -162,10 +160,10 @@ export const customObjects: CaseGroup = {
       },
     },
     {
-      name: "status is not taken at create or update, and nothing else at /status",
+      name: "status is not accepted at create or update, and nothing else at /status",
       async run(c) {
-        const path = contraptions(c, "a");
-        const body = await made(c.api.post(contraptions(c), contraption("a", {}, { status: { phase: "On" } })));
+        const path = widgets(c, "a");
+        const body = await made(c.api.post(widgets(c), widget("a", {}, { status: { phase: "On" } })));
         expect(body["status"]).toBeUndefined();
         const plain = await done(c.api.patch(path, "merge", { status: { phase: "On" } }));
         expect(plain["status"]).toBeUndefined();
@@ -183,8 +181,8 @@ export const customObjects: CaseGroup = {
     {
       name: "the scale of a custom object is read and written",
       async run(c) {
-        const path = contraptions(c, "a");
-        await made(c.api.post(contraptions(c), contraption("a")));
+        const path = widgets(c, "a");
+        await made(c.api.post(widgets(c), widget("a")));
         await done(c.api.patch(`${path}/status`, "merge", { status: { replicas: 2, selector: "a=b" } }));
         const scale = await done(c.api.get(`${path}/scale`));
         expect(scale).toMatchObject({
@@ -205,15 +203,15 @@ export const customObjects: CaseGroup = {
     {
       name: "an older version shows the same objects",
       async run(c) {
-        await made(c.api.post(contraptions(c), contraption("a")));
-        const older = await done(c.api.get(c.apis("contract.example.com/v1beta1", "contraptions", "a")));
+        await made(c.api.post(widgets(c), widget("a")));
+        const older = await done(c.api.get(c.apis("contract.example.com/v1beta1", "widgets", "a")));
         expect(older).toMatchObject({ apiVersion: "contract.example.com/v1beta1", spec: { size: "small" } });
       },
     },
     {
-      name: "a definition says that its names are accepted and that it is established",
+      name: "a CRD says that its names are accepted and that it is established",
       async run({ api }) {
-        const { body } = await api.get(`${DEFINITIONS}/contraptions.contract.example.com`);
+        const { body } = await api.get(`${DEFINITIONS}/widgets.contract.example.com`);
         const conditions = at(body, "status", "conditions") as Json[];
         for (const type of ["NamesAccepted", "Established"]) {
           expect(conditions.find((d) => d["type"] === type)?.["status"], type).toBe("True");
@@ -221,16 +219,16 @@ export const customObjects: CaseGroup = {
         expect(body["status"]).toMatchObject({
           storedVersions: ["v1"],
           acceptedNames: {
-            plural: "contraptions",
-            kind: "Contraption",
-            listKind: "ContraptionList",
-            singular: "contraption",
+            plural: "widgets",
+            kind: "Widget",
+            listKind: "WidgetList",
+            singular: "widget",
           },
         });
       },
     },
     {
-      name: "a definition whose name is not plural and group is refused",
+      name: "a CRD whose name is not plural and group is refused",
       async run({ api }) {
         const manifest = definition("odds", "Odd");
         const answer = await api.post(DEFINITIONS, { ...manifest, metadata: { name: "other.contract.example.com" } });
@@ -259,7 +257,7 @@ export const customObjects: CaseGroup = {
       },
     },
     {
-      name: "a definition takes its objects along",
+      name: "a CRD takes its objects along",
       async run(c) {
         const group = `${c.unique("g")}.example.com`;
         await define(c.api, definition("things", "Thing", { group, ...wrap({ type: "string" }) }));

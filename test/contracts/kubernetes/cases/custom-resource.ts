@@ -2,7 +2,7 @@ import type { Context, Json, Raw } from "../interface.ts";
 import { eventually } from "./shorthands.ts";
 
 export const GROUP = "contract.example.com";
-export const CONTRAPTIONS = `${GROUP}/v1`;
+export const WIDGETS = `${GROUP}/v1`;
 
 const SCHEMA = {
   type: "object",
@@ -95,10 +95,10 @@ export function definition(plural: string, kind: string, spec: Json = {}): Json 
 
 export const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/** Creates a definition and waits until its resource is served. */
+/** Creates a CRD and waits until its resource is served. */
 export async function define(api: Raw, manifest: Json & { spec: Json }): Promise<void> {
   const created = await api.post(DEFINITIONS, manifest);
-  if (created.code !== 201) throw new Error(`the definition was refused: ${created.text}`);
+  if (created.code !== 201) throw new Error(`the CRD was refused: ${created.text}`);
   const { group, names, versions } = manifest.spec as {
     group: string;
     names: { plural: string };
@@ -110,8 +110,8 @@ export async function define(api: Raw, manifest: Json & { spec: Json }): Promise
   }
 }
 
-/** The kind that most cases use: it has every feature of a definition that does not need a webhook. */
-export async function prepareContraptions(api: Raw): Promise<void> {
+/** The kind that most cases use: it has every feature of a CRD that does not need a webhook. */
+export async function prepareWidgets(api: Raw): Promise<void> {
   const version = {
     name: "v1",
     served: true,
@@ -138,27 +138,27 @@ export async function prepareContraptions(api: Raw): Promise<void> {
     schema: { openAPIV3Schema: { ...SCHEMA, description: "The older form." } },
   };
   const names = {
-    plural: "contraptions",
-    singular: "contraption",
-    kind: "Contraption",
+    plural: "widgets",
+    singular: "widget",
+    kind: "Widget",
     shortNames: ["ctr"],
     categories: ["all"],
   };
-  await define(api, definition("contraptions", "Contraption", { names, versions: [version, older] }));
+  await define(api, definition("widgets", "Widget", { names, versions: [version, older] }));
 }
 
-export function contraption(name: string, spec: Json = {}, more: Json = {}): Json {
+export function widget(name: string, spec: Json = {}, more: Json = {}): Json {
   const { metadata, ...rest } = more;
   return {
-    apiVersion: CONTRAPTIONS,
-    kind: "Contraption",
+    apiVersion: WIDGETS,
+    kind: "Widget",
     metadata: { name, ...(metadata as Json | undefined) },
     spec: { size: "small", ...spec },
     ...rest,
   };
 }
 
-/** The path of contraptions in a case's namespace. */
-export function contraptions({ apis }: Context, name?: string): string {
-  return apis(CONTRAPTIONS, "contraptions", name);
+/** The path of widgets in a case's namespace. */
+export function widgets({ apis }: Context, name?: string): string {
+  return apis(WIDGETS, "widgets", name);
 }

@@ -21,7 +21,7 @@ export const deleting: CaseGroup = {
   title: "deleting",
   cases: [
     {
-      name: "a deletion is answered with Success and the deleted object",
+      name: "a deletion returns Success and the deleted object",
       async run({ api, core }) {
         const body = await made(api.post(core("configmaps"), configMap("a")));
         const answer = await done(api.delete(core("configmaps", "a")));
@@ -178,7 +178,7 @@ export const deleting: CaseGroup = {
       },
     },
     {
-      name: "deletecollection deletes by selector and is answered with the deleted objects",
+      name: "deletecollection deletes by selector and returns the deleted objects",
       async run({ api, core }) {
         for (const name of ["a", "b"])
           await made(api.post(core("configmaps"), configMap(name, { metadata: { labels: { name } } })));

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { CaseGroup, Json, Raw } from "../interface.ts";
-import { CONTRAPTIONS, GROUP } from "./custom-resource.ts";
+import { WIDGETS, GROUP } from "./custom-resource.ts";
 import { at, eventually, refused } from "./shorthands.ts";
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
@@ -18,7 +18,7 @@ function documents(api: Raw): Promise<Record<string, { serverRelativeURL: string
     const index = JSON.parse((await api.get("/openapi/v3")).text) as {
       paths: Record<string, { serverRelativeURL: string }>;
     };
-    return index.paths[`apis/${CONTRAPTIONS}`] ? index.paths : undefined;
+    return index.paths[`apis/${WIDGETS}`] ? index.paths : undefined;
   }, "the document of the custom kind");
 }
 
@@ -153,18 +153,18 @@ export const discovery: CaseGroup = {
     {
       name: "a custom group lists its resource, status and scale",
       async run({ api }) {
-        const { body } = await api.get(`/apis/${CONTRAPTIONS}`);
-        expect(body["groupVersion"]).toBe(CONTRAPTIONS);
-        expect(resource(body, "contraptions")).toMatchObject({
-          singularName: "contraption",
+        const { body } = await api.get(`/apis/${WIDGETS}`);
+        expect(body["groupVersion"]).toBe(WIDGETS);
+        expect(resource(body, "widgets")).toMatchObject({
+          singularName: "widget",
           namespaced: true,
-          kind: "Contraption",
+          kind: "Widget",
           verbs: ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"],
           shortNames: ["ctr"],
           categories: ["all"],
         });
-        expect(resource(body, "contraptions/status")).toMatchObject({ verbs: ["get", "patch", "update"] });
-        expect(resource(body, "contraptions/scale")).toMatchObject({ group: "autoscaling", kind: "Scale" });
+        expect(resource(body, "widgets/status")).toMatchObject({ verbs: ["get", "patch", "update"] });
+        expect(resource(body, "widgets/scale")).toMatchObject({ group: "autoscaling", kind: "Scale" });
       },
     },
     ...["/api", "/apis"].map((path) => ({
@@ -173,7 +173,7 @@ export const discovery: CaseGroup = {
         const { body, headers } = await api.get(path, { headers: { accept: AGGREGATED } });
         expect(headers["content-type"]).toBe("application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
         expect(body).toMatchObject({ kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2" });
-        const wanted = path === "/api" ? ["v1", "configmaps", "ConfigMap"] : ["v1", "contraptions", "Contraption"];
+        const wanted = path === "/api" ? ["v1", "configmaps", "ConfigMap"] : ["v1", "widgets", "Widget"];
         const group = (body["items"] as Json[]).find((g) =>
           path === "/api" ? true : at(g, "metadata", "name") === GROUP,
         );
@@ -203,14 +203,14 @@ export const discovery: CaseGroup = {
       name: "an unknown resource of a custom group is 404",
       async run({ api }) {
         expect((await api.get(`/apis/${GROUP}/v1/nothings`)).code).toBe(404);
-        expect((await api.get(`/apis/${GROUP}/v9/contraptions`)).code).toBe(404);
+        expect((await api.get(`/apis/${GROUP}/v9/widgets`)).code).toBe(404);
       },
     },
     {
       name: "OpenAPI v3 has a document per group and version, with a hash to cache it by",
       async run({ api }) {
         const paths = await documents(api);
-        for (const path of ["api/v1", "apis/apps/v1", `apis/${CONTRAPTIONS}`]) {
+        for (const path of ["api/v1", "apis/apps/v1", `apis/${WIDGETS}`]) {
           expect(paths[path]?.serverRelativeURL, path).toMatch(new RegExp(`^/openapi/v3/${path}\\?hash=[0-9A-F]+$`));
         }
         const document = await api.get(paths["api/v1"]?.serverRelativeURL ?? "");
@@ -223,10 +223,10 @@ export const discovery: CaseGroup = {
     {
       name: "OpenAPI v3 describes the fields of a custom kind",
       async run({ api }) {
-        const path = (await documents(api))[`apis/${CONTRAPTIONS}`]?.serverRelativeURL ?? "";
+        const path = (await documents(api))[`apis/${WIDGETS}`]?.serverRelativeURL ?? "";
         const { body } = await api.get(path);
         const schemas = Object.values(at(body, "components", "schemas") as Record<string, Json>);
-        const isIt = (s: Json): boolean => at(s, "x-kubernetes-group-version-kind", 0, "kind") === "Contraption";
+        const isIt = (s: Json): boolean => at(s, "x-kubernetes-group-version-kind", 0, "kind") === "Widget";
         const found = schemas.find(isIt);
         expect(at(found, "properties", "spec", "properties", "size")).toEqual({
           type: "string",

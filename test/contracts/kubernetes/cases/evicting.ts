@@ -93,7 +93,7 @@ const cases: ContractCase[] = [
     },
   },
   {
-    name: "a budget that its controller has not looked at since it was changed refuses, and says when to ask again",
+    name: "a budget that its controller has not reconciled since it was changed refuses, and says when to ask again",
     async run(c) {
       await running(c, "a");
       await budget(c, { status: { observedGeneration: 0, disruptionsAllowed: 1 } });
@@ -170,7 +170,7 @@ const cases: ContractCase[] = [
     },
   },
   {
-    name: "a pod that is not ready stays where too few are healthy, unless the policy is AlwaysAllow",
+    name: "a pod that is not ready remains where too few are healthy, unless the policy is AlwaysAllow",
     async run(c) {
       await running(c, "a", {});
       await budget(c, { status: { currentHealthy: 0 } });

@@ -43,7 +43,7 @@ export const health: CaseGroup = {
       })),
     ),
     {
-      name: "readyz looks at what only it looks at",
+      name: "readyz checks what only it checks",
       async run({ api }) {
         for (const check of ["etcd-readiness", "informer-sync", "shutdown"]) {
           expect((await api.get(`/readyz/${check}`)).text).toBe("ok");
@@ -71,7 +71,7 @@ export const health: CaseGroup = {
       },
     },
     {
-      name: "the roots are for everybody, single checks are not",
+      name: "anonymous users may read the roots of health checks, and no single check",
       async run({ as }) {
         const anonymous = await as({ anonymous: true });
         expect((await anonymous.get("/livez?verbose")).code).toBe(200);
@@ -79,7 +79,7 @@ export const health: CaseGroup = {
       },
     },
     {
-      name: "stands in the list of paths",
+      name: "the paths of health checks are in the list of paths",
       async run({ api }) {
         const paths = (await api.get("/")).body["paths"] as string[];
         expect(paths).toEqual(paths.toSorted());

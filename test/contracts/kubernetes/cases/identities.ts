@@ -67,7 +67,7 @@ export const identities: CaseGroup = {
           /^\[invalid bearer token, oidc: required claim tier not present in ID token\]$/,
         ],
         ["with another value of one", { tier: "tin" }, /, oidc: required claim tier value does not match/],
-        ["that a rule about claims refuses", { ...GOLD, banned: true }, /banned users stay out\]$/],
+        ["that a rule about claims refuses", { ...GOLD, banned: true }, /banned users are refused\]$/],
         ["that a rule about users refuses", { ...GOLD, sub: "system:boss" }, /system users are not from here\]$/],
         ["whose roles are no texts", { ...GOLD, roles: [1] }, /, oidc: parse groups claim "roles"/],
       ] as const

@@ -4,7 +4,9 @@ import type { CaseGroup, Context, ContractCase, Json } from "../interface.ts";
 import { eventually, invalid, made, refused } from "./shorthands.ts";
 import { collection } from "./defaults.ts";
 
-/** What is given of an object, the merge patch that follows, and why that is refused; no causes where it is taken. */
+/**
+ * What is given of an object, the merge patch that follows, and why that is refused; no causes where it is accepted.
+ */
 type Row = readonly [kind: string, given: Json, change: Json, ...causes: string[]];
 
 const KINDS: Readonly<Record<string, readonly [apiVersion: string, plural: string, clusterScoped?: true]>> = {

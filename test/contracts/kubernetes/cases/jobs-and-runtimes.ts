@@ -26,9 +26,11 @@ const jobs: ContractCase[] = [
       const uid = /"batch.kubernetes.io\/controller-uid":"([^"]+)"/.exec(String(mixed.body["message"]))?.[1] ?? "";
       const shown = JSON.stringify({ matchLabels: { a: "b", [UID]: uid } });
       invalid(mixed, `spec.selector: Invalid value: ${shown}: \`selector\` not auto-generated`);
-      const stray = await ask({ template: template({}), selector: own });
-      expect(at(stray.body, "details", "causes")).toHaveLength(2);
-      expect(String(stray.body["message"])).toMatch(/not auto-generated.*`selector` does not match template `labels`/);
+      const mismatched = await ask({ template: template({}), selector: own });
+      expect(at(mismatched.body, "details", "causes")).toHaveLength(2);
+      expect(String(mismatched.body["message"])).toMatch(
+        /not auto-generated.*`selector` does not match template `labels`/,
+      );
       await made(ask({ template: template({ a: "b" }), selector: own, manualSelector: true }));
       const empty = await made(ask({ template: template({}), selector: { matchLabels: {} } }));
       expect(at(empty, "spec", "selector")).toEqual({ matchLabels: { [UID]: at(empty, "metadata", "uid") } });

@@ -27,7 +27,7 @@ async function valueOf(api: Raw, name: string, labels: Readonly<Record<string, s
   return found.filter(isIt).reduce((sum, s) => sum + s.value, 0);
 }
 
-/** By how much a series rises, looked at until it rises: samples are taken when an answer has been sent. */
+/** By how much a series rises, read until it rises: samples are recorded when an answer has been sent. */
 async function rise(api: Raw, series: readonly [string, Record<string, string>], work: () => Promise<unknown>) {
   const before = await valueOf(api, ...series);
   await work();

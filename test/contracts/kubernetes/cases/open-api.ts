@@ -29,7 +29,7 @@ export const openApi: CaseGroup = {
         const { code, text, headers } = await api.get("/openapi/v2", { headers: { accept: PROTOBUF } });
         expect(code).toBe(200);
         expect(headers["content-type"]).toBe(PROTOBUF.replace("@", "."));
-        // The first member is the version of the specification; names stand in it as they are.
+        // The first member is the version of the specification; names are in it as they are.
         expect(text.slice(0, 5)).toBe("\n\u00032.0");
         expect(text).toContain("io.k8s.api.apps.v1.Deployment");
       },

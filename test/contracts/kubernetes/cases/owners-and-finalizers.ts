@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Answer, CaseGroup, Json } from "../interface.ts";
-import { contraption, contraptions } from "./custom-resource.ts";
+import { widget, widgets } from "./custom-resource.ts";
 import { at, configMap, done, invalid, items, made, refused } from "./shorthands.ts";
 
 const OWNER = { apiVersion: "example.com/v1", kind: "Nothing", name: "o", uid: "1", controller: true };
@@ -132,11 +132,9 @@ export const ownersAndFinalizers: CaseGroup = {
     {
       name: "the managedFields entry of a scale update has no time",
       async run(c) {
-        await made(c.api.post(contraptions(c), contraption("a", { replicas: 1 })));
-        await done(
-          c.api.patch(`${contraptions(c, "a")}/scale?fieldManager=scaler`, "merge", { spec: { replicas: 2 } }),
-        );
-        const body = await done(c.api.get(contraptions(c, "a")));
+        await made(c.api.post(widgets(c), widget("a", { replicas: 1 })));
+        await done(c.api.patch(`${widgets(c, "a")}/scale?fieldManager=scaler`, "merge", { spec: { replicas: 2 } }));
+        const body = await done(c.api.get(widgets(c, "a")));
         const scaler = (at(body, "metadata", "managedFields") as Json[]).find((m) => m["manager"] === "scaler");
         expect(scaler).toMatchObject({ subresource: "scale", operation: "Update" });
         expect(scaler).not.toHaveProperty("time");
@@ -193,11 +191,11 @@ export const ownersAndFinalizers: CaseGroup = {
           spec: { ...spec, ports: [{ name: "a", ...spec.ports[0] }, spec.ports[1]] },
         };
         await made(api.post(core("services"), service));
-        const patch = [{ op: "move", from: "/spec/ports/0", path: "/metadata/stray" }];
+        const patch = [{ op: "move", from: "/spec/ports/0", path: "/metadata/unknown" }];
         const answer = await api.patch(core("services", "a"), "json", patch);
         expect({ code: answer.code, warnings: warnings(answer) }).toEqual({
           code: 200,
-          warnings: '299 - "unknown field \\"metadata.stray\\""',
+          warnings: '299 - "unknown field \\"metadata.unknown\\""',
         });
       },
     },

@@ -223,7 +223,7 @@ const TOLERATED = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachab
 
 const tolerations: ContractCase[] = [
   {
-    name: "a pod stays a while on a node that went away",
+    name: "a pod remains for a time on a node that went away",
     async run(c) {
       await account(c);
       expect(at(await made(c.api.post(c.core("pods"), pod())), "spec", "tolerations")).toEqual(TOLERATED);

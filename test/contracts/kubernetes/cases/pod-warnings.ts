@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Answer, CaseGroup, ContractCase, Json } from "../interface.ts";
 
-/** The spec of a pod of which this is odd, and what is warned of: "P" stands for the path of the spec. */
+/** The spec of a pod of which this is odd, and what is warned of: "P" represents the path of the spec. */
 interface Oddity {
   readonly name: string;
   readonly spec?: Json;

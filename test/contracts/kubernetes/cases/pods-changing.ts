@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { CaseGroup, Context, ContractCase, Json } from "../interface.ts";
 import { at, done, invalid, made } from "./shorthands.ts";
 
-const DEBUGGER = { name: "look", image: "tools", targetContainerName: "c" };
+const DEBUGGER = { name: "debugger", image: "tools", targetContainerName: "c" };
 
 async function pod(c: Context, spec: Json = {}): Promise<void> {
   await c.api.post(c.core("serviceaccounts"), {
@@ -18,7 +18,7 @@ const sized = (cpu: string): Json => ({ requests: { cpu }, limits: { cpu: "2" } 
 
 const cases: ContractCase[] = [
   {
-    name: "a container is added to look into a pod, and stays as it is",
+    name: "a container is added to debug a pod, and remains as it is",
     async run(c) {
       await pod(c);
       const path = `${c.core("pods", "p")}/ephemeralcontainers`;
@@ -27,7 +27,7 @@ const cases: ContractCase[] = [
       expect(at(await done(c.api.get(path)), "kind")).toBe("Pod");
       invalid(
         await c.api.patch(path, "merge", { spec: { ephemeralContainers: [] } }),
-        'spec.ephemeralContainers: Forbidden: existing ephemeral containers "look" may not be removed\n',
+        'spec.ephemeralContainers: Forbidden: existing ephemeral containers "debugger" may not be removed\n',
       );
     },
   },

@@ -105,7 +105,7 @@ const rest: ContractCase[] = [
               {
                 expression:
                   "request.operation == 'DELETE' ? !has(oldObject.data.keep) : object.data.a == oldObject.data.a",
-                message: "a stays",
+                message: "a remains",
               },
             ],
           },
@@ -114,12 +114,17 @@ const rest: ContractCase[] = [
           const { api, core } = context;
           await made(api.post(core("configmaps"), configMap("a", { data: { a: "1", keep: "yes" } })));
           await done(api.patch(core("configmaps", "a"), "merge", { data: { b: "1" } }));
-          refused(await api.patch(core("configmaps", "a"), "merge", { data: { a: "2" } }), 422, "Invalid", /a stays$/);
+          refused(
+            await api.patch(core("configmaps", "a"), "merge", { data: { a: "2" } }),
+            422,
+            "Invalid",
+            /a remains$/,
+          );
           refused(
             await api.delete(core("configmaps", "a")),
             422,
             "Invalid",
-            /^configmaps "a" is forbidden: .*a stays$/,
+            /^configmaps "a" is forbidden: .*a remains$/,
           );
           await done(api.patch(core("configmaps", "a"), "merge", { data: { keep: null } }));
           await done(api.delete(core("configmaps", "a")));

@@ -58,7 +58,7 @@ export const programs: CaseGroup = {
         const one = { a: "1", b: ["x"] };
         const good = () => make("good", [one, { a: "1", b: ["y"] }]);
         await eventually(async () => (await good()).code === 201, "the kind in use");
-        // A route that has answered may be gone once more for a moment.
+        // A route that has responded may be gone once more for a moment.
         const answer = await eventually(async () => {
           const posted = await make("bad", [one, one]);
           return posted.code === 404 ? undefined : posted;

@@ -32,7 +32,7 @@ const FIELDS: Json = {
   inner: embedded,
 };
 
-/** A field, a value, and what it is refused with; nothing where it is taken. */
+/** A field, a value, and what it is refused with; nothing where it is accepted. */
 const VALUES: readonly (readonly [keyof typeof FIELDS, unknown, ...string[]])[] = [
   ["narrow", 5_000_000_000],
   ["when", 5, 'spec.when: Invalid value: "int64": spec.when in body must be of type date-time: "int64"'],

@@ -198,13 +198,13 @@ const cases: ContractCase[] = [
     except: { server: "kube-apiserver", reason: "that is kube-controller-manager's" },
     async run(c) {
       const path = c.core("resourcequotas");
-      const hard = { "count/secrets": "1", "count/contraptions.contract.example.com": "3" };
+      const hard = { "count/secrets": "1", "count/widgets.contract.example.com": "3" };
       await made(
         c.api.post(path, { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "q" }, spec: { hard } }),
       );
       const used = (secrets: string): Json => ({
         "count/secrets": secrets,
-        "count/contraptions.contract.example.com": "0",
+        "count/widgets.contract.example.com": "0",
       });
       const reached = (secrets: string): Promise<true> =>
         eventually(

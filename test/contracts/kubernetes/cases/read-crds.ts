@@ -8,7 +8,7 @@ const SPEC = "spec.validation.openAPIV3Schema.properties[spec]";
 const rules = (...given: string[]): Json => ({ "x-kubernetes-validations": given.map((rule) => ({ rule })) });
 
 /**
- * A schema of the spec, and the causes that its definition is refused with, each up to where it is shown in the
+ * A schema of the spec, and the causes that its CRD is refused with, each up to where it is shown in the
  * expression.
  */
 const SCHEMAS: readonly (readonly [string, Json, ...string[]])[] = [
@@ -28,7 +28,7 @@ const SCHEMAS: readonly (readonly [string, Json, ...string[]])[] = [
   ],
 ];
 
-/** A change of a good definition's spec, and what it is refused with. */
+/** A change of a good CRD's spec, and what it is refused with. */
 const CHANGES: readonly (readonly [string, (spec: Json) => void, ...string[]])[] = [
   [
     "unknown fields kept, with defaults",

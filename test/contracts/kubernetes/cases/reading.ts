@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { CaseGroup, Context, Json } from "../interface.ts";
-import { contraption, contraptions } from "./custom-resource.ts";
+import { widget, widgets } from "./custom-resource.ts";
 import { at, items, made, names, refused } from "./shorthands.ts";
 
 /** ConfigMaps would not do: a namespace may have one from the start, with the cluster's root certificate. */
@@ -29,14 +29,14 @@ export const reading: CaseGroup = {
         expect(body).toMatchObject({ kind: "SecretList", apiVersion: "v1" });
         expect(revision(body)).toMatch(/^\d+$/);
         expect(items({ body } as never)[0]).not.toHaveProperty("kind");
-        await made(c.api.post(contraptions(c), contraption("a")));
-        const custom = await c.api.get(contraptions(c));
-        expect(custom.body["kind"]).toBe("ContraptionList");
-        expect(items(custom)[0]).toMatchObject({ kind: "Contraption" });
+        await made(c.api.post(widgets(c), widget("a")));
+        const custom = await c.api.get(widgets(c));
+        expect(custom.body["kind"]).toBe("WidgetList");
+        expect(items(custom)[0]).toMatchObject({ kind: "Widget" });
       },
     },
     {
-      name: "pages hold limit items, say how many remain, and stand at one revision",
+      name: "pages hold limit items, say how many remain, and are of one revision",
       async run(c) {
         await fill(c, 5);
         const first = await c.api.get(`${c.core("secrets")}?limit=2`);
@@ -76,7 +76,7 @@ export const reading: CaseGroup = {
       },
     },
     {
-      name: "a list of resourceVersion 0, and one not older than a revision, are answered with what is",
+      name: "a list of resourceVersion 0, and one not older than a revision, return the current objects",
       async run(c) {
         await fill(c, 1);
         const now = revision((await c.api.get(c.core("secrets"))).body);
@@ -138,11 +138,11 @@ export const reading: CaseGroup = {
     {
       name: "selectable fields of a custom kind select",
       async run(c) {
-        await made(c.api.post(contraptions(c), contraption("a")));
-        await made(c.api.post(contraptions(c), contraption("b", { size: "big" })));
-        expect(names(await c.api.get(`${contraptions(c)}?fieldSelector=spec.size%3Dbig`))).toEqual(["b"]);
+        await made(c.api.post(widgets(c), widget("a")));
+        await made(c.api.post(widgets(c), widget("b", { size: "big" })));
+        expect(names(await c.api.get(`${widgets(c)}?fieldSelector=spec.size%3Dbig`))).toEqual(["b"]);
         refused(
-          await c.api.get(`${contraptions(c)}?fieldSelector=spec.replicas%3D1`),
+          await c.api.get(`${widgets(c)}?fieldSelector=spec.replicas%3D1`),
           400,
           "BadRequest",
           "field label not supported: spec.replicas",
@@ -179,7 +179,7 @@ export const reading: CaseGroup = {
       },
     },
     {
-      name: "YAML comes to who asks for it, and is taken",
+      name: "YAML is returned on request, and is accepted",
       async run(c) {
         const text = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: 'y'\ndata:\n  a: 'yes'\n";
         const sent = await c.api.post(c.core("configmaps"), text, { headers: { "content-type": "application/yaml" } });
@@ -190,13 +190,13 @@ export const reading: CaseGroup = {
       },
     },
     {
-      name: "a Table of a custom kind has the definition's columns, brackets and filters read",
+      name: "a Table of a custom kind has the CRD's columns, brackets and filters read",
       async run(c) {
         const metadata = { labels: { "example.com/team": "blue" } };
-        await made(c.api.post(contraptions(c), contraption("a", { steps: ["x", "y"] }, { metadata })));
+        await made(c.api.post(widgets(c), widget("a", { steps: ["x", "y"] }, { metadata })));
         const status = { status: { conditions: [{ type: "Ready", status: "True" }] } };
-        await c.api.patch(`${contraptions(c, "a")}/status`, "merge", status);
-        const { body } = await c.api.get(contraptions(c), { headers: { accept: TABLE } });
+        await c.api.patch(`${widgets(c, "a")}/status`, "merge", status);
+        const { body } = await c.api.get(widgets(c), { headers: { accept: TABLE } });
         expect(body).toMatchObject({ kind: "Table", apiVersion: "meta.k8s.io/v1" });
         const columns = body["columnDefinitions"] as Json[];
         expect(columns.map((d) => [d["name"], d["type"], d["priority"]])).toEqual([
@@ -218,8 +218,8 @@ export const reading: CaseGroup = {
     {
       name: "cells of what is not there are null",
       async run(c) {
-        await made(c.api.post(contraptions(c), contraption("a")));
-        const { body } = await c.api.get(contraptions(c), { headers: { accept: TABLE } });
+        await made(c.api.post(widgets(c), widget("a")));
+        const { body } = await c.api.get(widgets(c), { headers: { accept: TABLE } });
         expect((at(body, "rows", 0, "cells") as unknown[]).slice(3, 7)).toEqual([null, null, null, null]);
       },
     },

@@ -1,9 +1,9 @@
 import { expect } from "vitest";
 import type { Answer, CaseGroup, Context, ContractCase, Json } from "../interface.ts";
-import { contraption, contraptions } from "./custom-resource.ts";
+import { widget, widgets } from "./custom-resource.ts";
 import { at, configMap, made, refused } from "./shorthands.ts";
 
-/** One request that no server takes, and what it is answered with. */
+/** One request that no server accepts, and its response. */
 interface Refusal {
   readonly name: string;
   readonly ask: (context: Context) => Promise<Answer>;
@@ -46,10 +46,10 @@ const REFUSALS: readonly Refusal[] = [
   },
   {
     name: "put of nothing custom",
-    ask: (c) => c.api.put(contraptions(c, "none"), contraption("none", {}, { metadata: { resourceVersion: "1" } })),
+    ask: (c) => c.api.put(widgets(c, "none"), widget("none", {}, { metadata: { resourceVersion: "1" } })),
     code: 404,
     reason: "NotFound",
-    message: 'contraptions.contract.example.com "none" not found',
+    message: 'widgets.contract.example.com "none" not found',
   },
   {
     name: "create in a namespace that is not there",
@@ -61,7 +61,7 @@ const REFUSALS: readonly Refusal[] = [
   },
   {
     name: "a custom object in a namespace that is not there",
-    ask: ({ api }) => api.post("/apis/contract.example.com/v1/namespaces/nowhere/contraptions", contraption("a")),
+    ask: ({ api }) => api.post("/apis/contract.example.com/v1/namespaces/nowhere/widgets", widget("a")),
     code: 404,
     reason: "NotFound",
     message: 'namespaces "nowhere" not found',
@@ -96,10 +96,10 @@ const REFUSALS: readonly Refusal[] = [
   },
   {
     name: "a custom body in another kind",
-    ask: (c) => c.api.post(contraptions(c), { ...contraption("a"), kind: "Other" }),
+    ask: (c) => c.api.post(widgets(c), { ...widget("a"), kind: "Other" }),
     code: 422,
     reason: "Invalid",
-    message: 'Other.contract.example.com "a" is invalid: kind: Invalid value: "Other": must be Contraption',
+    message: 'Other.contract.example.com "a" is invalid: kind: Invalid value: "Other": must be Widget',
   },
   {
     name: "a body for another namespace",
@@ -153,8 +153,8 @@ const REFUSALS: readonly Refusal[] = [
   {
     name: "a strategic merge patch of a custom object",
     async ask(c) {
-      await made(c.api.post(contraptions(c), contraption("a")));
-      return c.api.patch(contraptions(c, "a"), "strategic", {});
+      await made(c.api.post(widgets(c), widget("a")));
+      return c.api.patch(widgets(c, "a"), "strategic", {});
     },
     code: 415,
     reason: "UnsupportedMediaType",

@@ -110,7 +110,7 @@ export const restrictions: CaseGroup = {
       },
     })),
     {
-      name: "a kubelet gives its Node labels that are meant to be its own, and others' labels stay",
+      name: "a kubelet gives its Node labels that are meant to be its own, and others' labels remain",
       async run(c) {
         const { node, kubelet } = await kubeletOf(c);
         const labels = {

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Answer, CaseGroup, Context, Json } from "../interface.ts";
-import { contraption, contraptions, define, definition } from "./custom-resource.ts";
+import { widget, widgets, define, definition } from "./custom-resource.ts";
 import { apply, at, done, made, refused } from "./shorthands.ts";
 
 const OTHER = "0b5c0f0e-0000-4000-8000-000000000000";
@@ -117,17 +117,18 @@ export const scaleSubresource: CaseGroup = {
       name: "unknown fields of a Scale are a warning, or an error with fieldValidation=Strict",
       async run(c) {
         const { scale: path } = await deployed(c);
-        const warned = await c.api.put(path, { ...scale({ replicas: 2, odd: 1 }), stray: 1 });
+        const warned = await c.api.put(path, { ...scale({ replicas: 2, odd: 1 }), unknown: 1 });
         expect([warned.headers["warning"]].flat().join(", ")).toMatch(
-          /unknown field \\"spec\.odd\\".*field \\"stray\\"/,
+          /unknown field \\"spec\.odd\\".*field \\"unknown\\"/,
         );
-        const strict = await c.api.put(`${path}?fieldValidation=Strict`, { ...scale({ replicas: 2 }), stray: 1 });
-        const why = 'Scale in version "v1" cannot be handled as a Scale: strict decoding error: unknown field "stray"';
+        const strict = await c.api.put(`${path}?fieldValidation=Strict`, { ...scale({ replicas: 2 }), unknown: 1 });
+        const why =
+          'Scale in version "v1" cannot be handled as a Scale: strict decoding error: unknown field "unknown"';
         refused(strict, 400, "BadRequest", why);
-        const patched = await c.api.patch(`${path}?fieldValidation=Strict`, "merge", { stray: 1 });
+        const patched = await c.api.patch(`${path}?fieldValidation=Strict`, "merge", { unknown: 1 });
         expect(firstCause(patched)).toEqual({
           field: "patch",
-          message: 'strict decoding error: unknown field "stray"',
+          message: 'strict decoding error: unknown field "unknown"',
         });
       },
     },
@@ -163,14 +164,14 @@ export const scaleSubresource: CaseGroup = {
     {
       name: "the replicas of a custom object's Scale are validated as a field of the custom object",
       async run(c) {
-        await made(c.api.post(contraptions(c), contraption("a", { replicas: 1 })));
-        const path = `${contraptions(c, "a")}/scale`;
+        await made(c.api.post(widgets(c), widget("a", { replicas: 1 })));
+        const path = `${widgets(c, "a")}/scale`;
         const answers = [
           await c.api.patch(path, "merge", { spec: { replicas: -1 } }),
           await c.api.put(path, scale({ replicas: -1 })),
         ];
         for (const answer of answers) {
-          expect(at(answer.body, "details", "kind")).toBe("Contraption");
+          expect(at(answer.body, "details", "kind")).toBe("Widget");
           const causes = at(answer.body, "details", "causes") as Json[];
           expect(causes.map((cause) => `${String(cause["field"])}: ${String(cause["message"])}`)).toContain(
             ".spec.replicas: Invalid value: -1: should be a non-negative integer",
@@ -233,8 +234,8 @@ export const scaleSubresource: CaseGroup = {
     {
       name: "applying the Scale of a custom object is an error",
       async run(c) {
-        await made(c.api.post(contraptions(c), contraption("a", { replicas: 1 })));
-        const answer = await apply(c.api, `${contraptions(c, "a")}/scale`, scale({ replicas: 2 }), "one", true);
+        await made(c.api.post(widgets(c), widget("a", { replicas: 1 })));
+        const answer = await apply(c.api, `${widgets(c, "a")}/scale`, scale({ replicas: 2 }), "one", true);
         expect(answer.code).toBe(500);
         expect(answer.body["message"]).toMatch(/request to convert CR to an invalid group\/version: autoscaling\/v1$/);
       },

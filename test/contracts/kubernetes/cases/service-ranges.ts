@@ -181,7 +181,7 @@ export const serviceRanges: CaseGroup = {
       },
     },
     {
-      name: "an address that an object stands for is taken",
+      name: "an address that an object represents is in use",
       async run({ api, core }) {
         await made(api.post(ADDRESSES, address("10.96.55.55", parent("default", "another-service"))));
         invalid(
@@ -194,7 +194,7 @@ export const serviceRanges: CaseGroup = {
     },
     {
       name: "a deleted IPAddress of a Service is recreated, and an Event is emitted",
-      except: { server: "kube-apiserver", reason: "it looks for such only every three minutes" },
+      except: { server: "kube-apiserver", reason: "it checks for such only every three minutes" },
       async run({ api, core, namespace }) {
         const body = await made(api.post(core("services"), service("a")));
         const ip = String(at(body, "spec", "clusterIP"));
@@ -249,7 +249,7 @@ export const serviceRanges: CaseGroup = {
       },
     },
     {
-      name: "addresses are named by themselves and stand for something",
+      name: "addresses are named by themselves and represent something",
       async run({ api }) {
         invalid(
           await api.post(ADDRESSES, address("nope", {})),

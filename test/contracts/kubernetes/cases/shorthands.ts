@@ -8,7 +8,7 @@ export function configMap(name: string, more: Json = {}): Json {
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, ...(metadata as Json | undefined) }, ...rest };
 }
 
-/** What stands at a path of field names and list indexes. */
+/** What is at a path of field names and list indexes. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   let here = value;
   for (const step of path) here = (here as Record<string | number, unknown> | null | undefined)?.[step];
@@ -67,7 +67,7 @@ export async function done(answer: Promise<Answer>): Promise<Json> {
   return body;
 }
 
-/** Looks again until `probe` gives something ("false" and "undefined" are nothing yet), for at most five seconds. */
+/** Repeats until `probe` gives something ("false" and "undefined" are nothing yet), for at most five seconds. */
 export async function eventually<T>(probe: () => Promise<T | false | undefined>, what = "it"): Promise<T> {
   const end = Date.now() + 5000;
   for (;;) {

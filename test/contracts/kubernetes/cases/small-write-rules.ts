@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { CaseGroup, Json } from "../interface.ts";
-import { contraption, contraptions } from "./custom-resource.ts";
+import { widget, widgets } from "./custom-resource.ts";
 import { apply, at, configMap, done, invalid, items, made, refused } from "./shorthands.ts";
 
 /** What random operations on both servers (differential/) found to differ, each once. */
@@ -20,7 +20,7 @@ export const smallWriteRules: CaseGroup = {
     {
       name: "a duplicate value of a set is rejected with the value",
       async run(c) {
-        const answer = await apply(c.api, contraptions(c, "a"), contraption("a", { tags: ["x", "x"] }), "one");
+        const answer = await apply(c.api, widgets(c, "a"), widget("a", { tags: ["x", "x"] }), "one");
         expect(answer.body["message"]).toMatch(/: \.spec\.tags: duplicate entries for key \[="x"\]$/);
       },
     },
@@ -46,8 +46,8 @@ export const smallWriteRules: CaseGroup = {
     {
       name: "empty labels and annotations of a created object are dropped",
       async run(c) {
-        const object = contraption("a", {}, { metadata: { labels: {}, annotations: {} } });
-        const body = await made(c.api.post(contraptions(c), object));
+        const object = widget("a", {}, { metadata: { labels: {}, annotations: {} } });
+        const body = await made(c.api.post(widgets(c), object));
         expect(body["metadata"]).not.toHaveProperty("labels");
         expect(body["metadata"]).not.toHaveProperty("annotations");
       },

@@ -18,16 +18,16 @@ import {
   type ResourceType,
 } from "@causeway/kubernetes";
 import type { CaseGroup } from "../interface.ts";
-import { contraption, GROUP } from "./custom-resource.ts";
+import { widget, GROUP } from "./custom-resource.ts";
 import { eventually } from "./shorthands.ts";
 
-type Contraption = Resource<{ size: string; replicas?: number }, { phase?: string; conditions?: Partial<Condition>[] }>;
+type Widget = Resource<{ size: string; replicas?: number }, { phase?: string; conditions?: Partial<Condition>[] }>;
 
-const Contraptions: ResourceType<Contraption> = {
+const Widgets: ResourceType<Widget> = {
   group: GROUP,
   version: "v1",
-  plural: "contraptions",
-  kind: "Contraption",
+  plural: "widgets",
+  kind: "Widget",
   namespaced: true,
 };
 
@@ -114,17 +114,17 @@ export const toolkit: CaseGroup = {
       name: "publishStatus applies the status and removes fields that it no longer publishes",
       async run({ client, namespace }) {
         const kube = await client();
-        const made = await kube.create(Contraptions, {
-          ...(contraption("a") as unknown as Contraption),
+        const made = await kube.create(Widgets, {
+          ...(widget("a") as unknown as Widget),
           metadata: { name: "a", namespace },
         });
         const ready = { type: "Ready", status: "True", reason: "Done" };
-        const first = await publishStatus(kube, Contraptions, made, {
+        const first = await publishStatus(kube, Widgets, made, {
           status: { phase: "On", conditions: [ready] },
           fieldManager: "publisher",
         });
         expect(first.status).toEqual({ phase: "On", conditions: [ready] });
-        const second = await publishStatus(kube, Contraptions, first, {
+        const second = await publishStatus(kube, Widgets, first, {
           status: { phase: "Off" },
           fieldManager: "publisher",
         });

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Answer, CaseGroup, Context, Json } from "../interface.ts";
-import { contraption, contraptions, define, definition } from "./custom-resource.ts";
+import { widget, widgets, define, definition } from "./custom-resource.ts";
 import { apply, at, causesOf, configMap, done, gone, invalid, items, made, refused } from "./shorthands.ts";
 
 const OTHER = "0b5c0f0e-0000-4000-8000-000000000000";
@@ -119,15 +119,15 @@ export const uidsAndLastFinalizers: CaseGroup = {
     {
       name: "an apply that removes the last finalizer of a custom object returns empty labels, annotations and ownerReferences",
       async run(c) {
-        const path = contraptions(c, "a");
-        const one = (metadata: Json): Promise<Answer> => apply(c.api, path, contraption("a", {}, { metadata }), "one");
+        const path = widgets(c, "a");
+        const one = (metadata: Json): Promise<Answer> => apply(c.api, path, widget("a", {}, { metadata }), "one");
         const empty = { labels: {}, annotations: {} };
         await made(one(HELD));
         await done(c.api.delete(path));
         const bare = await done(one({ ...empty, ownerReferences: [] }));
         expect(bare["metadata"]).toMatchObject({ ...empty, ownerReferences: [] });
         await made(one({ ...HELD, labels: { a: "b" }, annotations: { a: "b" } }));
-        await done(apply(c.api, path, contraption("a", {}, { metadata: empty }), "two"));
+        await done(apply(c.api, path, widget("a", {}, { metadata: empty }), "two"));
         await done(c.api.delete(path));
         const { metadata } = await done(one({}));
         expect(metadata).toMatchObject({ labels: null, annotations: null });
@@ -212,10 +212,10 @@ export const uidsAndLastFinalizers: CaseGroup = {
           spec: { free },
         });
         await made(apply(c.api, path, given({ list: [1] }), "one"));
-        const emptied = await done(apply(c.api, path, given({}), "one"));
-        expect(emptied["spec"]).toEqual({});
+        const cleared = await done(apply(c.api, path, given({}), "one"));
+        expect(cleared["spec"]).toEqual({});
         const next = await done(c.api.patch(path, "merge", {}));
-        expect(at(next, "metadata", "resourceVersion")).not.toBe(at(emptied, "metadata", "resourceVersion"));
+        expect(at(next, "metadata", "resourceVersion")).not.toBe(at(cleared, "metadata", "resourceVersion"));
         const last = await done(c.api.patch(path, "merge", {}));
         expect(at(last, "metadata", "resourceVersion")).toBe(at(next, "metadata", "resourceVersion"));
       },

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { CaseGroup, Json } from "../interface.ts";
-import { contraption, contraptions } from "./custom-resource.ts";
+import { widget, widgets } from "./custom-resource.ts";
 import { at, configMap, made } from "./shorthands.ts";
 
 const types = (events: readonly Json[]): unknown[] => events.map((e) => e["type"]);
@@ -79,15 +79,15 @@ export const watching: CaseGroup = {
     {
       name: "initial events end with a marked bookmark",
       async run(c) {
-        await made(c.api.post(contraptions(c), contraption("a")));
+        await made(c.api.post(widgets(c), widget("a")));
         const query = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
-        const watch = await c.api.watch(`${contraptions(c)}?${query}`);
+        const watch = await c.api.watch(`${widgets(c)}?${query}`);
         const [added, mark] = await watch.take(2);
         watch.close();
         expect(added).toMatchObject({ type: "ADDED", object: { metadata: { name: "a" } } });
         expect(mark).toMatchObject({
           type: "BOOKMARK",
-          object: { kind: "Contraption", metadata: { annotations: { "k8s.io/initial-events-end": "true" } } },
+          object: { kind: "Widget", metadata: { annotations: { "k8s.io/initial-events-end": "true" } } },
         });
       },
     },

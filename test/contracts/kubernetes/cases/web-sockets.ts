@@ -94,7 +94,7 @@ export const webSockets: CaseGroup = {
       },
     },
     {
-      name: "a WebSocket watch begins with what is, and marks the end of that when asked to",
+      name: "a WebSocket watch begins with what is, and marks the end of that when requested",
       async run({ api, core }) {
         const metadata = { labels: { own: "" } };
         for (const name of ["a", "b"]) await made(api.post(core("configmaps"), configMap(name, { metadata })));
@@ -212,7 +212,7 @@ export const webSockets: CaseGroup = {
       },
     },
     {
-      name: "a WebSocket watch that is refused is answered as any other request",
+      name: "a refused WebSocket watch gets the response of any other request",
       async run({ api, as, core }) {
         const stranger = await as({ user: "stranger" });
         refused(await stranger.upgrade(`${core("configmaps")}?watch=true`), 403, "Forbidden", /cannot watch resource/);
@@ -222,7 +222,7 @@ export const webSockets: CaseGroup = {
       },
     },
     {
-      name: "a request for a WebSocket that is no watch is answered as any other",
+      name: "a request for a WebSocket that is no watch gets the response of any other",
       async run({ api, core }) {
         await made(api.post(core("configmaps"), configMap("a")));
         const one = await api.upgrade(core("configmaps", "a"));

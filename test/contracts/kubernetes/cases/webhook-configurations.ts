@@ -5,7 +5,7 @@ import { configuration, CONFIGURATIONS, hook, MAPS, pluralOf, type Side } from "
 
 const SIDES: readonly Side[] = ["mutating", "validating"];
 
-/** Configurations that are not taken. */
+/** Configurations that are not accepted. */
 const MALFORMED: readonly [string, Json, ...string[]][] = [
   [
     "a name of two segments",

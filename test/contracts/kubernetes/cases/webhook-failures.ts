@@ -183,7 +183,7 @@ function failures(): ContractCase[] {
         }),
     },
     {
-      name: "a webhook of a Service that stands for a name elsewhere is asked there, by its own name",
+      name: "a webhook of a Service with an external name is called there, by its own name",
       async run(context) {
         const { api, core, namespace } = context;
         let port = 0;

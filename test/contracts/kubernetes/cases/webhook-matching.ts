@@ -42,7 +42,7 @@ function matching(): ContractCase[] {
         ),
     },
     {
-      name: "an objectSelector looks at the new and the old object",
+      name: "an objectSelector matches the new or the old object",
       run: (context) =>
         withWebhooks(
           context,
@@ -63,7 +63,7 @@ function matching(): ContractCase[] {
         ),
     },
     {
-      name: "a namespaceSelector looks at the namespace",
+      name: "a namespaceSelector matches the namespace",
       run: (context) =>
         withWebhooks(
           context,
@@ -143,7 +143,7 @@ function matching(): ContractCase[] {
         ),
     },
     {
-      name: "an equivalent version is asked about in the version of the rule, unless the match is to be exact",
+      name: "a webhook is called for an equivalent version in the version of the rule, unless the match is to be exact",
       run: (context) =>
         withWebhooks(
           context,
@@ -175,7 +175,7 @@ function matching(): ContractCase[] {
         ),
     },
     {
-      name: "webhooks are not asked about webhook configurations",
+      name: "webhooks are not called for webhook configurations",
       run: (context) =>
         withWebhooks(
           context,
@@ -206,9 +206,9 @@ function matching(): ContractCase[] {
         ),
     },
     {
-      name: "webhooks are asked about namespaces, which are in themselves",
+      name: "webhooks are called for namespaces, which are in themselves",
       run: (context) => {
-        const name = context.unique("asked");
+        const name = context.unique("called");
         return withWebhooks(
           context,
           {

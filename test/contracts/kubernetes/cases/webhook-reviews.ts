@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { ContractCase } from "../interface.ts";
-import { contraption, contraptions } from "./custom-resource.ts";
+import { widget, widgets } from "./custom-resource.ts";
 import { at, configMap, done, made, refused } from "./shorthands.ts";
 import { allow, denying, withWebhooks, type Side } from "./webhook-words.ts";
 
@@ -131,7 +131,7 @@ export function reviews(side: Side): ContractCase[] {
       run: (context) =>
         withWebhooks(
           context,
-          { side, answer: (r) => (r["operation"] === "DELETE" ? denying({ message: "stay" }) : allow) },
+          { side, answer: (r) => (r["operation"] === "DELETE" ? denying({ message: "remain" }) : allow) },
           async () => {
             const { api, core } = context;
             await made(api.post(core("configmaps"), configMap("a")));
@@ -139,7 +139,7 @@ export function reviews(side: Side): ContractCase[] {
               await api.delete(core("configmaps", "a")),
               400,
               undefined as unknown as string,
-              'admission webhook "hook-0.example.com" denied the request: stay',
+              'admission webhook "hook-0.example.com" denied the request: remain',
             );
             expect((await api.get(core("configmaps", "a"))).code).toBe(200);
           },
@@ -167,7 +167,7 @@ export function reviews(side: Side): ContractCase[] {
         ),
     },
     {
-      name: `a ${side} webhook is asked about status and scale by their own resources`,
+      name: `a ${side} webhook is called for status and scale by their own resources`,
       run: (context) =>
         withWebhooks(
           context,
@@ -180,7 +180,7 @@ export function reviews(side: Side): ContractCase[] {
                   {
                     apiGroups: ["contract.example.com"],
                     apiVersions: ["v1"],
-                    resources: ["contraptions/status", "contraptions/scale"],
+                    resources: ["widgets/status", "widgets/scale"],
                     operations: ["*"],
                   },
                 ],
@@ -189,18 +189,13 @@ export function reviews(side: Side): ContractCase[] {
           },
           async ({ asked }) => {
             const { api } = context;
-            await made(api.post(contraptions(context), contraption("a", { replicas: 1 })));
-            await done(api.patch(`${contraptions(context, "a")}/status`, "merge", { status: { phase: "On" } }));
-            await done(api.patch(`${contraptions(context, "a")}/scale`, "merge", { spec: { replicas: 3 } }));
+            await made(api.post(widgets(context), widget("a", { replicas: 1 })));
+            await done(api.patch(`${widgets(context, "a")}/status`, "merge", { status: { phase: "On" } }));
+            await done(api.patch(`${widgets(context, "a")}/scale`, "merge", { spec: { replicas: 3 } }));
             expect(
               asked().map((r) => [r["subResource"], r["requestSubResource"], at(r, "kind"), at(r, "object", "kind")]),
             ).toEqual([
-              [
-                "status",
-                "status",
-                { group: "contract.example.com", version: "v1", kind: "Contraption" },
-                "Contraption",
-              ],
+              ["status", "status", { group: "contract.example.com", version: "v1", kind: "Widget" }, "Widget"],
               ["scale", "scale", { group: "autoscaling", version: "v1", kind: "Scale" }, "Scale"],
             ]);
             const [, scale] = asked();
@@ -211,7 +206,7 @@ export function reviews(side: Side): ContractCase[] {
         ),
     },
     {
-      name: `a ${side} webhook is asked about connections to pods, with the options of the request`,
+      name: `a ${side} webhook is called for connections to pods, with the options of the request`,
       run: (context) =>
         withWebhooks(
           context,

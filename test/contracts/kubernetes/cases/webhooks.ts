@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { CaseGroup, ContractCase, Json } from "../interface.ts";
 import { reviews } from "./webhook-reviews.ts";
-import { contraption, contraptions } from "./custom-resource.ts";
+import { widget, widgets } from "./custom-resource.ts";
 import { at, configMap, done, made, refused } from "./shorthands.ts";
 import { allow, denying, patching, withWebhooks, type Side } from "./webhook-words.ts";
 
@@ -118,7 +118,7 @@ const mutations: ContractCase[] = [
       ),
   },
   {
-    name: "a mutating webhook that wants to is asked again when a later one changed the object",
+    name: "a mutating webhook with reinvocation is called again when a later one changed the object",
     run: (context) =>
       withWebhooks(
         context,
@@ -179,7 +179,7 @@ const mutations: ContractCase[] = [
                 {
                   apiGroups: ["contract.example.com"],
                   apiVersions: ["v1"],
-                  resources: ["contraptions"],
+                  resources: ["widgets"],
                   operations: ["CREATE"],
                 },
               ],
@@ -189,13 +189,13 @@ const mutations: ContractCase[] = [
             patching({ op: "add", path: "/spec/replicas", value: 7 }, { op: "add", path: "/spec/unheardOf", value: 1 }),
         },
         async () => {
-          const body = await made(context.api.post(contraptions(context), contraption("a")));
+          const body = await made(context.api.post(widgets(context), widget("a")));
           expect([at(body, "spec", "replicas"), at(body, "spec", "unheardOf")]).toEqual([7, undefined]);
         },
       ),
   },
   {
-    name: "a mutating webhook changes the scale that is asked for",
+    name: "a mutating webhook changes the scale that is requested",
     run: (context) =>
       withWebhooks(
         context,
@@ -207,7 +207,7 @@ const mutations: ContractCase[] = [
                 {
                   apiGroups: ["contract.example.com"],
                   apiVersions: ["v1"],
-                  resources: ["contraptions/scale"],
+                  resources: ["widgets/scale"],
                   operations: ["UPDATE"],
                 },
               ],
@@ -216,9 +216,9 @@ const mutations: ContractCase[] = [
           answer: () => patching({ op: "replace", path: "/spec/replicas", value: 2 }),
         },
         async () => {
-          await made(context.api.post(contraptions(context), contraption("a", { replicas: 1 })));
-          await done(context.api.patch(`${contraptions(context, "a")}/scale`, "merge", { spec: { replicas: 9 } }));
-          expect(at(await done(context.api.get(contraptions(context, "a"))), "spec", "replicas")).toBe(2);
+          await made(context.api.post(widgets(context), widget("a", { replicas: 1 })));
+          await done(context.api.patch(`${widgets(context, "a")}/scale`, "merge", { spec: { replicas: 9 } }));
+          expect(at(await done(context.api.get(widgets(context, "a"))), "spec", "replicas")).toBe(2);
         },
       ),
   },

@@ -1,4 +1,4 @@
-/** A request that is refused; NS stands for the namespace's path, NAMESPACE for its name. */
+/** A request that is refused; NS represents the namespace's path, NAMESPACE its name. */
 export interface WireRow {
   readonly name: string;
   readonly method: string;

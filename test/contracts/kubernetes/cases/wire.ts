@@ -84,7 +84,7 @@ export const wire: CaseGroup = {
       },
     })),
     {
-      name: "the form that weighs most is answered",
+      name: "the form with the highest weight is returned",
       async run(c) {
         await made(c.api.post(c.core("configmaps"), configMap("a")));
         expect(await header(c, "application/yaml;q=0.5, application/json;q=0.9")).toBe("application/json");

@@ -128,7 +128,7 @@ export const workloads: CaseGroup = {
       },
     },
     {
-      name: "an event stands in the namespace of what it is about",
+      name: "an event is in the namespace of what it is about",
       async run({ api, core, namespace }) {
         const event = (about: string): Json => ({
           apiVersion: "v1",

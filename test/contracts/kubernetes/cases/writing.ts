@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { CaseGroup, Context, Json } from "../interface.ts";
-import { contraption, contraptions } from "./custom-resource.ts";
+import { widget, widgets } from "./custom-resource.ts";
 import { at, configMap, done, invalid, made } from "./shorthands.ts";
 
 const UID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -75,8 +75,8 @@ export const writing: CaseGroup = {
     {
       name: "an update that changes nothing keeps the revision",
       async run(c) {
-        const body = await made(c.api.post(contraptions(c), contraption("a")));
-        const again = await done(c.api.put(contraptions(c, "a"), body));
+        const body = await made(c.api.post(widgets(c), widget("a")));
+        const again = await done(c.api.put(widgets(c, "a"), body));
         expect(at(again, "metadata", "resourceVersion")).toBe(at(body, "metadata", "resourceVersion"));
       },
     },
@@ -85,9 +85,9 @@ export const writing: CaseGroup = {
       async run(c) {
         await made(c.api.post(c.core("configmaps"), configMap("a")));
         await done(c.api.put(c.core("configmaps", "a"), configMap("a", { data: { a: "1" } })));
-        await made(c.api.post(contraptions(c), contraption("a")));
+        await made(c.api.post(widgets(c), widget("a")));
         invalid(
-          await c.api.put(contraptions(c, "a"), contraption("a")),
+          await c.api.put(widgets(c, "a"), widget("a")),
           "metadata.resourceVersion: Invalid value: 0: must be specified for an update",
         );
       },
@@ -103,10 +103,10 @@ export const writing: CaseGroup = {
         expect(at(put, "data", "a")).toBe("1");
         const patched = await c.api.patch(c.core("configmaps", "a"), "merge", { metadata, data: { a: "2" } });
         expect(at(await done(Promise.resolve(patched)), "data", "a")).toBe("2");
-        await made(c.api.post(contraptions(c), contraption("a")));
+        await made(c.api.post(widgets(c), widget("a")));
         const refused = "metadata.resourceVersion: Invalid value: 0: must be specified for an update";
-        invalid(await c.api.put(contraptions(c, "a"), { ...contraption("a", { size: "big" }), metadata }), refused);
-        invalid(await c.api.patch(contraptions(c, "a"), "merge", { metadata, spec: { size: "big" } }), refused);
+        invalid(await c.api.put(widgets(c, "a"), { ...widget("a", { size: "big" }), metadata }), refused);
+        invalid(await c.api.patch(widgets(c, "a"), "merge", { metadata, spec: { size: "big" } }), refused);
       },
     },
     {
@@ -135,9 +135,9 @@ export const writing: CaseGroup = {
     {
       name: "merge patch merges maps, replaces lists and removes with null",
       async run(c) {
-        await made(c.api.post(contraptions(c), contraption("a", { steps: ["x", "y"], limits: { a: "1", b: "2" } })));
+        await made(c.api.post(widgets(c), widget("a", { steps: ["x", "y"], limits: { a: "1", b: "2" } })));
         const body = await done(
-          c.api.patch(contraptions(c, "a"), "merge", { spec: { steps: ["z"], limits: { a: null, c: "3" } } }),
+          c.api.patch(widgets(c, "a"), "merge", { spec: { steps: ["z"], limits: { a: null, c: "3" } } }),
         );
         expect(body["spec"]).toMatchObject({ steps: ["z"], limits: { b: "2", c: "3" } });
       },
@@ -200,20 +200,20 @@ export const writing: CaseGroup = {
     {
       name: "unknown fields are warned of, refused when strict, and passed over when ignored",
       async run(c) {
-        const odd = (name: string): Json => contraption(name, { colour: "red" });
-        const warned = await c.api.post(contraptions(c), odd("a"));
+        const odd = (name: string): Json => widget(name, { colour: "red" });
+        const warned = await c.api.post(widgets(c), odd("a"));
         expect({ code: warned.code, warning: warned.headers["warning"] }).toEqual({
           code: 201,
           warning: '299 - "unknown field \\"spec.colour\\""',
         });
         expect(warned.body["spec"]).not.toHaveProperty("colour");
-        const strict = await c.api.post(`${contraptions(c)}?fieldValidation=Strict`, odd("b"));
+        const strict = await c.api.post(`${widgets(c)}?fieldValidation=Strict`, odd("b"));
         expect({ code: strict.code, message: strict.body["message"] }).toEqual({
           code: 400,
           message:
-            'Contraption in version "v1" cannot be handled as a Contraption: strict decoding error: unknown field "spec.colour"',
+            'Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "spec.colour"',
         });
-        const ignored = await c.api.post(`${contraptions(c)}?fieldValidation=Ignore`, odd("c"));
+        const ignored = await c.api.post(`${widgets(c)}?fieldValidation=Ignore`, odd("c"));
         expect({ code: ignored.code, warning: ignored.headers["warning"] }).toEqual({ code: 201, warning: undefined });
       },
     },
@@ -243,10 +243,10 @@ export const writing: CaseGroup = {
     {
       name: "a deprecated version says so in a warning",
       async run(c) {
-        const path = c.apis("contract.example.com/v1beta1", "contraptions");
+        const path = c.apis("contract.example.com/v1beta1", "widgets");
         const answer = await c.api.get(path);
         expect(answer.headers["warning"]).toBe(
-          '299 - "contract.example.com/v1beta1 Contraption is deprecated; use contract.example.com/v1 Contraption"',
+          '299 - "contract.example.com/v1beta1 Widget is deprecated; use contract.example.com/v1 Widget"',
         );
       },
     },

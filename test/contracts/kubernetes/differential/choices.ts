@@ -2,7 +2,7 @@ import { seededIntegers } from "@causeway/foundation/testing";
 
 /**
  * Numbers that generators draw from, one after another. When they are used up zeros come, and zero always chooses what
- * is simplest: so a sequence shrinks by making its numbers smaller, whatever they stand for.
+ * is simplest: so a sequence shrinks by making its numbers smaller, whatever they represent.
  */
 export class Choices {
   readonly #numbers: readonly number[];
@@ -12,7 +12,7 @@ export class Choices {
     this.#numbers = numbers;
   }
 
-  /** As many numbers as are asked for, all from one seed. */
+  /** As many numbers as are requested, all from one seed. */
   static seeded(seed: number, count: number): Choices {
     const next = seededIntegers(seed);
     return new Choices(Array.from({ length: count }, () => next() & 0xffff));

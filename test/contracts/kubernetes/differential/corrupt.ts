@@ -10,11 +10,11 @@ export function corrupted(choices: Choices, body: Record<string, unknown>): Reco
   const copy = structuredClone(body);
   const { apiVersion: _version, kind: _kind, ...rest } = copy;
   const places = placesIn(rest);
-  const [container, key] = places[choices.below(Math.max(places.length, 1))] ?? [copy, "stray"];
+  const [container, key] = places[choices.below(Math.max(places.length, 1))] ?? [copy, "extra"];
   switch (choices.below(7)) {
     case 0:
-      if (Array.isArray(container)) container.push({ stray: true });
-      else container["stray"] = choices.pick<unknown>(["text", { deep: 1 }, null]);
+      if (Array.isArray(container)) container.push({ extra: true });
+      else container["extra"] = choices.pick<unknown>(["text", { deep: 1 }, null]);
       break;
     case 1:
       put(container, key, null);
@@ -54,7 +54,7 @@ function placesIn(value: unknown): [Container, string][] {
 }
 
 /**
- * A part of a body: what is left when some of its fields and items are left out. Nulls stand for what a merge takes
+ * A part of a body: what is left when some of its fields and items are left out. Nulls represent what a merge takes
  * away.
  */
 export function fragment(choices: Choices, value: unknown, nulls: boolean): unknown {

@@ -30,8 +30,7 @@ export async function defineBoth(
       const own = await ours.api.post(DEFINITIONS, definition, { query });
       const [one, other] = [real, own].map(shown);
       const lines = differences(one, other);
-      if (lines.length > 0)
-        found.push([`definition ${i}: ${JSON.stringify(definition["spec"])}`, ...lines].join("\n    at "));
+      if (lines.length > 0) found.push([`CRD ${i}: ${JSON.stringify(definition["spec"])}`, ...lines].join("\n    at "));
     }
   };
   await Promise.all(Array.from({ length: LANES }, lane));
@@ -39,7 +38,7 @@ export async function defineBoth(
 }
 
 /**
- * An answer without what is known to differ: names are accepted here as a definition is made, by a controller there.
+ * An answer without what is known to differ: names are accepted here as a CRD is made, by a controller there.
  */
 function shown(answer: Answer): unknown {
   const normal = new Normal().answer(answer) as { code: number; body: Json; warnings?: unknown };

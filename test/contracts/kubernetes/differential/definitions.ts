@@ -5,7 +5,7 @@ import { rootSchema } from "./schemas.ts";
 
 type Change = (c: Choices, definition: Json) => void;
 
-/** A random definition in a group: mostly a good one with one or two things odd about it. */
+/** A random CRD in a group: mostly a good one with one or two things odd about it. */
 export function randomDefinition(number: number, group: string): Json {
   const c = Choices.seeded(number, 4000);
   const definition = goodDefinition(c, group);
@@ -96,7 +96,7 @@ function schemasIn(schema: Json): Json[] {
 const MEMBERS: readonly [string, ...unknown[]][] = [
   ["type", "text", "object", "array", "string", "integer", ""],
   ["nullable", true],
-  ["default", 1, "a", {}, [], null, true, { alpha: 1 }, { stray: 1 }, ["a", "a"]],
+  ["default", 1, "a", {}, [], null, true, { alpha: 1 }, { extra: 1 }, ["a", "a"]],
   ["enum", ["a"], [1, "a"], [], [null]],
   ["format", "date-time", "odd", "int32", "ipv4"],
   ["pattern", "(", "^a", "a{1,2000}", "\\p{L}+", "(?=a)"],
@@ -132,7 +132,7 @@ const MEMBERS: readonly [string, ...unknown[]][] = [
   ["id", "a"],
   ["definitions", { a: { type: "string" } }],
   ["dependencies", { a: ["b"] }],
-  ["stray", 1],
+  ["extra", 1],
 ];
 
 const RULES: readonly Json[] = [
@@ -192,7 +192,7 @@ const SPECS: readonly [string, ...unknown[]][] = [
     })),
   ],
   ["versions", []],
-  ["stray", 1],
+  ["extra", 1],
 ];
 
 const VERSIONS: readonly [string, ...unknown[]][] = [
@@ -214,7 +214,7 @@ const VERSIONS: readonly [string, ...unknown[]][] = [
 ];
 
 function set(c: Choices, holder: Json, members: readonly [string, ...unknown[]][]): void {
-  const [name, ...values] = members[c.below(members.length)] ?? ["stray"];
+  const [name, ...values] = members[c.below(members.length)] ?? ["extra"];
   if (c.chance(15)) delete holder[name];
   else holder[name] = structuredClone(values[c.below(values.length)]);
 }

@@ -59,11 +59,11 @@ describe(`random operations on both servers (CAUSEWAY_FUZZ_SEED=${SEED})`, () =>
     test.runIf(WITH_WORKLOADS)("pods, Deployments and Jobs are held to the same rules", AN_HOUR, () =>
       tried("workloads", Math.ceil(OPERATIONS * 0.3)),
     );
-    test("definitions are taken and refused alike", AN_HOUR, async () => {
+    test("CRDs are accepted and refused alike", AN_HOUR, async () => {
       if (pair === undefined) throw failure;
       const count = Math.ceil(OPERATIONS / 50);
       const { found, skipped } = await defineBoth(pair, { seed: SEED, count });
-      console.log(`${count - skipped} definitions compared, seed ${SEED}`);
+      console.log(`${count - skipped} CRDs compared, seed ${SEED}`);
       expect(found.join("\n\n")).toBe("");
       expect(skipped).toBeLessThan(Math.max(count / 20, 2));
     });

@@ -62,7 +62,7 @@ export class Normal {
     const replaced = text
       // Go types with names of their own become the type that they are based on here.
       .replace(/(json: cannot unmarshal .* of type )v1\.[A-Z]\w+$/, "$1string")
-      // The real server looks at fields in no order, and at the first that is not declared it stops.
+      // The real server reads fields in no order, and at the first that is not declared it stops.
       .replace(/^(failed to create typed patch object .*?\): )[^]*field not declared in schema[^]*$/, "$1<undeclared>")
       .replaceAll(/\bkube-api-access-\w{5}\b/g, "kube-api-access-<generated>")
       .replaceAll(TIME, "<time>")

@@ -15,7 +15,7 @@ export interface Operation {
   readonly query: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly patch?: "json" | "merge" | "strategic" | "apply";
-  /** The resourceVersion in a written object, in preconditions, or that a list is asked for. */
+  /** The resourceVersion in a written object, in preconditions, or that a list requests. */
   readonly revision?: Revision;
   /** The body is laid over the object as it was last seen. */
   readonly overLive?: boolean;

@@ -79,8 +79,8 @@ function directed(c: Choices, value: unknown): unknown {
     const key = ORDERED[name];
     const scalars = (child as unknown[]).every((item) => typeof item !== "object");
     if (scalars) {
-      // Which comes first, the list or what is taken from it, is chance in kube-apiserver: Go goes through a map in no
-      // order.
+      // Which comes first, the list or what is removed from it, is chance in kube-apiserver: Go goes through a map in
+      // no order.
       delete result[name];
       result[`$deleteFromPrimitiveList/${name}`] = child;
     } else if (key !== undefined) {

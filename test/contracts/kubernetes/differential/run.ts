@@ -28,7 +28,7 @@ export interface Difference {
   readonly request?: Request;
   readonly theirs: unknown;
   readonly ours: unknown;
-  /** Everything that was asked before, oldest first. */
+  /** Everything that was requested before, oldest first. */
   readonly before: readonly Request[];
 }
 
@@ -87,7 +87,7 @@ export class Runner {
   }
 }
 
-/** The custom kind of a number; where both servers refuse its definition alike, the one of another number. */
+/** The custom kind of a number; where both servers refuse its CRD alike, the one of another number. */
 async function makeKind({ theirs, ours }: Pair, number: number, group: string): Promise<CustomKind> {
   const kind = customKind(number, group);
   const trials = [theirs, ours].map(({ api }) => api.post(`${DEFINITIONS}?dryRun=All`, kind.definition));
@@ -204,7 +204,7 @@ class Passage {
     if (verb === "delete" && isEnded && query["dryRun"] === undefined) this.#giveUp(operation, used);
   }
 
-  /** The name is used no more; a new one stands for it from now on. */
+  /** The name is used no more; a new one represents it from now on. */
   #giveUp({ subject, name }: Operation, used: string): void {
     const own = subject.namespaced ? name : `${this.#namespace}-${name}`;
     const key = `${subject.kind}/${own}`;

@@ -6,8 +6,8 @@ import { rawClient } from "../raw.ts";
 import type { Pair, Side } from "./run.ts";
 
 /**
- * What the real server has and ours has not, and what would not let random operations be compared: nodes are not born
- * with a taint that a controller takes off (kube-controller-manager is not here).
+ * What the real server has and ours does not have, and what would not let random operations be compared: nodes are not
+ * born with a taint that a controller takes off (kube-controller-manager is not here).
  */
 const WITHOUT = ["TaintNodesByCondition"];
 

@@ -95,7 +95,7 @@ function embedded(c: Choices): Json {
         c.fields(60, {
           name: () => c.pick(["a", "Not Good"]),
           labels: () => ({ a: c.pick(["b", "c"]) }),
-          stray: () => 1,
+          extra: () => 1,
         }),
       data: () => ({ a: "b" }),
     }),

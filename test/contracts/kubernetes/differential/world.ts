@@ -207,7 +207,7 @@ export class World {
   }
 }
 
-/** A server that breaks off has answered nothing that another could answer too. */
+/** A server that breaks off has returned nothing that another could return too. */
 function unanswered(error: unknown): Answer {
   return { code: 0, body: {}, headers: {}, text: String(error) } as Answer;
 }

@@ -112,7 +112,7 @@ export const loadBalancerGroups: readonly RawGroup[] = [
         call: `POST ${base}/loadbalancers`,
         body: { loadbalancer: { name: "{run}-l", provider: "ovn", vip_subnet_id: "{subnet}", tags: ["b", "a"] } },
         keep: { l: "loadbalancer.id" },
-        // Not how far it is: the answers are read after the driver was asked, which may be quick.
+        // Not how far it is: the answers are read after the driver was called, which may be quick.
         exact: ["loadbalancer.provider", "loadbalancer.tags"],
         undo: `DELETE ${base}/loadbalancers/{l}?cascade=true`,
       },

@@ -32,7 +32,7 @@ export const shareGroups: readonly RawGroup[] = [
         says: "a share is created",
         ...share({ name: "{run}-s", metadata: { a: "1" } }),
         keep: { s: "share.id" },
-        // The answer is read after the scheduler was asked, which may have found a zone by then.
+        // The answer is read after the scheduler was called, which may have found a zone by then.
         statusOnly: true,
         undo: "DELETE /shares/{s}",
       },

@@ -24,7 +24,7 @@ export interface FilteredList {
   readonly detail?: string;
 }
 
-/** What became of a filter: whether the list was answered, and had the object. */
+/** What became of a filter: whether the list was served, and had the object. */
 export interface Verdict {
   readonly status: number;
   readonly has: boolean;

@@ -9,7 +9,7 @@ import { placementLists } from "./placement-lists.ts";
 import { shareLists } from "./share-lists.ts";
 import { volumeLists } from "./volume-lists.ts";
 
-/** Every list that is asked for all its filters. */
+/** Every list that is requested with each of its filters. */
 export const filteredLists: readonly FilteredList[] = [
   ...networkLists,
   ...computeLists,

@@ -1,6 +1,6 @@
 import type { FilteredList } from "./list.ts";
 import { as, external, group, made, network, neutron, subnet } from "./made.ts";
-import { networkStandingLists } from "./network-standing-lists.ts";
+import { networkBuiltInLists } from "./network-built-in-lists.ts";
 
 export const networkLists: readonly FilteredList[] = [
   neutron("networks", "networks", [as(network), subnet]),
@@ -118,5 +118,5 @@ export const networkLists: readonly FilteredList[] = [
       body: { name: "{run}-f", description: "{run}", service_type: "L3_ROUTER_NAT", enabled: true },
     }),
   ]),
-  ...networkStandingLists,
+  ...networkBuiltInLists,
 ];

@@ -15,7 +15,7 @@ const nameOf = ({ path, name }: FilteredList): string =>
 const fileOf = (list: FilteredList): string =>
   resolve(import.meta.dirname, `truth/${list.service}/${nameOf(list).replaceAll("/", "-")}.json`);
 
-/** What the real service answered; undefined: it was not recorded. */
+/** What the real service returned; undefined: it was not recorded. */
 function truthOf(list: FilteredList): Verdicts | undefined {
   const file = fileOf(list);
   return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Verdicts) : undefined;

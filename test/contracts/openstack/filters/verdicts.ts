@@ -98,7 +98,7 @@ async function verdict(
   groupRun: GroupRun,
   [name, value]: readonly [string, string],
 ): Promise<Verdict> {
-  // Pages are short: the object alone is meant wherever it is not the id that is asked for.
+  // Pages are short: the object alone is meant wherever it is not the id that is requested.
   const answer = await groupRun.ask(request(list, `${encodeURIComponent(name)}=${encodeURIComponent(value)}`));
   const has = objectsOf(list, answer).some((one) => isListed(list, groupRun, one));
   return { status: answer.status, has };

@@ -27,7 +27,7 @@ import (
 )
 
 var accessChecks = []check{
-	{"a token of a service account: asked for, reviewed, used, held to its rights", tokenLife},
+	{"a token of a service account: requested, reviewed, used, held to its rights", tokenLife},
 	{"impersonation, with the reviews of who and what", impersonation},
 	{"subject access reviews, and the rules of oneself", reviews},
 	{"a certificate request by client-go's own helper, approved, and the certificate used", certificateLife},

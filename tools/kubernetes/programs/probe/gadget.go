@@ -58,7 +58,7 @@ func group(name string) schema.GroupVersion {
 	return schema.GroupVersion{Group: name + ".probe.causeway.example", Version: "v1"}
 }
 
-// gadgetScheme knows the kind in a group of its own, so that checks do not share definitions.
+// gadgetScheme knows the kind in a group of its own, so that checks do not share CRDs.
 func gadgetScheme(name string, into *runtime.Scheme) *runtime.Scheme {
 	into.AddKnownTypes(group(name), &Gadget{}, &GadgetList{})
 	metav1.AddToGroupVersion(into, group(name))
@@ -101,13 +101,13 @@ func gadgetDefinition(name string) *apiextensionsv1.CustomResourceDefinition {
 	}
 }
 
-// install makes the definition the way test suites of controllers do, and waits as they do.
+// install makes the CRD the way test suites of controllers do, and waits as they do.
 func install(e *env, name string, change func(*apiextensionsv1.CustomResourceDefinition)) error {
-	definition := gadgetDefinition(name)
+	crd := gadgetDefinition(name)
 	if change != nil {
-		change(definition)
+		change(crd)
 	}
-	_, err := envtest.InstallCRDs(e.config, envtest.CRDInstallOptions{CRDs: []*apiextensionsv1.CustomResourceDefinition{definition}})
+	_, err := envtest.InstallCRDs(e.config, envtest.CRDInstallOptions{CRDs: []*apiextensionsv1.CustomResourceDefinition{crd}})
 	if err != nil {
 		return fmt.Errorf("install: %w", err)
 	}

@@ -25,7 +25,7 @@ import (
 )
 
 var genericChecks = []check{
-	{"envtest: a definition is installed, waited for, changed and uninstalled", installLife},
+	{"envtest: a CRD is installed, waited for, changed and uninstalled", installLife},
 	{"dynamic client: a custom resource's life, its status apart", dynamicLife},
 	{"dynamic client: apply and apply of status", dynamicApply},
 	{"metadata client: lists, reads, patches and informs of PartialObjectMetadata", metadataLife},

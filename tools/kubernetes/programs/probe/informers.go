@@ -178,7 +178,7 @@ func dynamicInformers(e *env) error {
 }
 
 var resumeChecks = []check{
-	{"a reflector" + watchLists() + " goes on after the server's restart, without a gap and without a second add", resume},
+	{"a reflector" + watchLists() + " continues after the server's restart, without a gap and without a second add", resume},
 }
 
 func resume(e *env) error {

@@ -57,7 +57,7 @@ var groups = []struct {
 	{"resume", resumeChecks},
 }
 
-const patience = 60 * time.Second
+const timeLimit = 60 * time.Second
 
 func main() {
 	only := flag.String("group", "", "the group of checks to run; all but resume otherwise")
@@ -93,7 +93,7 @@ func main() {
 }
 
 func perform(config *rest.Config, namespace string, c check) (ok bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeLimit)
 	defer cancel()
 	e := &env{Context: ctx, config: config, client: kubernetes.NewForConfigOrDie(config), namespace: namespace}
 	err := func() (err error) {

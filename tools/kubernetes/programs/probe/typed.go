@@ -37,7 +37,7 @@ var typedChecks = []check{
 	{"pager: pages of ten, complete and at one revision", typedPager},
 	{"typed client: delete a collection by label", typedCollection},
 	{"recorder: events are made and counted", typedEvents},
-	{"protobuf asked for and sent: reads, writes, watches and refusals", typedProtobuf},
+	{"protobuf requested and sent: reads, writes, watches and refusals", typedProtobuf},
 }
 
 func configMap(name string, labels map[string]string) *corev1.ConfigMap {
@@ -204,7 +204,7 @@ func typedApply(e *env) error {
 	if err != nil {
 		return err
 	}
-	if err := expect(first.Spec.Replicas == nil && *second.Spec.Replicas == 3, "replicas stayed with one"); err != nil {
+	if err := expect(first.Spec.Replicas == nil && *second.Spec.Replicas == 3, "replicas remained with one"); err != nil {
 		return err
 	}
 	return expect(*first.Spec.Template.Spec.Containers[0].Image == "main:1", "what one and two share was lost to one")
@@ -306,12 +306,12 @@ func typedProtobuf(e *env) error {
 	config := rest.CopyConfig(e.config)
 	config.ContentType = "application/vnd.kubernetes.protobuf"
 	config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
-	answered := map[string]bool{}
+	returned := map[string]bool{}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(request *http.Request) (*http.Response, error) {
 			response, err := next.RoundTrip(request)
 			if err == nil {
-				answered[response.Header.Get("Content-Type")] = true
+				returned[response.Header.Get("Content-Type")] = true
 			}
 			return response, err
 		})
@@ -328,7 +328,7 @@ func typedProtobuf(e *env) error {
 	if _, err := client.AppsV1().Deployments(e.namespace).Create(e, invalid, metav1.CreateOptions{}); !apierrors.IsInvalid(err) {
 		return fmt.Errorf("wanted a refusal, got %v", err)
 	}
-	e.note("answered in %s", strings.Join(slices.Sorted(maps.Keys(answered)), ", "))
+	e.note("returned in %s", strings.Join(slices.Sorted(maps.Keys(returned)), ", "))
 	return nil
 }
 

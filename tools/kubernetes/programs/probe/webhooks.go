@@ -88,7 +88,7 @@ func (judge) ValidateUpdate(_ context.Context, old, object runtime.Object) (admi
 
 func (judge) ValidateDelete(_ context.Context, object runtime.Object) (admission.Warnings, error) {
 	if object.(*Gadget).Spec.Color == "gold" {
-		return nil, errors.New("gold stays")
+		return nil, errors.New("gold remains")
 	}
 	return nil, nil
 }
@@ -194,7 +194,7 @@ func admissionWebhooks(e *env) error {
 		"gadgets do not shrink": func() error {
 			return c.Patch(e, gadget(e, "one", 1), client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"size":1}}`)))
 		},
-		"gold stays": func() error {
+		"gold remains": func() error {
 			gold := gadget(e, "gold", 1)
 			gold.Spec.Color = "gold"
 			if err := c.Create(e, gold); err != nil {
@@ -239,14 +239,14 @@ func conversionWebhooks(e *env) error {
 		return err
 	}
 	url := fmt.Sprintf("https://%s:%d/convert", hooks.LocalServingHost, hooks.LocalServingPort)
-	if err := install(e, name, func(definition *apiextensionsv1.CustomResourceDefinition) {
-		later := *definition.Spec.Versions[0].DeepCopy()
+	if err := install(e, name, func(crd *apiextensionsv1.CustomResourceDefinition) {
+		later := *crd.Spec.Versions[0].DeepCopy()
 		later.Name, later.Storage, later.AdditionalPrinterColumns = "v2", false, nil
 		spec := later.Schema.OpenAPIV3Schema.Properties["spec"]
 		spec.Properties["size"] = apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{"value": {Type: "integer"}}}
 		later.Subresources.Scale = nil
-		definition.Spec.Versions = append(definition.Spec.Versions, later)
-		definition.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{
+		crd.Spec.Versions = append(crd.Spec.Versions, later)
+		crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{
 			Strategy: apiextensionsv1.WebhookConverter,
 			Webhook: &apiextensionsv1.WebhookConversion{
 				ConversionReviewVersions: []string{"v1"},

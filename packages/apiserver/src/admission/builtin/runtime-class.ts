@@ -41,7 +41,7 @@ function takeScheduling(pod: Draft, spec: Json, { nodeSelector, tolerations }: J
   }
 }
 
-/** Without those that another one covers; of equal ones the first stays. */
+/** Without those that another one covers; of equal ones the first remains. */
 function merged(tolerations: readonly Json[]): Json[] {
   const kept: Json[] = [];
   for (const [i, toleration] of tolerations.entries()) {

@@ -4,7 +4,7 @@ import type { Draft } from "../../contract/resource.ts";
 const SECONDS = 300;
 const TAINTS = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
 
-/** Pods stay five minutes on nodes that went away, unless they say what they tolerate (DefaultTolerationSeconds). */
+/** Pods remain five minutes on nodes that went away, unless they say what they tolerate (DefaultTolerationSeconds). */
 export function admitTolerations(pod: Draft): void {
   const spec = record(pod["spec"]);
   const given = records(spec["tolerations"]);

@@ -19,7 +19,7 @@ export function plainValue(value: unknown): unknown {
 }
 
 /**
- * What expressions see of an attempt whose objects are in the given form; `withNamespace` where policies may look at
+ * What expressions see of an attempt whose objects are in the given form; `withNamespace` where policies may check
  * the namespace.
  */
 export function activationOf(attempt: Attempt, form: Form, withNamespace: boolean): Activation {

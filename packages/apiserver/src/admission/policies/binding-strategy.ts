@@ -12,7 +12,7 @@ const EXCLUSIVE = "name and selector are mutually exclusive";
 
 /** ValidatingAdmissionPolicyBindings. */
 export const policyBindingStrategy: Strategy = {
-  fill(draft) {
+  applyDefaults(draft) {
     const resources = record(draft["spec"])["matchResources"];
     if (resources) fillMatchResources(record(resources));
   },

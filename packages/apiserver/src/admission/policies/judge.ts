@@ -43,7 +43,7 @@ export function judge(policy: Policy, bare: Activation): Judgement {
   return { complaints, ...annotationsOf(policy, activation) };
 }
 
-/** Variables are worked out when they are first asked for, each at most once. */
+/** Variables are worked out when they are first requested, each at most once. */
 function withVariables(policy: Policy, activation: Activation): Activation {
   if (policy.variables.length === 0) return activation;
   const variables = {};

@@ -16,7 +16,7 @@ export function chosenForm(resources: Json, attempt: Attempt): Form | undefined 
       return names.length === 0 || names.includes(name);
     });
   };
-  // Without a policy there is no looking for equivalents.
+  // Without a policy there is no search for equivalents.
   const policy = matchPolicy ?? "Exact";
   if (coveredForm(named(excludeResourceRules), policy, attempt)) return undefined;
   const own = { resource: attempt.call.resource, version: attempt.call.version };

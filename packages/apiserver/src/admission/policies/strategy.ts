@@ -18,7 +18,7 @@ const EITHER = "validations or auditAnnotations must contain at least one item";
 
 /** ValidatingAdmissionPolicies: filled in, and their expressions compiled, when they are written. */
 export const policyStrategy: Strategy = {
-  fill(draft) {
+  applyDefaults(draft) {
     const spec = record(draft["spec"]);
     draft["spec"] = spec;
     spec["failurePolicy"] ??= "Fail";

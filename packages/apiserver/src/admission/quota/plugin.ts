@@ -58,7 +58,7 @@ async function charge(cluster: Cluster, attempt: Attempt): Promise<void> {
   for (const quota of concerned) await add(cluster, quota, attempt);
 }
 
-/** Others may have used some of it since: what there is left is looked at again with every swap. */
+/** Others may have used some of it since: what there is left is checked again with every swap. */
 async function add(cluster: Cluster, { metadata }: KubeObject, attempt: Attempt): Promise<void> {
   const resource = cluster.catalog.byKind("", "ResourceQuota");
   if (!resource) return;

@@ -1,6 +1,6 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { array, at, fields, record, records, text, texts, type Json } from "../../json/json.ts";
-import { podQuality } from "../builtin/pod-quality.ts";
+import { podQosClass } from "../builtin/pod-qos.ts";
 import type { Resource } from "../../contract/resource.ts";
 
 /** Whether a quota is about this object: one with scopes is about pods, or claims, that are in all of them. */
@@ -31,7 +31,7 @@ function hasClass(selector: Json, claim: KubeObject): boolean {
 function matches(selector: Json, pod: KubeObject): boolean {
   const spec = record(fields(pod)["spec"]);
   const terminating = isTerminating(pod);
-  const bestEffort = podQuality(spec) === "BestEffort";
+  const bestEffort = podQosClass(spec) === "BestEffort";
   switch (selector["scopeName"]) {
     case "Terminating":
       return terminating;

@@ -12,7 +12,7 @@ import type { Hook } from "./hooks.ts";
 const LONGEST_ANSWER = 8 * 1024 * 1024;
 const REVIEW_VERSIONS = ["v1", "v1beta1"];
 
-/** A webhook that is to be asked, and the form in which its rules cover the attempt. */
+/** A webhook that is to be called, and the form in which its rules cover the attempt. */
 export interface Invocation {
   readonly hook: Hook;
   readonly form: Form;
@@ -21,7 +21,7 @@ export interface Invocation {
 }
 
 /**
- * Asks one webhook; answers the JSON patch that it wants, if any. Throws CallFailure where it could not be asked, and
+ * Asks one webhook; answers the JSON patch that it wants, if any. Throws CallFailure where it could not be called, and
  * the Status error of its refusal.
  */
 export async function askHook(

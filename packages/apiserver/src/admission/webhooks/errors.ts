@@ -2,7 +2,7 @@ import { messageOf } from "@causeway/foundation";
 import { isRecord, record, text, type Json } from "../../json/json.ts";
 import { apiError } from "../../errors/status.ts";
 
-/** A webhook could not be asked, or answered nonsense: what its failurePolicy is about. */
+/** A webhook could not be called, or returned an invalid response: what its failurePolicy is about. */
 export class CallFailure extends Error {
   constructor(hook: string, why: string, cause?: unknown) {
     super(`failed calling webhook ${JSON.stringify(hook)}: ${why}`, { cause });

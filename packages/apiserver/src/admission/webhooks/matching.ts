@@ -9,7 +9,7 @@ import type { Invocation } from "./call.ts";
 import type { Hook } from "./hooks.ts";
 
 /**
- * How a webhook is to be asked about an attempt; undefined when it is not. Throws 403 when its conditions cannot be
+ * How a webhook is to be called for an attempt; undefined when it is not. Throws 403 when its conditions cannot be
  * evaluated.
  */
 export async function invocationOf(hook: Hook, asked: Attempt): Promise<Invocation | undefined> {

@@ -10,11 +10,11 @@ import type { Hook } from "./hooks.ts";
 import { invocationOf } from "./matching.ts";
 
 interface Round {
-  /** Webhooks that have been asked and want to be asked again when others change the object. */
+  /** Webhooks that were called and want to be called again when others change the object. */
   readonly asked: Set<string>;
   /** Those of them that have to be. */
   readonly again: Set<string>;
-  /** In the second round, which of the webhooks are asked. */
+  /** In the second round, which of the webhooks are called. */
   readonly only?: ReadonlySet<string>;
 }
 

@@ -33,7 +33,7 @@ describe("a webhook configuration", () => {
   test("is filled in", () => {
     const filled = (kind: string, webhook: Json): unknown => {
       const draft = { kind, metadata: {}, webhooks: [webhook] } as unknown as Draft;
-      webhookStrategy.fill?.(draft, undefined as never);
+      webhookStrategy.applyDefaults?.(draft, undefined as never);
       return (draft["webhooks"] as Json[])[0];
     };
     const given = { rules: [{}, { scope: "Cluster" }], clientConfig: { service: {} } };
@@ -115,9 +115,9 @@ describe("a webhook configuration", () => {
       { objectSelector: { matchExpressions: [{ key: "a", operator: "x" }] } },
       ['[0].objectSelector.matchExpressions[0].operator: Invalid value: "x": not a valid selector operator'],
     ],
-    ["may be asked again", { reinvocationPolicy: "IfNeeded" }, []],
+    ["may be called again", { reinvocationPolicy: "IfNeeded" }, []],
     [
-      "is asked again or never",
+      "is called again or never",
       { reinvocationPolicy: "x" },
       ['[0].reinvocationPolicy: Unsupported value: "x": supported values: "IfNeeded", "Never"'],
     ],

@@ -27,7 +27,7 @@ const LABEL_RULE =
 
 /** Mutating and validating webhook configurations: filled in and checked as admissionregistration.k8s.io/v1 says. */
 export const webhookStrategy: Strategy = {
-  fill(draft) {
+  applyDefaults(draft) {
     const mutating = draft.kind === "MutatingWebhookConfiguration";
     for (const webhook of records(draft["webhooks"])) fillWebhook(webhook, mutating);
   },

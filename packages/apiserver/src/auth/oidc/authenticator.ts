@@ -5,7 +5,7 @@ import type { JwtIssuer, Mapping, Rule } from "./configuration.ts";
 import { issuerKeys } from "./provider.ts";
 import { jose } from "../../lazy-imports.ts";
 
-/** Whom a token stands for; "foreign" when another may know it. Throws why it is not believed. */
+/** Whose token it is; "foreign" when another may know it. Throws why it is not believed. */
 export type VerifyJwt = (token: string) => Promise<User | "foreign">;
 
 const NOT_BEFORE_LEEWAY = 300;

@@ -38,7 +38,7 @@ const SAME = "jwt[0].issuer.discoveryURL: it must be another than the issuer's U
 const DOMAIN = "jwt[0].claimMappings.extra[0].key: it must be a lower-case domain name, a slash and a path";
 const OWN = "jwt[0].claimMappings.extra[0].key: k8s.io, kubernetes.io and what is below them are Kubernetes' own";
 const EMAIL =
-  "jwt[0].claimMappings.username.expression: claims.email_verified must be asked where claims.email is the name, here, in claimMappings.extra or in claimValidationRules";
+  "jwt[0].claimMappings.username.expression: claims.email_verified must be checked where claims.email is the name, here, in claimMappings.extra or in claimValidationRules";
 const extra = (key: unknown): Json => mapped({ extra: [{ key, valueExpression: "'a'" }] });
 const rule = (given: Json): Json => whole({ claimValidationRules: [given] });
 const userRule = (given: Json): Json => whole({ userValidationRules: [given] });

@@ -200,6 +200,6 @@ function checkEmail(mappings: Json, rules: readonly Json[], path: string): void 
   if (all.some((e) => /\bclaims\s*\.\s*\??email_verified\b/.test(e))) return;
   throw invalidAuthentication(
     `${path}.claimMappings.username.expression`,
-    "claims.email_verified must be asked where claims.email is the name, here, in claimMappings.extra or in claimValidationRules",
+    "claims.email_verified must be checked where claims.email is the name, here, in claimMappings.extra or in claimValidationRules",
   );
 }

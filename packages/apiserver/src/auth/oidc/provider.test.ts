@@ -54,13 +54,13 @@ describe("the keys of an issuer", () => {
     expect(paths()).toEqual([DISCOVERY, "/keys"]);
   });
 
-  test("are asked for once by two tokens at a time", async () => {
+  test("are requested once by two tokens at a time", async () => {
     const { find } = opened();
     await Promise.all([find(HEADER, TOKEN), find(HEADER, TOKEN)]);
     expect(paths()).toEqual([DISCOVERY, "/keys"]);
   });
 
-  test("are asked for again by a token of an unknown key, at most once a second", async () => {
+  test("are requested again by a token of an unknown key, at most once a second", async () => {
     const clock = new VirtualClock();
     const { find } = opened(clock);
     await find(HEADER, TOKEN);
@@ -75,12 +75,12 @@ describe("the keys of an issuer", () => {
     expect(paths().length).toBe(4);
   });
 
-  test("are asked for at most once a second while the issuer fails", async () => {
+  test("are requested at most once a second while the issuer fails", async () => {
     const clock = new VirtualClock();
     const { find } = opened(clock);
     answers[DISCOVERY] = [500, ""];
     expect(await failure(find(HEADER, TOKEN))).toBe(
-      `oidc: issuer ${listener.url}: ${listener.url}${DISCOVERY} answered 500`,
+      `oidc: issuer ${listener.url}: ${listener.url}${DISCOVERY} returned 500`,
     );
     expect(await failure(find(HEADER, TOKEN))).toBe("oidc: authenticator not initialized");
     expect(paths().length).toBe(1);
@@ -93,14 +93,14 @@ describe("the keys of an issuer", () => {
     [
       "a document that is no JSON",
       () => (answers[DISCOVERY] = [200, "nothing"]),
-      () => `${DISCOVERY} answered no JSON object`,
+      () => `${DISCOVERY} returned no JSON object`,
     ],
     [
       "a document that is a list",
       () => (answers[DISCOVERY] = [200, "[]"]),
-      () => `${DISCOVERY} answered no JSON object`,
+      () => `${DISCOVERY} returned no JSON object`,
     ],
-    ["a document of another status", () => (answers[DISCOVERY] = [201, "{}"]), () => `${DISCOVERY} answered 201`],
+    ["a document of another status", () => (answers[DISCOVERY] = [201, "{}"]), () => `${DISCOVERY} returned 201`],
     [
       "a document of another issuer",
       () => (answers[DISCOVERY] = [200, JSON.stringify({ issuer: "https://other", jwks_uri: `${listener.url}/keys` })]),
@@ -116,13 +116,13 @@ describe("the keys of an issuer", () => {
       () => (answers[DISCOVERY] = [200, JSON.stringify({ issuer: listener.url })]),
       () => "provider has no jwks_uri over https",
     ],
-    ["no keys", () => (answers["/keys"] = [404, ""]), () => "/keys answered 404"],
+    ["no keys", () => (answers["/keys"] = [404, ""]), () => "/keys returned 404"],
     [
       "a document that is too long",
       () => (answers[DISCOVERY] = [200, " ".repeat(LIMIT + 1)]),
-      () => `${DISCOVERY} answered more than ${LIMIT} bytes`,
+      () => `${DISCOVERY} returned more than ${LIMIT} bytes`,
     ],
-  ])("are not taken from %s", async (_what, arrange, why) => {
+  ])("are not read from %s", async (_what, arrange, why) => {
     arrange();
     expect(await failure(opened().find(HEADER, TOKEN))).toContain(why());
   });
@@ -133,7 +133,7 @@ describe("the keys of an issuer", () => {
     await opened().find(HEADER, TOKEN);
   });
 
-  test("are not asked for at a server that the configuration does not trust", async () => {
+  test("are not requested from a server that the configuration does not trust", async () => {
     const { find } = opened(new VirtualClock(), { certificateAuthority: undefined });
     expect(await failure(find(HEADER, TOKEN))).toMatch(/^oidc: issuer .*: .*certificate/);
     expect(paths()).toEqual([]);

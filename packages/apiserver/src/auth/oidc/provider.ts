@@ -7,14 +7,14 @@ import { jose } from "../../lazy-imports.ts";
 
 /** The keys an issuer signs with. */
 export interface Keys {
-  /** The key that signed a token; looks for new keys when it is not known. Throws when there is none. */
+  /** The key that signed a token; reads new keys when it is not known. Throws when there is none. */
   readonly find: CompactVerifyGetKey;
 }
 
 /** For discovery and keys together, in milliseconds. */
 const TIMEOUT = 10_000;
 const LONGEST = 1024 * 1024;
-/** How soon the issuer is asked again for keys, whatever tokens come. */
+/** How soon keys are requested again from the issuer, whatever tokens come. */
 const COOLDOWN = 1000;
 
 /** Finds an issuer's keys by discovery, when the first token asks for them. */
@@ -67,13 +67,13 @@ function getJson(url: string, { ca, signal }: { ca: string | undefined; signal: 
       response.on("data", (chunk: Buffer) => {
         chunks.push(chunk);
         size += chunk.length;
-        if (size > LONGEST) sent.destroy(new Error(`${url} answered more than ${LONGEST} bytes`));
+        if (size > LONGEST) sent.destroy(new Error(`${url} returned more than ${LONGEST} bytes`));
       });
       response.on("error", reject);
       response.on("end", () => {
-        if (response.statusCode !== 200) return reject(new Error(`${url} answered ${response.statusCode ?? 0}`));
+        if (response.statusCode !== 200) return reject(new Error(`${url} returned ${response.statusCode ?? 0}`));
         const parsed = parsedJson(Buffer.concat(chunks).toString("utf8"));
-        return isRecord(parsed) ? resolve(parsed) : reject(new Error(`${url} answered no JSON object`));
+        return isRecord(parsed) ? resolve(parsed) : reject(new Error(`${url} returned no JSON object`));
       });
     });
     sent.on("error", reject);

@@ -31,7 +31,7 @@ export function apiServiceKinds(): Resource[] {
         prepareCreate(draft) {
           draft["status"] = {};
         },
-        fill(draft) {
+        applyDefaults(draft) {
           const service = at(draft, "spec", "service");
           if (isRecord(service)) service["port"] ??= 443;
           draft["status"] ??= {};

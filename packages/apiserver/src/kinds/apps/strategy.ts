@@ -11,7 +11,7 @@ import {
   endlessProblems,
   isEmptySelector,
   isReadable,
-  strayProblems,
+  templateLabelProblems,
   templateProblems,
   warnOfTemplate,
 } from "../shared/template.ts";
@@ -33,7 +33,7 @@ function podsProblems(spec: Json, called: string, owner: string): FieldProblem[]
   const template = record(spec["template"]);
   return [
     ...problems,
-    ...strayProblems(spec, "spec"),
+    ...templateLabelProblems(spec, "spec"),
     ...templateProblems(withClaims(template, spec), "spec.template"),
     ...endlessProblems(template, "spec.template", owner),
   ];

@@ -34,7 +34,7 @@ function lasted(job: Json, now: number): string {
   return duration((end === "" ? now : Date.parse(end)) - Date.parse(start));
 }
 
-/** Containers, images and selector of a template that stands at a path. */
+/** Containers, images and selector of a template that is at a path. */
 function wide(path: readonly string[]): Column[] {
   const containers = [...path, "template", "spec", "containers"];
   return [

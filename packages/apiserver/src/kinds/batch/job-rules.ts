@@ -2,7 +2,7 @@ import { array, isRecord, record, text, type Json } from "../../json/json.ts";
 import { invalidValue, notSupported, required } from "../../errors/problems.ts";
 import type { FieldProblem } from "../../errors/status.ts";
 import { each, notNegative, supported } from "../shared/checks.ts";
-import { strayProblems, templateProblems } from "../shared/template.ts";
+import { templateLabelProblems, templateProblems } from "../shared/template.ts";
 
 /*
  * Jobs, and the templates of CronJobs. Source: Kubernetes API reference, JobSpec; "Jobs".
@@ -32,7 +32,7 @@ export function jobSpecProblems(spec: Json, path: string, selects: boolean): Fie
 
 function selectorProblems(spec: Json, path: string): FieldProblem[] {
   const missing = isRecord(spec["selector"]) ? [] : [required(`${path}.selector`)];
-  return [...missing, ...strayProblems(spec, path)];
+  return [...missing, ...templateLabelProblems(spec, path)];
 }
 
 function indexProblems(spec: Json, path: string): FieldProblem[] {

@@ -5,7 +5,7 @@ import { duplicate, notNegative } from "../shared/checks.ts";
 import { fragmentsOf, overlapOf } from "./job-indexes.ts";
 
 /*
- * What the status of a job may say, and become. Most rules are about what a write changes: what was wrong before may stay.
+ * What the status of a job may say, and become. Most rules are about what a write changes: what was wrong before may remain.
  * Source: Kubernetes API reference, JobStatus; KEP-4368.
  */
 
@@ -192,7 +192,7 @@ function successProblems({ spec, status }: JobChange): FieldProblem[] {
 
 const TERMINAL = ["Failed", "Complete", "FailureTarget"];
 
-/** What has happened stays so. */
+/** What has happened remains so. */
 function historyProblems(change: JobChange): FieldProblem[] {
   const { spec, status, was } = change;
   const problems = TERMINAL.filter((type) => isTrue(was, type) && !isTrue(status, type)).map((type) =>

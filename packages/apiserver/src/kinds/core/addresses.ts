@@ -90,7 +90,7 @@ export class Allocations {
 
   /**
    * A free address above the part kept for chosen ones (the first 16 to 256, KEP-3070), or of that part when the rest
-   * is taken. `taken` returns whether an address is held by an object that is not a Service.
+   * is in use. `taken` returns whether an address is held by an object that is not a Service.
    */
   freeAddress(network: ServiceNetwork, taken: (address: string) => boolean): string | undefined {
     const { size } = network;
@@ -114,7 +114,7 @@ export class Allocations {
     return undefined;
   }
 
-  /** A free node port above the 86 kept for chosen ones (KEP-3668), or of those when the others are taken. */
+  /** A free node port above the 86 kept for chosen ones (KEP-3668), or of those when the others are in use. */
   freePort(): number | undefined {
     const span = LAST_NODE_PORT - FIRST_NODE_PORT + 1;
     for (let i = 0; i < span; i += 1) {

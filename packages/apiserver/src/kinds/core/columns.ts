@@ -113,7 +113,7 @@ export const POD_TEMPLATE_COLUMNS: readonly Column[] = [
   { name: "Pod Labels", cell: (o) => labelsText(at(o, "template", "metadata", "labels")) },
 ];
 
-/** "pods: 1/10, services: 0/5" of what stands in the quota's status. */
+/** "pods: 1/10, services: 0/5" of what is in the quota's status. */
 function usage(quota: Json, isLimit: boolean): string {
   const { hard, used } = record(quota["status"]);
   const names = Object.keys(record(hard)).sort();

@@ -39,7 +39,7 @@ function shown(body: Json): Json {
 
 const single = { policy: "SingleStack", families: ["IPv4"], ips: ["4"] };
 
-/** What is asked for and what comes of it; kube-apiserver 1.34 with the same networks answers the same. */
+/** What is requested and what comes of it; kube-apiserver 1.34 with the same networks answers the same. */
 const MADE: readonly (readonly [string, Json, Json])[] = [
   ["nothing", {}, single],
   [

@@ -17,7 +17,7 @@ export const namespaceStrategy: Strategy = {
     if (subresource !== "finalize") draft["spec"] = fields(old)["spec"];
     if (subresource === "finalize") draft["status"] = fields(old)["status"];
   },
-  fill(draft) {
+  applyDefaults(draft) {
     draft.metadata.labels = { ...draft.metadata.labels, "kubernetes.io/metadata.name": draft.metadata.name };
   },
   admitDelete({ metadata }) {

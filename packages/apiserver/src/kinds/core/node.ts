@@ -7,7 +7,7 @@ import type { Strategy } from "../../contract/resource.ts";
 
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
-/** The path is kube-apiserver's, though the field stands in spec. */
+/** The path is kube-apiserver's, though the field is in spec. */
 function taintProblems(spec: Json): FieldProblem[] {
   const seen = new Set<string>();
   return records(spec["taints"]).flatMap((taint, i) => {
@@ -62,10 +62,10 @@ function isNetwork(range: string): boolean {
   return more.length === 0 && family !== 0 && /^\d{1,3}$/.test(length) && Number(length) <= (family === 4 ? 32 : 128);
 }
 
-/** Nodes register themselves with their status; a provider ID, once set, stays. */
+/** Nodes register themselves with their status; a provider ID, once set, remains. */
 export const nodeStrategy: Strategy = {
   keepsStatus: true,
-  fill(draft) {
+  applyDefaults(draft) {
     draft["spec"] = record(draft["spec"]);
     draft["status"] = record(draft["status"]);
   },

@@ -1,5 +1,5 @@
 import { admitLimits } from "../../admission/builtin/limits.ts";
-import { podQuality } from "../../admission/builtin/pod-quality.ts";
+import { podQosClass } from "../../admission/builtin/pod-qos.ts";
 import { admitTolerations } from "../../admission/builtin/tolerations.ts";
 import { mutatePod } from "../../admission/builtin/pods.ts";
 import type { KubeObject } from "@causeway/kubernetes";
@@ -35,7 +35,7 @@ export const podStrategy: Strategy = {
   prepareCreate(draft, { cluster }) {
     const gates = records(record(draft["spec"])["schedulingGates"]);
     const waits = gates.length > 0 ? { conditions: [gated(timestamp(cluster.clock.now()))] } : {};
-    draft["status"] = { phase: "Pending", ...waits, qosClass: podQuality(record(draft["spec"])) };
+    draft["status"] = { phase: "Pending", ...waits, qosClass: podQosClass(record(draft["spec"])) };
   },
   prepareUpdate(draft, old, { subresource }) {
     if (subresource === "status") keepButStatus(draft, old);
@@ -49,7 +49,7 @@ export const podStrategy: Strategy = {
     if (subresource === "ephemeralcontainers") return ephemeralUpdateProblems(spec, was);
     if (subresource === "resize" && old) {
       const without = forbiddenField("spec", "Pod running on node without support for resize");
-      const problems = resizeProblems(spec, was, podQuality);
+      const problems = resizeProblems(spec, was, podQosClass);
       return isResizable(fields(old)["status"]) ? problems : [...problems, without];
     }
     if (subresource === "status" && old) return statusProblems(object, old);
@@ -60,7 +60,7 @@ export const podStrategy: Strategy = {
 };
 
 /**
- * The first of a pod's addresses stands by itself too: who says one of the two says the other, and where both differ
+ * The first of a pod's addresses is there by itself, too: who says one of the two says the other, and where both differ
  * the one counts.
  */
 function pairAddresses(draft: Draft): void {
@@ -72,18 +72,18 @@ function pairAddresses(draft: Draft): void {
   else if (podIP !== undefined && podIP !== first?.["ip"]) status["podIPs"] = [{ ip: podIP }];
 }
 
-/** Who writes a status changes neither the spec nor the owners, and cannot take the quality away. */
+/** Who writes a status changes neither the spec nor the owners, and cannot remove the QoS class. */
 function keepButStatus(draft: Draft, old: KubeObject): void {
   draft["spec"] = copied(fields(old)["spec"]);
   if (old.metadata.ownerReferences) draft.metadata.ownerReferences = old.metadata.ownerReferences;
   else delete draft.metadata.ownerReferences;
-  const quality = at(old, "status", "qosClass");
-  const status = { ...(quality === undefined ? {} : { qosClass: quality }), ...record(draft["status"]) };
+  const qosClass = at(old, "status", "qosClass");
+  const status = { ...(qosClass === undefined ? {} : { qosClass }), ...record(draft["status"]) };
   draft["status"] = status;
   keepObserved(status, record(fields(old)["status"]));
 }
 
-/** What admission gave a pod stays when a writer leaves it out. */
+/** What admission gave a pod remains when a writer leaves it out. */
 function keepAdmitted(draft: Draft, was: Json): void {
   const spec = record(draft["spec"]);
   for (const name of ["priority", "preemptionPolicy"]) if (was[name] !== undefined) spec[name] ??= was[name];

@@ -22,14 +22,14 @@ export const secretStrategy: Strategy = {
     const { type, data } = fields(object);
     if (type === "kubernetes.io/tls") warnOfPair(record(data), (message) => context.warn(message));
   },
-  validate(object, old, { emptied }) {
+  validate(object, old, { emptyMaps }) {
     const secret = fields(object);
     const data = record(secret["data"]);
     const problems = [...dataProblems(data), ...typeProblems(secret, data)];
     if (!old) return problems;
     const was = fields(old);
     if (was["type"] !== secret["type"]) problems.push(invalidValue("type", secret["type"], "field is immutable"));
-    return [...problems, ...immutableProblems(object, old, { kept: ["data"], emptied })];
+    return [...problems, ...immutableProblems(object, old, { kept: ["data"], emptyMaps })];
   },
 };
 
@@ -112,7 +112,7 @@ function shownByte(bytes: Buffer): string {
 function immutableProblems(
   object: KubeObject,
   old: KubeObject,
-  { kept, emptied }: { readonly kept: readonly string[]; readonly emptied: ReadonlySet<string> },
+  { kept, emptyMaps }: { readonly kept: readonly string[]; readonly emptyMaps: ReadonlySet<string> },
 ): FieldProblem[] {
   const now = fields(object);
   const was = fields(old);
@@ -120,7 +120,7 @@ function immutableProblems(
   const why = "field is immutable when `immutable` is set";
   // None is another than nothing to Go; only a ConfigMap's data are never nothing.
   const isNowNone = (name: string): boolean =>
-    emptied.has(name) && was[name] === undefined && !(object.kind === "ConfigMap" && name === "data");
+    emptyMaps.has(name) && was[name] === undefined && !(object.kind === "ConfigMap" && name === "data");
   const changed = kept
     .filter((name) => !same(now[name] ?? {}, was[name] ?? {}) || isNowNone(name))
     .map((name) => forbiddenField(name, why));
@@ -149,7 +149,7 @@ const KEY_RULE =
 
 /** Rules of ConfigMaps: keys, the size of the data, and what is immutable. */
 export const configMapStrategy: Strategy = {
-  validate(object, old, { emptied }) {
+  validate(object, old, { emptyMaps }) {
     const map = fields(object);
     const problems = [...keyProblems("data", map["data"]), ...keyProblems("binaryData", map["binaryData"])];
     for (const key of Object.keys(record(map["data"])).filter((k) => k in record(map["binaryData"]))) {
@@ -159,7 +159,9 @@ export const configMapStrategy: Strategy = {
       if (typeof value !== "string") problems.push(invalidValue(`data[${key}]`, value, "must be a string"));
     }
     problems.push(...sizeProblems(map));
-    return old ? [...problems, ...immutableProblems(object, old, { kept: ["data", "binaryData"], emptied })] : problems;
+    return old
+      ? [...problems, ...immutableProblems(object, old, { kept: ["data", "binaryData"], emptyMaps })]
+      : problems;
   },
 };
 

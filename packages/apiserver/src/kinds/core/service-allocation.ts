@@ -72,7 +72,7 @@ export function rangesOf(cluster: ClusterView, free: Allocations): Ranges {
   };
 }
 
-/** Gives a service the addresses and ports it needs; fails with 422 when a chosen one is taken. */
+/** Gives a service the addresses and ports it needs; fails with 422 when a chosen one is in use. */
 export function allocate(ranges: Ranges, draft: Draft, old: KubeObject | undefined): () => void {
   const { free } = ranges;
   const owner = ownerOf(draft);

@@ -6,7 +6,7 @@ export function hasNodePorts(spec: Json): boolean {
   return spec["type"] === "LoadBalancer" && spec["allocateLoadBalancerNodePorts"] !== false;
 }
 
-/** True where load balancers ask a port of its own whether a node has what they look for. */
+/** True where load balancers ask a port of its own whether a node has what they need. */
 export function hasHealthPort(spec: Json): boolean {
   return spec["type"] === "LoadBalancer" && spec["externalTrafficPolicy"] === "Local";
 }

@@ -50,7 +50,7 @@ function typeProblems(spec: Json, ports: readonly Json[]): FieldProblem[] {
   return problems;
 }
 
-/** A name that stands elsewhere has no addresses here. */
+/** An external name has no addresses here. */
 function addressless(spec: Json): FieldProblem[] {
   const has = (name: string): boolean =>
     name === "ipFamilyPolicy" ? Boolean(spec[name]) : texts(spec[name]).length > 0;
@@ -97,12 +97,12 @@ function portProblems(port: Json, field: string, isNamed: boolean): FieldProblem
   ];
 }
 
-/** A port as kube-apiserver shows one that stands twice. */
+/** A port as kube-apiserver shows one that is listed twice. */
 function portShown({ port, protocol }: Json): Json {
   return { Name: "", Protocol: protocol, AppProtocol: null, Port: port ?? 0, TargetPort: 0, NodePort: 0 };
 }
 
-/** Names, numbers of one protocol, and node ports stand once each; allocated ones are shared by ports of one number. */
+/** Names, numbers of one protocol, and node ports occur once each; allocated ones are shared by ports of one number. */
 function repeatedPorts(ports: readonly Json[], shared: number | undefined): FieldProblem[] {
   const seen = new Set<string>();
   const twice = (key: string, field: string, value: unknown): FieldProblem[] => {

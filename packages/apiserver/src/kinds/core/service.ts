@@ -72,7 +72,7 @@ function settle(draft: Draft, old: KubeObject | undefined, { cluster }: WriteCon
   if (problems.length > 0) throw invalid({ group: "", kind: "Service" }, draft.metadata.name, problems);
 }
 
-/** A name that stands elsewhere has no traffic of its own to say anything about: it may be stored, but is not read. */
+/** An external name has no traffic of its own to say anything about: it may be stored, but is not read. */
 function withoutInternal(object: KubeObject): KubeObject {
   const { internalTrafficPolicy, ...spec } = record(fields(object)["spec"]);
   const { deletionTimestamp, finalizers = [] } = object.metadata;

@@ -37,7 +37,7 @@ export function coreEvents(): Resource {
   });
 }
 
-/** An event stands in the namespace of what it is about. */
+/** An event is in the namespace of what it is about. */
 const eventStrategy: Strategy = {
   validate(object) {
     const about = text(at(object, "involvedObject", "namespace"));

@@ -35,15 +35,15 @@ export function flowControlKinds(): Resource[] {
   ];
 }
 
-function strategyOf(fill: (spec: Json) => void, problems: (name: string, spec: Json) => FieldProblem[]): Strategy {
+function strategyOf(defaults: (spec: Json) => void, problems: (name: string, spec: Json) => FieldProblem[]): Strategy {
   return {
     prepareCreate(draft, { user, cluster }) {
       // The server's own schemas are created with their levels: their existence need not be checked.
       const isOwn = user === SYSTEM && draft.kind === "FlowSchema";
       draft["status"] = isOwn ? { conditions: [danglingCondition(draft, true, cluster.clock.now())] } : {};
     },
-    fill(draft: Draft) {
-      fill(record(draft["spec"]));
+    applyDefaults(draft: Draft) {
+      defaults(record(draft["spec"]));
       draft["status"] ??= {};
     },
     validate(object, _old, { subresource }) {

@@ -30,7 +30,7 @@ export function serviceRangeKinds(): Resource[] {
         prepareCreate(draft, { user, cluster }) {
           draft["status"] = user === SYSTEM ? { conditions: [ready(cluster.clock.now())] } : {};
         },
-        fill(draft) {
+        applyDefaults(draft) {
           draft["status"] ??= {};
         },
         validate(object, old, { subresource }) {
@@ -93,7 +93,7 @@ function textProblems(field: string, cidr: string): FieldProblem[] {
   return canonical === cidr ? [] : [invalidValue(field, cidr, `must be in canonical form ("${canonical}")`)];
 }
 
-/** Networks stay; a second one of the other family may come. */
+/** Networks remain; a second one of the other family may come. */
 function cidrChangeProblems(now: readonly string[], was: readonly string[]): FieldProblem[] {
   const changed = was.findIndex((cidr, i) => now[i] !== cidr);
   const grows = was.length === 1 && now.length === 2;

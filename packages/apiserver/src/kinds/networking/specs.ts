@@ -131,7 +131,7 @@ const WRONG_ENDS = ["/..", "/."];
 function pathProblems(one: Json, field: string): FieldProblem[] {
   const path = text(one["path"]);
   const type = text(one["pathType"]);
-  // Without a type nothing else is looked at.
+  // Without a type nothing else is checked.
   if (type === "") return [];
   const problems = supported(`${field}.pathType`, type, PATH_TYPES);
   if ((type === "Exact" || type === "Prefix") && path.startsWith("/")) {

@@ -19,7 +19,7 @@ function withoutCollected(object: KubeObject): Json {
 
 /** Roles: every rule says what may be done to what. */
 export const roleStrategy: Strategy = {
-  fill(draft) {
+  applyDefaults(draft) {
     const { deletionTimestamp, finalizers = [] } = draft.metadata;
     // What is stored is null; the answer to the write that ends an object is not what was stored.
     const isEnd = deletionTimestamp !== undefined && finalizers.length === 0;
@@ -58,7 +58,7 @@ const GROUP = "rbac.authorization.k8s.io";
 
 /** Bindings: the role they give never changes. */
 export const bindingStrategy: Strategy = {
-  fill(draft) {
+  applyDefaults(draft) {
     const role = record(draft["roleRef"]);
     role["apiGroup"] ??= GROUP;
     draft["roleRef"] = role;

@@ -76,7 +76,7 @@ function changed(
   return [invalidValue(field, shown, IMMUTABLE)];
 }
 
-/** Drivers come and go; one that stays is as it was. */
+/** Drivers come and go; one that remains is as it was. */
 function driverChanges(object: KubeObject, old: KubeObject, { cluster }: WriteContext): FieldProblem[] {
   const before = records(at(old, "spec", "drivers"));
   return records(at(object, "spec", "drivers")).flatMap((driver) => {

@@ -81,7 +81,7 @@ export const share: Check = (value, field) => {
   return Number.parseInt(value, 10) > 100 ? [invalidValue(field, value, "must not be greater than 100%")] : [];
 };
 
-/** The same, of which more than all may be asked. */
+/** The same, of which more than all may be requested. */
 export function countOrShare(value: unknown, field: string): FieldProblem[] {
   if (typeof value === "string" && !/^\d+%$/.test(value)) return [invalidValue(field, value, PERCENT_RULE)];
   return counted(value, field);

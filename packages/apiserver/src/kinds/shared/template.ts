@@ -72,15 +72,15 @@ export function isEmptySelector(selector: unknown): boolean {
 }
 
 /** The spec with its template's labels as they were given, which may have been none. */
-export function asGiven(spec: Json, { emptied }: Pick<WriteContext, "emptied">): Json {
+export function asGiven(spec: Json, { emptyMaps }: Pick<WriteContext, "emptyMaps">): Json {
   const isFilled = at(spec, "template", "metadata", "labels") !== undefined;
-  if (isFilled || !emptied.has("spec.template.metadata.labels")) return spec;
+  if (isFilled || !emptyMaps.has("spec.template.metadata.labels")) return spec;
   const template = record(spec["template"]);
   return { ...spec, template: { ...template, metadata: { ...record(template["metadata"]), labels: {} } } };
 }
 
 /** A template whose pods its own selector would not find. */
-export function strayProblems(spec: Json, path: string): FieldProblem[] {
+export function templateLabelProblems(spec: Json, path: string): FieldProblem[] {
   const selector = spec["selector"] ?? undefined;
   const labels = at(spec, "template", "metadata", "labels");
   const isFound = selector !== undefined && matchesLabels(selector, record(labels));

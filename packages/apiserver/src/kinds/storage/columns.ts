@@ -21,7 +21,7 @@ export const STORAGE_CLASS_COLUMNS: readonly Column[] = [
   AGE,
 ];
 
-/** What stands at a path, or "<unset>". */
+/** What is at a path, or "<unset>". */
 export function unless(name: string, path: readonly string[], priority = 0): Column {
   return { name, priority, cell: (o) => at(o, ...path) ?? "<unset>" };
 }

@@ -17,7 +17,7 @@ export interface ApplyRequest {
   /** The object as stored; absent when it is to be made. */
   readonly live?: KubeObject;
   /** What a new object has before its maker says anything. */
-  readonly blank?: KubeObject | undefined;
+  readonly initial?: KubeObject | undefined;
   /** The applied configuration, in the version of `typed`. */
   readonly applied: KubeObject;
   readonly manager: string;
@@ -124,7 +124,7 @@ function finished(request: ApplyRequest, before: Json, { merged, managers }: Out
 
 /** Objects that were never tracked belong, as they are, to an entry of their own. */
 function managersOf(request: ApplyRequest, before: Json, managers: Managers | undefined): Managers {
-  const { live, blank, typed, now, subresource = "" } = request;
+  const { live, initial, typed, now, subresource = "" } = request;
   if (managers === undefined)
     throw new CausewayError("APPLY_INVALID", "the live object's managed fields cannot be read");
   if (managers.size > 0 || live === undefined) return managers;
@@ -136,7 +136,7 @@ function managersOf(request: ApplyRequest, before: Json, managers: Managers | un
     time: now,
     fields: EMPTY,
   };
-  return changedBy(manager, managers, { before: bare(blank), after: before, typed });
+  return changedBy(manager, managers, { before: bare(initial), after: before, typed });
 }
 
 function invalidObject(which: "patch" | "live", object: KubeObject, problem: string): CausewayError {

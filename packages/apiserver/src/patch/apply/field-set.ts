@@ -137,7 +137,7 @@ export function fromFieldsV1(wire: unknown, isRoot = true): FieldSet {
 }
 
 /**
- * Every path of the set, as apimachinery prints it: `.spec.containers[name="a"].image`; what stands at a place before
+ * Every path of the set, as apimachinery prints it: `.spec.containers[name="a"].image`; what is at a place before
  * what is below it.
  */
 export function printedPaths(set: FieldSet, prefix = ""): string[] {

@@ -10,7 +10,7 @@ const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 const ANNOTATIONS_LIMIT = 256 * 1024;
 
 /**
- * What kubectl may take over without force: what it applied itself in the client-side way, as far as it still stands
+ * What kubectl may take over without force: what it applied itself in the client-side way, as far as it is still there
  * so. The annotation that it left says what; undefined without one that can be read.
  */
 export function allowedByAnnotation(live: KubeObject | undefined, before: Json, typed: Typed): FieldSet | undefined {
@@ -45,7 +45,7 @@ export function withLastApplied(object: KubeObject, applied: KubeObject): KubeOb
   return { ...object, metadata: { ...object.metadata, annotations: next } };
 }
 
-/** The configuration as it is recorded. Annotations that it names stay an object, even without members. */
+/** The configuration as it is recorded. Annotations that it names remain an object, even without members. */
 function withoutRecord(applied: KubeObject): KubeObject {
   const { annotations } = applied.metadata;
   if (!annotations) return applied;

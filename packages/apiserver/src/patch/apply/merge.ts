@@ -40,8 +40,8 @@ function mergeMembers(type: MergeType, live: JsonObject, applied: JsonObject): J
 }
 
 /**
- * The applied items in their order; a live item that is not applied stays before whatever follows it in the live list.
- * An item that is there twice in the live list is replaced by an applied one, and stays as it is otherwise.
+ * The applied items in their order; a live item that is not applied remains before whatever follows it in the live
+ * list. An item that is there twice in the live list is replaced by an applied one, and remains as it is otherwise.
  */
 function mergeItems(list: ListType, live: readonly Json[], applied: readonly Json[]): Json[] {
   const [old, wanted] = [elementsOf(live, list), elementsOf(applied, list)];

@@ -7,7 +7,7 @@ import { fieldsOf, removePaths, withNamedFields } from "./values.ts";
 
 /**
  * Removes what a manager applied before and applies no more, unless it has another owner: items of lists and keys of
- * maps go with all that others have put into them, fields of a schema stay while anything in them is owned.
+ * maps go with all that others have put into them, fields of a schema remain while anything in them is owned.
  */
 export function pruned(merged: Json, last: FieldSet, managers: Managers, typed: Typed): Json {
   if (isEmpty(last)) return merged;

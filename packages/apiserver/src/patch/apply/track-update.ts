@@ -19,7 +19,7 @@ export interface UpdateToTrack {
   /** The object as stored; absent on create. */
   readonly before?: KubeObject;
   /** What a new object has before its maker says anything. */
-  readonly blank?: KubeObject | undefined;
+  readonly initial?: KubeObject | undefined;
   /** The object as the writer wants it. */
   readonly after: KubeObject;
   readonly manager: string;
@@ -58,7 +58,7 @@ export function trackUpdate(update: UpdateToTrack): KubeObject {
     time: update.time,
     fields: EMPTY,
   };
-  const change = { before: bare(before ?? update.blank), after: bare(after), typed };
+  const change = { before: bare(before ?? update.initial), after: bare(after), typed };
   // The fields of an object that does not match its type cannot be compared: its tracking ends.
   if (update.mayStray === true && [change.after, change.before].some((o) => typeProblem(o, typed.type, "allowed")))
     return withManagers(after, NO_MANAGERS);

@@ -139,7 +139,7 @@ class Estimator implements CostEstimator {
     };
   }
 
-  /** What the loop that a macro stands for costs before, in each round, and after. */
+  /** What the loop that a macro represents costs before, in each round, and after. */
   #step(name: string, bodies: readonly CelNode[], scope: Scope): Step {
     const priced = bodies.map((n) => this.price(n, scope));
     const [body = 0, transform = 0] = priced.map((p) => p.cost);

@@ -18,7 +18,7 @@ export interface CelEnvironments {
   of(rule: { readonly optionalOldSelf?: boolean }): CelEnvironment;
 }
 
-/** Makes each environment when it is first asked for: most schemas have no rules. */
+/** Makes each environment when it is first requested: most schemas have no rules. */
 export function createEnvironments(): CelEnvironments {
   const made = new Map<string, CelEnvironment>();
   return {

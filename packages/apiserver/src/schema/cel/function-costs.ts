@@ -157,7 +157,7 @@ function matching(text: number, pattern: number): number {
   return saturated(passes(text + 1) * Math.ceil(pattern * PATTERN));
 }
 
-/** Each entry is looked at once, and texts are compared. */
+/** Each entry is visited once, and texts are compared. */
 function walked(list: Operand, estimator: CostEstimator): number {
   const element = /^list<(.*)>$/.exec(typeOf(list.node))?.[1];
   if (element === undefined) return passes(list.most);

@@ -135,7 +135,7 @@ function overload(environment: CelEnvironment, node: CelNode, text: string): GoM
   return { what: none(call.name, `${target}(${types(call.args)})`), at: open };
 }
 
-/** Where the operator stands between its operands. */
+/** Where the operator is between its operands. */
 function operatorAt(node: CelNode, text: string): number {
   const [left, right] = childrenOf(node);
   if (!left || !right) return node.start;

@@ -153,7 +153,7 @@ interface Run {
 /** Bytes of a value that are made a value of CEL at the cost of one step. */
 const CONVERTED_AT_ONCE = 10;
 
-/** As many errors as are looked for. */
+/** As many errors as are collected. */
 const MAXIMUM_ERRORS = 1000;
 
 interface Place {

@@ -5,7 +5,7 @@ export const UNBOUNDED = 2 ** 64;
 
 /** What the estimate knows of a value. */
 export interface Known {
-  /** Where it stands below `self`: field names, "@items", "@values", "@keys". */
+  /** Where it is below `self`: field names, "@items", "@values", "@keys". */
   readonly path?: readonly string[];
   /** The most characters or entries; undefined when it is unknown. */
   readonly size?: number;

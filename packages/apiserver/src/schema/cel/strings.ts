@@ -105,7 +105,7 @@ function display(value: unknown): string {
   return String(value);
 }
 
-/** Within lists and maps texts and bytes stand in quotes, and doubles have six decimals. */
+/** Within lists and maps texts and bytes are in quotes, and doubles have six decimals. */
 function quoted(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (value instanceof Uint8Array) return `b${JSON.stringify(Buffer.from(value).toString())}`;

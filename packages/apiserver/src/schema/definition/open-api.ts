@@ -28,7 +28,7 @@ interface Place {
   readonly scope: RuleScope | undefined;
 }
 
-/** What a version's schema says that no schema of a definition may say, and what is wrong with its CEL rules. */
+/** What a version's schema says that no schema of a CRD may say, and what is wrong with its CEL rules. */
 export function openApiProblems(schema: JsonObject, path: string, sound: boolean): WalkProblems {
   const scope = sound ? scopeOf(schema) : undefined;
   return problemsFrom(schema, { path, isRoot: true, scope });

@@ -13,7 +13,7 @@ import { parseCel } from "../cel/has.ts";
 
 const REASONS = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
-/** Where rules stand: how often their schema's values can be there, and what all rules of the version cost. */
+/** Where rules are: how often their schema's values can be there, and what all rules of the version cost. */
 export interface RuleScope {
   readonly schema: JsonObject;
   readonly isObjectRoot: boolean;
@@ -49,7 +49,7 @@ function below({ schema: parent, cardinality, total }: RuleScope, schema: JsonOb
 interface Place {
   readonly path: string;
   readonly uncorrelated: string | undefined;
-  /** Absent where the schema is broken: then only the words of the rules are looked at. */
+  /** Absent where the schema is broken: then only the words of the rules are checked. */
   readonly scope: RuleScope | undefined;
 }
 

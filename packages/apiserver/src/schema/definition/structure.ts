@@ -100,7 +100,7 @@ function saysMoreThanNames(schema: JsonObject): boolean {
   return Object.keys(rest).length > 0 || names.some((name) => name !== "name" && name !== "generateName");
 }
 
-/** Which junctors are the two ways of writing int-or-string, where types may stand. */
+/** Which junctors are the two ways of writing int-or-string, where types may be. */
 function skipsOf(schema: JsonObject): { anyOf: boolean; first: boolean } {
   const [first] = list(schema, "allOf");
   return {
@@ -151,7 +151,7 @@ const FORBIDDEN: readonly (readonly [string, string])[] = [
   ["x-kubernetes-validations", "empty"],
 ];
 
-/** Inside a junctor only values are judged: the structure stands outside. */
+/** Inside a junctor only values are judged: the structure is outside. */
 function nested(errors: FieldError[], schema: JsonObject, { path, skips }: Values): void {
   values(errors, schema, { path, skips });
   const items = object(schema, "items");
@@ -182,7 +182,7 @@ interface Structure {
   readonly at: string;
 }
 
-/** Every field that a junctor judges has to stand in the structure outside. */
+/** Every field that a junctor judges has to be in the structure outside. */
 function completeness(errors: FieldError[], from: Nested, to: Structure): void {
   const each = (child: JsonObject, at: string): void => complete(errors, { nested: child, at }, to);
   const not = object(from.nested, "not");

@@ -5,7 +5,7 @@ import { defaultProblems } from "./defaults.ts";
 import { openApiProblems } from "./open-api.ts";
 import { structureProblems } from "./structure.ts";
 
-/** What may stand at the root of a schema whose status is written apart. */
+/** What may be at the root of a schema whose status is written apart. */
 const AT_ROOT = [
   "description",
   "type",
@@ -33,7 +33,7 @@ const AT_ROOT = [
 
 /**
  * What is wrong with the schema of one version of a CustomResourceDefinition, in kube-apiserver's words and order: its
- * structure, its defaults, what it may not say, its CEL rules. `path` is where it stands; `hasStatus` that the version
+ * structure, its defaults, what it may not say, its CEL rules. `path` is where it is; `hasStatus` that the version
  * has a status subresource.
  */
 export function validateCustomResourceDefinitionSchema(
@@ -55,7 +55,7 @@ export function validateCustomResourceDefinitionSchema(
 
 const UNSTRUCTURED = "id $schema $ref additionalItems patternProperties definitions dependencies".split(" ");
 
-/** What no structural schema can be made of: neither its structure nor its defaults and rules are looked at then. */
+/** What no structural schema can be made of: neither its structure nor its defaults and rules are checked then. */
 function holdsUnstructured(schema: unknown): boolean {
   if (isList(schema)) return schema.some(holdsUnstructured);
   if (!isObject(schema)) return false;

@@ -16,7 +16,7 @@ function fillLimits(item: Json): void {
   if (Object.keys(asked).length > 0) item["defaultRequest"] = asked;
 }
 
-/** What stands in the template labels and selects a controller that says nothing of its own. */
+/** What is in the template labels and selects a controller that says nothing of its own. */
 function fillController(controller: Json): void {
   const spec = record(controller["spec"]);
   const template = record(record(spec["template"])["metadata"]);

@@ -61,7 +61,7 @@ export const POD_DEFAULTS: Rules = {
     if (spec["hostNetwork"] === true) containers.forEach(openHostPorts);
     if (!isRecord(pod["spec"])) return;
     spec["enableServiceLinks"] ??= true;
-    // A pod's own; in templates it stays as it was given.
+    // A pod's own; in templates it remains as it was given.
     if (Number(spec["terminationGracePeriodSeconds"] ?? 0) < 0) spec["terminationGracePeriodSeconds"] = 1;
   },
   "core.PodSpec"(spec) {

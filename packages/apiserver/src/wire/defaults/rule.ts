@@ -1,6 +1,6 @@
 import type { Json } from "../../json/json.ts";
 
-/** Fills one struct in, in place, before what stands in it is filled in. Fields that are empty are not there then. */
+/** Fills one struct in, in place, before what is in it is filled in. Fields that are empty are not there then. */
 export type Rule = (value: Json) => void;
 
 /** Rules by the name of the struct they fill in. */

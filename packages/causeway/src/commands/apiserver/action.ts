@@ -60,7 +60,7 @@ export async function apiserver(
       const path = join(state, "admin.kubeconfig");
       writeFileSync(path, await server.management.kubeconfig(), { mode: 0o600 });
       chmodSync(path, 0o600);
-      process.stdout.write(`  export KUBECONFIG=${path}\nPress Ctrl-C to stop it; its data stays in ${state}.\n`);
+      process.stdout.write(`  export KUBECONFIG=${path}\nPress Ctrl-C to stop it; its data remains in ${state}.\n`);
     }
     await whenAborted(signal);
   } finally {

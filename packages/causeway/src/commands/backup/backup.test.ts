@@ -46,11 +46,11 @@ describe("a backup of a control plane", () => {
   test.each<[string, string]>([
     ["2026-01-02T03:14:05.678Z", "2026-01-02T03:14:07Z"],
     ["2026-01-02T03:14:05Z", "2026-01-02T03:14:06Z"],
-  ])("is not one from %s that was taken before, when this clock is behind", (newestFull, requested) => {
+  ])("is not one from %s that was created before, when this clock is behind", (newestFull, requested) => {
     const object = planeOf({ backup: {} }, { backup: { folder: "tenants/web/uid", newestFull, points: 1 } });
     const request = requestBackup(object, Date.parse("2026-01-02T03:04:05.000Z"));
     expect(request).toEqual({ at: requested });
-    expect(backupProgress(object, requested)).toEqual({ missing: "the backup is being taken" });
+    expect(backupProgress(object, requested)).toEqual({ missing: "the backup is being created" });
   });
 
   const failing = [
@@ -65,12 +65,12 @@ describe("a backup of a control plane", () => {
     [
       "is not done by changes",
       planeOf({ backup: {} }, { backup: { folder: "tenants/web/uid", newest: at, points: 1 } }),
-      { missing: "the backup is being taken" },
+      { missing: "the backup is being created" },
     ],
     [
       "is not done by an older one",
       planeOf({ backup: {} }, { backup: { folder: "tenants/web/uid", newestFull: "2026-01-02T03:04:05Z", points: 1 } }),
-      { missing: "the backup is being taken" },
+      { missing: "the backup is being created" },
     ],
     [
       "says why it fails",

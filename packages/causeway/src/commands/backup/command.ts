@@ -37,8 +37,8 @@ Examples:
         .addHelpText(
           "after",
           `
-The control plane has spec.backup, and runs as processes or pods. It takes a backup of all data now, whatever its schedule says, and goes on serving.
-Interrupted, the backup is taken all the same.
+The control plane has spec.backup, and runs as processes or pods. It takes a backup of all data now, whatever its schedule says, and continues serving.
+Interrupted, the backup is created nevertheless.
 
 It ends with status 0, with 1 when the time is over, with 2 where there is no such control plane or it has no backups.
 

@@ -9,8 +9,8 @@ export type BackupProgress = { readonly time: string; readonly from: string } | 
 
 /**
  * The next whole second: a backup from then on has every write from before the request. It is later than the newest
- * backup of all data, whose time is of another clock, so that a backup of before is never taken for the requested one.
- * `now`: ms since epoch.
+ * backup of all data, whose time is of another clock, so that a backup of before is never mistaken for the requested
+ * one. `now`: ms since epoch.
  */
 export function requestBackup({ metadata, spec, status }: HostedControlPlane, now: number): BackupRequest {
   const name = `${metadata.namespace}/${metadata.name}`;
@@ -43,6 +43,6 @@ export function backupProgress({ metadata, spec, status }: HostedControlPlane, a
     return { time: newestFull, from: fromOfFolder(folder) };
   const condition = status?.conditions?.find(({ type }) => type === "BackedUp");
   return {
-    missing: condition?.status === "False" ? (condition.message ?? "it fails") : "the backup is being taken",
+    missing: condition?.status === "False" ? (condition.message ?? "it fails") : "the backup is being created",
   };
 }

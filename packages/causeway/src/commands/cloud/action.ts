@@ -57,6 +57,6 @@ function render(running: RunningCloud, output: OutputFormat): string {
   export OS_CLIENT_CONFIG_FILE=${cloudsYaml} OS_CLOUD=simulator
   entries   ${clouds.join(", ")}
   control   ${control} (calls, faults, delays, outcomes, quotas, inventory${dataPath ? ", data-path" : ""})
-Press Ctrl-C to stop it; its data stays in the state folder.
+Press Ctrl-C to stop it; its data remains in the state folder.
 `;
 }

@@ -6,7 +6,9 @@ export function clusterFindings(cluster: Facts["cluster"]): Finding[] {
   if (cluster === undefined) return [];
   if ("error" in cluster) {
     const todo = "Check the kubeconfig and the rights of its user.";
-    return [{ feature: "Kubernetes", state: "broken", because: `the cluster cannot be asked: ${cluster.error}`, todo }];
+    return [
+      { feature: "Kubernetes", state: "broken", because: `the cluster cannot be queried: ${cluster.error}`, todo },
+    ];
   }
   const facts = cluster.value;
   return [{ feature: "Kubernetes", state: "works", because: `it is ${facts.version}` }, nodes(facts), leader(facts)];
@@ -35,7 +37,7 @@ function nodes({ nodes: count, known, uninitialized }: ClusterFacts): Finding {
 function leader({ leader: holder }: ClusterFacts): Finding {
   const feature = "cloud controller";
   if (holder !== "") return { feature, state: "works", because: `${holder} leads` };
-  const todo = "Start one, or look at its log when there is one without election.";
+  const todo = "Start one, or read its log when there is one without election.";
   return {
     feature,
     state: "limited",

@@ -13,7 +13,7 @@ export function doctorCommand(signal: AbortSignal) {
       "after",
       `
 It only reads. It ends with status 0, or with 3 when something is broken that a cluster needs, 2 for wrong input, 1 when the
-cloud cannot be asked.
+cloud cannot be queried.
 
 Examples:
   causeway doctor --cloud devcloud

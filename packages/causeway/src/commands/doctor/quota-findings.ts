@@ -27,7 +27,7 @@ const needed: Readonly<Record<string, number>> = {
 /** One for each quota that is too small for a small cluster, or one that says that there is room. */
 export function quotaFindings(quotas: CloudFacts["quotas"]): Finding[] {
   if ("error" in quotas) {
-    const todo = "Ask the cloud's operator, or look with `openstack quota show --usage`.";
+    const todo = "Ask the cloud's operator, or read it with `openstack quota show --usage`.";
     return [{ feature: "quotas", state: "limited", because: `they cannot be read: ${quotas.error}`, todo }];
   }
   const short = Object.entries(quotas.value).flatMap(([name, quota]) => finding(name, quota));

@@ -19,7 +19,7 @@ export async function explain(workload: string, options: ExplainOptions, signal:
       throw new InputError(
         "OPENSTACK_COMPONENT_UNKNOWN",
         `OpenStackDeployment ${namespace}/${deployment.metadata.name} has no component ${workload}.`,
-        { hint: names === "" ? "Its controller has not looked at it yet." : `Components: ${names}.` },
+        { hint: names === "" ? "Its controller has not reconciled it yet." : `Components: ${names}.` },
       );
     }
     process.stdout.write(`${lines.map((line, depth) => "  ".repeat(depth) + line).join("\n")}\n`);

@@ -41,7 +41,7 @@ function readKubeconfig(path: string): string {
   }
 }
 
-/** Variables that flags stand for. */
+/** Variables that flags represent. */
 const VARIABLES = {
   keystoneUrl: "OS_AUTH_URL",
   domainName: "OS_DOMAIN_NAME",
@@ -60,7 +60,7 @@ const ENVIRONMENT = "envvars";
 
 /**
  * Flags, above the entry of clouds.yaml with what it lacks from the environment, or above the environment alone. What
- * the environment lacks is asked for on the terminal, if there is one; without any variables, where no clouds.yaml is
+ * the environment lacks is requested on the terminal, if there is one; without any variables, where no clouds.yaml is
  * found.
  */
 async function credentials(

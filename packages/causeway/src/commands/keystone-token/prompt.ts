@@ -61,8 +61,8 @@ export async function askMissing(variables: Variables, terminal: Terminal): Prom
 }
 
 /**
- * This process's terminal; undefined: it has none, or kubectl says (KUBERNETES_EXEC_INFO) that a person must not be
- * asked.
+ * This process's terminal; undefined: it has none, or kubectl says (KUBERNETES_EXEC_INFO) that
+ * a person must not be prompted.
  */
 export function ownTerminal(execInfo: string | undefined): Terminal | undefined {
   if (process.stdin.isTTY !== true || isForbidden(execInfo)) return undefined;

@@ -1,5 +1,5 @@
 /**
- * Flags whose values other users of the host would see in a process's arguments, and the variables that stand for them.
+ * Flags whose values other users of the host would see in a process's arguments, and the variables that represent them.
  */
 export const SECRET_VARIABLES = {
   password: "CAUSEWAY_KEYSTONE_PASSWORD",

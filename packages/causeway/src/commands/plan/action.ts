@@ -78,7 +78,7 @@ function notFound({ namespace, name }: NamespacedKey): InputError {
   );
 }
 
-/** One Service that was asked for is its explanation alone; several are a list. */
+/** One Service that was requested is its explanation alone; several are a list. */
 function render(plans: readonly PlannedService[], isOne: boolean, output: OutputFormat): string {
   const result = isOne ? plans[0]?.explained : plans.map(({ service, explained }) => ({ service, ...explained }));
   if (output === "json") return `${JSON.stringify(result, null, 2)}\n`;

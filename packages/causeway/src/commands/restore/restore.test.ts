@@ -154,7 +154,7 @@ test("causeway restore control-plane creates both objects or none, and nothing o
     await expect(restoreControlPlane("copy", options({}), signal)).rejects.toMatchObject({
       code: "RESTORE_NOT_POSSIBLE",
     });
-    // The schema refuses this version: the Cluster does not stay.
+    // The schema refuses this version: the Cluster does not remain.
     const refused = restoreControlPlane("other", options({ kubernetesVersion: "v1.10.0" }), signal);
     await expect(refused).rejects.toThrow(/not served/);
     expect((await client.list(Cluster)).items.map(({ metadata }) => metadata.name)).toEqual(["copy"]);

@@ -64,13 +64,13 @@ async function follow(
       throw new CausewayError(
         "ROTATION_TIMEOUT",
         `the rotation of shared etcd ${etcd.namespace} is not done after ${timeout} s: ${progress}`,
-        { hint: "It goes on; run the command again to follow it. --without NAMESPACE gives a control plane up." },
+        { hint: "It continues; run the command again to follow it. --without NAMESPACE gives a control plane up." },
       );
     await systemClock.sleep(PAUSE, signal);
   }
 }
 
-/** The rotation that has begun, or was requested and has not. */
+/** The rotation that has begun, or was requested and has not begun. */
 export function runningIn({ requested, rotation, stage }: SharedEtcdRotation): string | undefined {
   if (stage !== "single") return rotation;
   return requested !== rotation ? requested : undefined;
@@ -86,7 +86,7 @@ const stages = {
   sign: "members and control planes get certificates of the new authority",
 } as const;
 
-/** One line: what goes on, and whom it waits for. */
+/** One line: what is under way, and whom it waits for. */
 export function progressOf({ rotation, stage, waiting }: SharedEtcdRotation, wanted: string): string {
   if (stage === "single" && rotation === wanted) return "members give up the old authority";
   const what = stage === "single" ? `waiting for rotation ${wanted} to begin` : stages[stage];

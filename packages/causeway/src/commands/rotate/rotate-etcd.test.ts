@@ -34,8 +34,8 @@ describe("a rotation of the shared authority", () => {
     ["that was never requested", at({ requested: undefined, rotation: undefined }), undefined],
     ["that has ended", at({}), undefined],
     ["that is requested", at({ requested: second }), second],
-    ["that goes on", at({ stage: "trust" }), first],
-    ["that goes on while another one is requested", at({ stage: "sign", requested: second }), first],
+    ["that continues", at({ stage: "trust" }), first],
+    ["that continues while another one is requested", at({ stage: "sign", requested: second }), first],
   ])("%s", ([, found, running]) => {
     expect(runningIn(found)).toBe(running);
   });

@@ -17,7 +17,7 @@ import { farewell, renderResult } from "./demo/words.ts";
 import type { UpOptions } from "./command.ts";
 import { commandLog } from "../../terminal/text-log.ts";
 
-/** Runs the whole system in this process until the signal aborts, or until the demo is ready when asked to. */
+/** Runs the whole system in this process until the signal aborts, or until the demo is ready when requested. */
 export async function up(options: UpOptions, signal: AbortSignal): Promise<void> {
   const started = performance.now();
   const state = openState(options.state);
@@ -164,7 +164,7 @@ async function bringUpDemo(running: Demo, signal: AbortSignal): Promise<void> {
 
 /**
  * The demo's Service is made as soon as its cluster answers; nodes may still be on their way. A workload API that does
- * not answer, as right after a start, is asked again.
+ * not respond, as right after a start, is queried again.
  */
 async function makeService(system: System, follower: DemoFollower, signal: AbortSignal): Promise<void> {
   await follower.until((view) => view.endpoint.done && view.machines.some((m) => m.done), signal);

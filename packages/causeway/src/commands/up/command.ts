@@ -54,7 +54,7 @@ function options() {
     )
     .option(
       "--node-networks <cidrs>",
-      "networks of nodes, whose kubelets are asked for logs, exec and port-forward",
+      "networks of nodes, from whose kubelets logs, exec and port-forward are requested",
       cidrs,
     )
     .option(

@@ -3,7 +3,7 @@ import type { StepContext } from "../step-context.ts";
 import type { AddressStep } from "../steps.ts";
 
 /**
- * Gives the VIP a floating IP or takes it away; the cache knows at once, and looks again when something is not there.
+ * Gives the VIP a floating IP or takes it away; the cache knows at once, and reads again when something is not there.
  */
 export async function performAddress(step: AddressStep, context: StepContext): Promise<void> {
   try {

@@ -21,14 +21,14 @@ describe("the floating IP", () => {
     expect(w.floatingIps).toMatchObject([{ description: own, port_id: w.balancers[0]?.vip_port_id }]);
   });
 
-  test("that was made before and lost its port is taken again", () => {
+  test("that was made before and lost its port is used again", () => {
     const w = world();
     w.addFloatingIp({ description: own });
     expect(w.converge()).not.toContain("create-floating-ip");
     expect(w.floatingIps).toHaveLength(1);
   });
 
-  test("is the wanted one, if that is free: a person's, that stays a person's", () => {
+  test("is the wanted one, if that is free: a person's, that remains a person's", () => {
     const w = world({ loadBalancerIP: "172.24.4.99" });
     w.addFloatingIp({ floating_ip_address: "172.24.4.99", description: "mine" });
     expect(w.converge()).not.toContain("create-floating-ip");
@@ -38,7 +38,7 @@ describe("the floating IP", () => {
     expect(w.floatingIps).toMatchObject([{ description: "mine", port_id: null }]);
   });
 
-  test("that is wanted and on another port is not taken from it", () => {
+  test("that is wanted and on another port is not detached from it", () => {
     const w = world({ loadBalancerIP: "172.24.4.99" });
     w.addFloatingIp({ floating_ip_address: "172.24.4.99", port_id: "another" });
     w.converge();
@@ -66,7 +66,7 @@ describe("the floating IP", () => {
     expect(w.converge()).toEqual(["create-floating-ip", "annotate"]);
   });
 
-  test("is only taken off where it is to be kept", () => {
+  test("is only detached where it is to be kept", () => {
     const w = world({}, { [os("keep-floatingip")]: "true" });
     w.converge();
     w.delete();
@@ -85,7 +85,7 @@ describe("the floating IP", () => {
     expect(w.floatingIps).toMatchObject([{ port_id: "another-port" }]);
   });
 
-  test("that is one too many and free goes; one that is another port's stays", () => {
+  test("that is one too many and free goes; one that is another port's remains", () => {
     const w = world();
     w.converge();
     w.addFloatingIp({ description: own });
@@ -94,7 +94,7 @@ describe("the floating IP", () => {
     expect(w.floatingIps.map((ip) => ip.port_id)).toEqual([w.balancers[0]?.vip_port_id, "another-port"]);
   });
 
-  test("that the former load balancer still has, on its way out, is waited for: the address stays", () => {
+  test("that the former load balancer still has, on its way out, is waited for: the address remains", () => {
     const w = world();
     w.converge();
     const [former] = w.balancers;
@@ -128,7 +128,7 @@ describe("the floating IP", () => {
     expect(w.address).toBe("fd00::9");
   });
 
-  test("is asked of each wanted subnet in turn", () => {
+  test("is requested from each wanted subnet in turn", () => {
     const w = world({}, { [os("floating-subnet")]: "pub-*" });
     const asked: unknown[] = [];
     for (let i = 0; i < 5; i++)
@@ -166,7 +166,7 @@ describe("a wanted subnet", () => {
     expect(tagsMatch(wanted, tags)).toBe(expected);
   });
 
-  test("is any where none is asked for", () => {
+  test("is any where none is requested", () => {
     expect(matchingSubnets({ floatingSubnet: undefined, floatingSubnetTags: undefined }, [])).toBeUndefined();
   });
 });

@@ -38,7 +38,7 @@ export function planFloatingIp(
   return isComing(observed) ? nothing : does(obtain(observed, lb, externalNetwork.id));
 }
 
-/** As cloud-provider-openstack, two events: the search found no network, and the load balancer stays internal. */
+/** As cloud-provider-openstack, two events: the search found no network, and the load balancer remains internal. */
 const withoutNetwork: AddressPlan = {
   steps: [],
   events: [
@@ -50,7 +50,7 @@ const withoutNetwork: AddressPlan = {
     {
       type: "Warning",
       reason: "LoadBalancerForcedInternal",
-      message: "there is no external network for a floating IP; the load balancer stays internal",
+      message: "there is no external network for a floating IP; the load balancer remains internal",
     },
   ],
 };
@@ -80,7 +80,7 @@ function renamed(
   return does({ type: "describe-floating-ip", id: floatingIp.id, description });
 }
 
-/** Ours are deleted unless they are to be kept; a person's are only taken off. */
+/** Ours are deleted unless they are to be kept; a person's are only detached. */
 export function giveUp(floatingIp: FloatingIp, keep: boolean): AddressStep {
   const ours = isOurFloatingIp(floatingIp.description) && !keep;
   return { type: ours ? "delete-floating-ip" : "detach-floating-ip", id: floatingIp.id };

@@ -4,7 +4,7 @@ import type { Cloud } from "@causeway/openstack";
 /** A certificate that was there is believed to be there for this long (ms). */
 const believed = 3_600_000;
 
-/** Whether Barbican has what TLS is to end with: asked once for each reference, and again while it is not there. */
+/** Whether Barbican has what TLS is to end with: read once for each reference, and again while it is not there. */
 export class Certificates {
   readonly #cloud: Cloud;
   readonly #clock: Clock;

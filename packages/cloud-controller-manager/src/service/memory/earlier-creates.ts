@@ -3,8 +3,8 @@ import type { Service } from "@causeway/kubernetes";
 import { serviceFinalizer } from "../parameters/concern.ts";
 
 /**
- * How long (ms) a create may go on in the cloud after its connection was lost, in addition to the time that its members
- * take.
+ * How long (ms) a create may continue in the cloud after its connection was lost, in addition to the time that its
+ * members take.
  */
 const LOST_FOR = 10_000;
 /** Measured on the OVN provider: 170 ms a member. */

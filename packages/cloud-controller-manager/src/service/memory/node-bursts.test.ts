@@ -2,7 +2,7 @@ import { VirtualClock } from "@causeway/foundation";
 import { describe, expect, test } from "vitest";
 import { NodeBursts } from "./node-bursts.ts";
 
-/** How often members are sent when nodes change at these times (ms), looked at every 100 ms. */
+/** How often members are sent when nodes change at these times (ms), checked every 100 ms. */
 async function sent(changes: readonly number[]): Promise<number[]> {
   const clock = new VirtualClock(0);
   const bursts = new NodeBursts(clock);

@@ -7,7 +7,7 @@ interface Pace {
 }
 
 const first: Pace = { quiet: 500, most: 5_000 };
-/** For what follows soon upon changes that have just been passed on: the burst goes on. */
+/** For what follows soon upon changes that have just been passed on: the burst continues. */
 const following: Pace = { quiet: 2_000, most: 10_000 };
 const soon = 5_000;
 /** What waited has this long to be sent, though another change comes at the same moment. */
@@ -22,8 +22,8 @@ interface Burst {
 
 /**
  * Nodes come and go in bursts, and each change of members makes a load balancer immutable for a while: changes are
- * passed on together, when none has followed for half a second, or after five seconds; while a burst goes on, after two
- * quiet ones, or ten.
+ * passed on together, when none has followed for half a second, or after five seconds; while a burst continues, after
+ * two quiet ones, or ten.
  */
 export class NodeBursts {
   readonly #clock: Clock;

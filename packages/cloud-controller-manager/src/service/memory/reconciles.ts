@@ -11,7 +11,7 @@ export type Operation = "loadbalancer_ensure" | "loadbalancer_update" | "loadbal
 interface MeasureOptions {
   readonly metrics: Metrics | undefined;
   readonly clock: Clock;
-  /** Undefined: this look is no work of a load balancer's. */
+  /** Undefined: this reconcile is no work of a load balancer's. */
   readonly operationOf: (key: ObjectKey) => Operation | undefined;
 }
 

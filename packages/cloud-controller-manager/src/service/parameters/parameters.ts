@@ -41,7 +41,7 @@ export interface Parameters {
     readonly tcpInspect: number;
   };
   readonly flavorId: string | undefined;
-  /** Asked for by the Service itself. */
+  /** Requested by the Service itself. */
   readonly provider: string | undefined;
   /** Tags that the Service wants on its load balancer and listeners, in addition to ours. */
   readonly tags: readonly string[];
@@ -186,7 +186,7 @@ function floatingPlace(
     floatingSubnet: from.text("floatingSubnet"),
     floatingSubnetTags: from.text("floatingSubnetTags"),
   };
-  // What one of them says is taken as a whole: a name that the Service wants is not overruled by an id of cloud.conf's.
+  // What one of them says is used as a whole: a name that the Service wants is not overruled by an id of cloud.conf's.
   const said = [chosen ?? {}, annotated, config].find(saysSubnet) ?? {};
   const byId = said.floatingSubnetId !== undefined;
   return {

@@ -14,14 +14,14 @@ export function otherFamily({ spec }: Service): "IPv4" | "IPv6" {
   return spec.ipFamilies?.[0] === "IPv6" ? "IPv4" : "IPv6";
 }
 
-/** Are both families asked for? */
+/** Are both families requested? */
 export function isDualStack({ spec }: Service): boolean {
   return (spec.ipFamilies?.length ?? 1) > 1;
 }
 
 /**
  * A Service of two families is two of one: the second as if it were a Service of its own, with what speaks of one
- * address only taken out. One that is to have no second load balancer any more looks as if it were being deleted.
+ * address only removed. One that is to have no second load balancer any more seems as if it were being deleted.
  */
 export function secondService(service: Service): Service {
   const family = otherFamily(service);
@@ -42,7 +42,7 @@ export function secondService(service: Service): Service {
   };
 }
 
-/** Where the first one stands says nothing about the second: it stands where the nodes have addresses of its family. */
+/** Where the first one is says nothing about the second: it is where the nodes have addresses of its family. */
 export function secondParameters(parameters: Parameters): Parameters {
   const nowhere = { portId: undefined, subnetId: undefined, networkId: undefined, memberSubnetId: undefined };
   return { ...parameters, ...nowhere };

@@ -75,7 +75,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
 
 type Family = "IPv4" | "IPv6";
 
-/** A Service of two families has a load balancer of each, which stands where the nodes have addresses of it. */
+/** A Service of two families has a load balancer of each, which is where the nodes have addresses of it. */
 function placeOf(
   { watch, config, nodes }: GatherFrom,
   service: Service,

@@ -48,8 +48,8 @@ export function securityGroupReconcile(options: SecurityGroupOptions): Reconcile
 }
 
 /**
- * The group first, then the load balancer. A Service that stays gets its load balancer whatever the group's trouble is;
- * one that goes waits for both.
+ * The group first, then the load balancer. A Service that remains gets its load balancer whatever the group's trouble
+ * is; one that goes waits for both.
  */
 export function groupsFirst(options: SecurityGroupOptions, service: Reconcile): Reconcile {
   const groups = securityGroupReconcile(options);

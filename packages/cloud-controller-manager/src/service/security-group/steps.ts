@@ -3,7 +3,9 @@ import type { SecurityGroupRuleCreate } from "@causeway/openstack";
 /** A port with all its security groups as they shall be. */
 export interface GroupedPort {
   readonly id: string;
-  /** Of the port that the groups were read from; a port that has changed since is left alone until the next look. */
+  /**
+   * Of the port that the groups were read from; a port that has changed since is left alone until the next reconcile.
+   */
   readonly revision: number | undefined;
   readonly groups: readonly string[];
 }

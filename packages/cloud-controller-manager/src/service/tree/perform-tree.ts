@@ -42,7 +42,7 @@ async function updatePool(
   }
 }
 
-/** In most clouds for operators only: refused, it is not asked for again. Accepted, it is not repeated too soon. */
+/** In most clouds for operators only: refused, it is not requested again. Accepted, it is not repeated too soon. */
 async function failOver(
   { id, event }: Extract<PartStep, { type: "failover" }>,
   { using, observed, signal }: StepContext,

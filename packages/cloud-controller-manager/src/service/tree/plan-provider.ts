@@ -7,13 +7,13 @@ import { isOwner, othersTags } from "../ownership.ts";
 import { giveUp } from "../address/plan-floating-ip.ts";
 import type { OneStep, TreeStep } from "../steps.ts";
 
-/** What a change of the provider annotation leads to: the load balancer is retired, or an event says why it stays. */
+/** What a change of the provider annotation leads to: the load balancer is retired, or an event says why it remains. */
 export interface ProviderChange {
   readonly step: TreeStep | undefined;
   readonly events: readonly PlannedEvent[];
 }
 
-/** What waits for the cloud is looked at again after this long (ms) even if no change was seen. */
+/** What waits for the cloud is checked again after this long (ms) even if no change was seen. */
 const resyncInterval = 60_000;
 
 const none: ProviderChange = { step: undefined, events: [] };
@@ -21,7 +21,7 @@ const none: ProviderChange = { step: undefined, events: [] };
 /**
  * A load balancer never changes its provider. Where a Service asks for another one, the old one is named aside, a new
  * one is made in its place, and the floating IP goes over when that is whole. Where clients would lose the address, it
- * stays as it is.
+ * remains as it is.
  */
 export function providerChange(
   observed: ServiceObserved & TreeObserved & AddressObserved,
@@ -32,7 +32,7 @@ export function providerChange(
   if (wanted === undefined || isSameProvider(wanted, lb.provider) || retiring.length > 0) return none;
   const obstacle = obstacleOf(observed, lb);
   if (obstacle !== undefined) {
-    const message = `load balancer ${lb.id} stays with provider ${lb.provider}: ${obstacle}; delete the Service and make it again with ${wanted}`;
+    const message = `load balancer ${lb.id} remains with provider ${lb.provider}: ${obstacle}; delete the Service and make it again with ${wanted}`;
     return { step: undefined, events: [{ type: "Warning", reason: "LoadBalancerProviderUnchanged", message }] };
   }
   const message = `load balancer ${lb.id} of provider ${lb.provider} is replaced by one of ${wanted} behind the same floating IP`;

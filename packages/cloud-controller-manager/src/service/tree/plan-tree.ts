@@ -118,7 +118,7 @@ function* portChanges({ observed, lb, own }: Place, port: DesiredPort): Generato
 }
 
 /**
- * A pool that stays PENDING on an ACTIVE load balancer refuses every change but its deletion (seen on amphora after a
+ * A pool that remains PENDING on an ACTIVE load balancer refuses every change but its deletion (seen on amphora after a
  * populated create). It is recreated once it has refused for half a minute.
  */
 function isStuck({ held }: MemoryObserved, { pool }: ObservedPool): boolean {

@@ -186,8 +186,8 @@ test("a rotation is reported once for each stage and each change of what it wait
   const trust = { stage: "trust", waitsFor: ["hcp-a", "hcp-b"] } as const;
   for (const each of [undefined, trust, trust, { ...trust, waitsFor: ["hcp-b"] }, undefined, undefined]) report(each);
   expect(lines).toEqual([
-    ["the rotation of the shared etcd's authority goes on", "hcp-a, hcp-b"],
-    ["the rotation of the shared etcd's authority goes on", "hcp-b"],
+    ["the rotation of the shared etcd's authority continues", "hcp-a, hcp-b"],
+    ["the rotation of the shared etcd's authority continues", "hcp-b"],
     ["the rotation of the shared etcd's authority has ended", undefined],
   ]);
 });

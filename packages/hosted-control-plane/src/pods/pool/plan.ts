@@ -61,7 +61,7 @@ export function planPool(observed: PoolObserved, now: number): Plan<Step, PoolSt
   const [first] = early;
   if (first !== undefined || !initializedNamespace(observed.namespace))
     return { steps: early.filter(({ type }) => type === first?.type), status: poolState(observed, starting) };
-  // The number of members stays what it was at the beginning.
+  // The number of members remains what it was at the beginning.
   const running = (live.get("StatefulSet/etcd") as StatefulSet | undefined)?.spec.replicas;
   const members = running ?? settings.pool?.members ?? 3;
   const authority = pairOf(live.get("Secret/etcd-ca") as Secret | undefined);
@@ -89,7 +89,7 @@ export function planPool(observed: PoolObserved, now: number): Plan<Step, PoolSt
 }
 
 const DAY = 24 * 3600_000;
-/** Control planes are looked at again after so long. */
+/** Control planes are checked again after so long. */
 const SOON = 5_000;
 
 /** The rotation that the operator requested, to its end: no client but ours knows the authority. */
@@ -115,7 +115,7 @@ function rotationSteps(observed: PoolObserved, isQuiet: boolean, now: number) {
 /** Names in one annotation. */
 const MOST_NAMES = 20;
 
-/** For the operator, who reads it while the rotation goes on. */
+/** For the operator, who reads it while the rotation continues. */
 function progressText({ stage, waitsFor }: NonNullable<PoolState["rotation"]>): string {
   return JSON.stringify({ stage, waiting: waitsFor.length, waitsFor: waitsFor.slice(0, MOST_NAMES) });
 }

@@ -124,7 +124,7 @@ export function createPool(options: PoolOptions): Pool {
     }),
   };
   return {
-    // Before the first look of this process, what an earlier one left behind says it.
+    // Before the first round of this process, what an earlier one left behind says it.
     get state() {
       return state ?? (cluster.namespaces.get(key) === undefined ? undefined : planPool(observe(), clock.now()).status);
     },
@@ -202,6 +202,6 @@ function failure(step: Step, error: unknown) {
 
 function unreachable(why = "its members are not ready"): CausewayError {
   return new CausewayError("PODS_ETCD_UNREACHABLE", `the data in the shared etcd cannot be removed: ${why}`, {
-    hint: "It is tried again; the control plane's object stays until it is removed.",
+    hint: "It is tried again; the control plane's object remains until it is removed.",
   });
 }

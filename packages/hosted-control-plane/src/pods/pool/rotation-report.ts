@@ -21,7 +21,7 @@ export function rotationReport({ metrics, log }: { readonly metrics: Metrics | u
     reported = now;
     if (rotation === undefined) return log.info("the rotation of the shared etcd's authority has ended");
     const { stage, waitsFor } = rotation;
-    log.info("the rotation of the shared etcd's authority goes on", {
+    log.info("the rotation of the shared etcd's authority continues", {
       stage,
       waiting: waitsFor.length,
       waitsFor: waitsFor.slice(0, MOST_NAMES).join(", "),

@@ -17,7 +17,7 @@ export interface PoolState {
   readonly access?: EtcdAccess;
   /** What each control plane stores there, by the name of its namespace. */
   readonly storage?: Readonly<Record<string, StorageRecord>>;
-  /** The rotation of its authority, while it goes on: control planes that the next stage waits for, by namespace. */
+  /** The rotation of its authority, while it continues: control planes that the next stage waits for, by namespace. */
   readonly rotation?: { readonly stage: EtcdAuthorityStage; readonly waitsFor: readonly string[] };
   readonly problem?: ControlPlaneProblem;
 }

@@ -19,11 +19,11 @@ export interface RoundObserved {
   readonly records: StorageRecords;
   /** Addresses of members, the one that leads best first. */
   readonly leaders?: readonly string[] | undefined;
-  /** Bytes in use since growth was looked into last, and the revision of the round before. */
+  /** Bytes in use since growth was analysed last, and the revision of the round before. */
   readonly before: { readonly inUse: number; readonly revision: number } | undefined;
 }
 
-/** What one look at the shared etcd leads to. */
+/** What one round of the shared etcd leads to. */
 export interface Round {
   /** The etcd grew fast, is nearly full, or accepts no writes: who writes is looked up and measured now. */
   readonly pressure: boolean;
@@ -99,7 +99,7 @@ function defragmentation(
 /**
  * The control planes to measure, in order: those that wrote much since they were measured while the etcd grows, those
  * without a record or with another budget, those whose API refuses writes, and the others in turn. A large one is
- * measured less often, so that what is read stays bounded.
+ * measured less often, so that what is read remains bounded.
  */
 export function dueTenants(
   { tenants, records }: Pick<RoundObserved, "tenants" | "records">,

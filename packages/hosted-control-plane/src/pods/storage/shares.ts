@@ -32,8 +32,8 @@ export interface ShareWanted {
 }
 
 /**
- * Bytes that are left for one control plane; at least what it was granted. What was granted stays. Of several requests
- * at the same moment those with smaller ids come first, so that each process decides the same.
+ * Bytes that are left for one control plane; at least what it was granted. What was granted remains. Of several
+ * requests at the same moment those with smaller ids come first, so that each process decides the same.
  */
 export function shareFor(id: string, all: readonly ShareWanted[], capacity: number): number {
   let left = capacity - all.reduce((sum, { granted = 0 }) => sum + granted, 0);

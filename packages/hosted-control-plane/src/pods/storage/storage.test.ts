@@ -25,11 +25,11 @@ describe("the stage of a control plane", () => {
     ["is Within without a record and at its budget", undefined, 100, 100, "Within"],
     ["is Exceeded with a byte more than its budget", undefined, 101, 100, "Exceeded"],
     ["is Exceeded, however much it wrote before it was noticed", record("Within", 50), 900, 100, "Exceeded"],
-    ["stays Exceeded just below its budget", record("Exceeded", 110), 95, 100, "Exceeded"],
+    ["remains Exceeded just below its budget", record("Exceeded", 110), 95, 100, "Exceeded"],
     ["is Within again a tenth below its budget", record("Exceeded", 110), 90, 100, "Within"],
     ["is Within when its budget is raised", record("Exceeded", 110), 110, 200, "Within"],
     ["is Sealed when it grew by a quarter of its budget since", record("Exceeded", 110), 136, 100, "Sealed"],
-    ["stays Sealed while nothing can be deleted", record("Sealed", 136), 136, 100, "Sealed"],
+    ["remains Sealed while nothing can be deleted", record("Sealed", 136), 136, 100, "Sealed"],
     [
       "is Exceeded when a sealed one has a larger budget that is not enough",
       record("Sealed", 140),
@@ -37,7 +37,7 @@ describe("the stage of a control plane", () => {
       120,
       "Exceeded",
     ],
-    ["stays Sealed with a byte more of budget: raises add up to nothing", record("Sealed", 140), 140, 101, "Sealed"],
+    ["remains Sealed with a byte more of budget: raises add up to nothing", record("Sealed", 140), 140, 101, "Sealed"],
     ["is Within when a sealed one has a larger budget that is enough", record("Sealed", 140), 140, 160, "Within"],
   ];
   test.each(rows)("%s", (_, before, bytes, budget, stage) => {
@@ -54,7 +54,7 @@ describe("the stage of a control plane", () => {
       { stage: "Sealed", seals: 1, opensAt: now + 10 * minutes },
     ],
     [
-      "stays Sealed until then",
+      "remains Sealed until then",
       record("Sealed", 136, { seals: 1, opensAt: now + 10 * minutes }),
       9,
       136,
@@ -132,7 +132,11 @@ describe("the stage of a control plane", () => {
 
   const opening = { bytes: 140 * MIB, budget: 100 * MIB, at: now };
   test.for<[title: string, space: number, expected: Partial<StorageRecord>]>([
-    ["stays Sealed, and says why, when the shared etcd lacks space", 146 * MIB, { stage: "Sealed", lacksSpace: true }],
+    [
+      "remains Sealed, and says why, when the shared etcd lacks space",
+      146 * MIB,
+      { stage: "Sealed", lacksSpace: true },
+    ],
     ["is opened with just enough space", 147 * MIB, { stage: "Exceeded", sealAt: 146.25 * MIB }],
   ])("%s", ([, space, expected]) => {
     const next = nextRecord(record("Sealed", 140, { opensAt: now }), { ...opening, space });
@@ -239,7 +243,7 @@ describe("shares of the shared etcd", () => {
       ],
       100,
     ],
-    ["what was granted stays, whatever the capacity is", "a", [{ id: "a", wanted: 300, granted: 300 }], 300],
+    ["what was granted remains, whatever the capacity is", "a", [{ id: "a", wanted: 300, granted: 300 }], 300],
     ["one that grows keeps what it has and gets the rest", "a", [{ id: "a", wanted: 99, granted: 40 }], 100],
   ];
   test.each(rows)("%s", (_, id, all, share) => {

@@ -32,7 +32,7 @@ export interface WatchdogOptions {
   readonly log: Log;
 }
 
-/** Milliseconds between two looks at the size of the etcd: it may grow by what is written meanwhile. */
+/** Milliseconds between two checks of the size of the etcd: it may grow by what is written meanwhile. */
 const EVERY = 2_000;
 /** Tokens of etcd end after five minutes without use, certificates after a day. */
 const SESSION = 3_600_000;
@@ -43,7 +43,7 @@ interface Memory {
   before: RoundObserved["before"];
   /** Those that were saved, and what was measured since. */
   records: Map<string, StorageRecord> | undefined;
-  /** Measures that go on in the next round. */
+  /** Measures that continue in the next round. */
   readonly measures: Map<string, Measure>;
   /** The stages that this process saw to. */
   readonly enforced: Map<string, StorageRecord["stage"]>;
@@ -111,7 +111,7 @@ async function sessionOf(
   return memory.session.call;
 }
 
-/** Another process goes on with what was saved. */
+/** Another process continues with what was saved. */
 function forgetAll(memory: Memory): void {
   memory.before = undefined;
   memory.records = undefined;

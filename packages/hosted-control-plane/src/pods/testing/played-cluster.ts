@@ -14,7 +14,7 @@ import { nextEtcdAuthority } from "../rotate-etcd.ts";
 import type { Step } from "../steps.ts";
 import { componentLabel, inputsAnnotation, namespaceOf, renewAtAnnotation } from "../tenant.ts";
 
-/** What stands in for every private key and every text that a tenant must not see. */
+/** The replacement of every private key and every text that a tenant must not see. */
 export const SECRET = "SECRET-VALUE";
 export const now = Date.UTC(2026, 0, 1);
 const YEAR = 365 * 24 * 3600_000;
@@ -31,7 +31,7 @@ export class PlayedCluster {
   pool: PoolState | undefined;
   hasEtcdUser = false;
   restored = false;
-  neighbours = { controlPlanes: 0, storage: 0 };
+  otherControlPlanes = { controlPlanes: 0, storage: 0 };
   share = Infinity;
   /** Every step that was performed, as "apply Deployment/kube-apiserver". */
   readonly performed: string[] = [];
@@ -48,7 +48,7 @@ export class PlayedCluster {
     const { live, namespace, pods, joinedAt, cloudConfig, settings } = this;
     const namespaceName = namespaceOf(settings.owner, spec.id);
     const { pool, hasEtcdUser } = this;
-    const { neighbours } = this;
+    const { otherControlPlanes } = this;
     const isAsked = isResizing({ spec, live }) && keyspaceOf({ spec, live, pods, namespaceName, pool: undefined });
     if (isAsked && this.membership.members.length === 0) this.#foundEtcd(spec);
     return {
@@ -64,7 +64,7 @@ export class PlayedCluster {
       pool,
       hasEtcdUser,
       restored: this.restored,
-      neighbours,
+      otherControlPlanes,
       share: this.share,
     };
   }
@@ -78,7 +78,7 @@ export class PlayedCluster {
     }
   }
 
-  /** Everything that was written rolls out, and the plan goes on, until it is complete. */
+  /** Everything that was written rolls out, and the plan continues, until it is complete. */
   complete(spec: ControlPlaneSpec, at = now): ReturnType<typeof plan> {
     for (let turn = 0; turn < 8; turn++) {
       const before = this.performed.length;

@@ -16,7 +16,7 @@ import type { Machine, NodeGroup } from "../../inventory/model.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import { secretManifest } from "../import/objects.ts";
 
-/** Marks objects that stand for machines that Heat made. */
+/** Marks objects that represent machines that Heat made. */
 export const adoptedLabel = "migration.causeway.dev/adopted";
 const MOST_NAME = 63;
 /**
@@ -34,7 +34,7 @@ export function objectNameOfServer(server: string): string {
   return safe.slice(0, MOST_NAME) || "machine";
 }
 
-/** What a cluster is made of, as the Magnum API will keep it; pools stay as they are until the phase roll. */
+/** What a cluster is made of, as the Magnum API will keep it; pools remain as they are until the phase roll. */
 export function poolManifests(cluster: MagnumCluster, keystone: KeystoneAddress): readonly Manifest[] {
   return desiredManifests(cluster, keystone, nothingStands)
     .filter(({ object }) => object.kind !== "HostedControlPlane")

@@ -10,7 +10,7 @@ export interface WantedObject {
   readonly isThere: boolean;
 }
 
-/** A Machine that stands for a server of Heat's, and how far Cluster API recognises it. */
+/** A Machine that represents a server of Heat's, and how far Cluster API recognises it. */
 export interface AdoptedMachine {
   readonly name: string;
   readonly serverId: string;

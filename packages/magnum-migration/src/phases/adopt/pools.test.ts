@@ -91,7 +91,7 @@ describe("the row of a cluster with an image for new nodes", () => {
     expect(withNodeImage({ ...row, spec }, known).spec).toBe(spec);
   });
 
-  test("stays as it is without one: each node group has Heat's own", () => {
+  test("remains as it is without one: each node group has Heat's own", () => {
     expect(withNodeImage(row, record)).toBe(row);
     expect(imageOf(record)({ imageId: "b" })).toBe("b");
     expect(imageOf(known)({ imageId: "b" })).toBe("i1");

@@ -67,7 +67,7 @@ export async function withGivenImage(
     throw new InputError(
       "MIGRATE_NODE_IMAGE_FIXED",
       `Nodes of cluster ${record.inventory.name} are replaced already, by those of ${record.nodeImage?.name ?? "the images that Heat's have"}`,
-      { hint: "Leave --node-image out to go on, or run rollback; node groups get another image after retire." },
+      { hint: "Leave --node-image out to continue, or run rollback; node groups get another image after retire." },
     );
   return { ...record, nodeImage };
 }

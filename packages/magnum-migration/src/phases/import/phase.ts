@@ -140,7 +140,7 @@ async function writeRoots(tools: Tools, record: MigrationRecord, signal: AbortSi
     signal,
   );
   // Clients are shown the front proxy's authority by the API server itself: it signs with one of its own, whose key
-  // stays here.
+  // remains here.
   const proxy = await createFrontProxy(record, tools.clock.now());
   await create(
     tools.management,

@@ -90,7 +90,7 @@ export function planRetire(facts: RetireFacts, { inventory, namespace, name }: M
     ...facts.stacks.toReversed().map((stack): RetireStep => ({
       type: "abandon",
       stack,
-      what: `abandon stack ${stack.name} (${stack.id}); its resources stay`,
+      what: `abandon stack ${stack.name} (${stack.id}); its resources remain`,
     })),
     ...facts.oldMembers.map((member): RetireStep => ({
       type: "remove-member",

@@ -26,7 +26,7 @@ const left = async () => {
   return [...projects, ...users].map(({ id, name }) => `${name} ${id}`).toSorted();
 };
 
-/** As Heat makes it for a stack, with a user of its domain, and one of the operator's that may look at it. */
+/** As Heat makes it for a stack, with a user of its domain, and one of the operator's that may read it. */
 async function makeProject(name: string, description: string) {
   const { identity } = admin;
   const domain = await identity.domains.create({ name: `heat-${(made += 1)}` });

@@ -27,7 +27,7 @@ describe("the phase roll", () => {
   test.for<[string, readonly RollPool[], string]>([
     ["begins with the first pool", [pool(fresh), pool(fresh)], "roll"],
     ["waits for it before the second", [pool({ fresh: 1, adopted: 1 }), pool(fresh)], "wait"],
-    ["goes on with the second", [pool(), pool(fresh)], "roll"],
+    ["continues with the second", [pool(), pool(fresh)], "roll"],
     ["is done when none of Heat's machines is left", [pool(), pool()], "done"],
   ])("%s", ([, pools, expected]) =>
     expect(outcome(planRoll({ pools, kubeProxy, start: undefined }, record))).toBe(expected),

@@ -17,7 +17,7 @@ export interface RollPool {
   readonly failure: string | undefined;
 }
 
-/** kube-proxy of the nodes that `roll` makes: those of Heat's have it as a unit, which new ones have not. */
+/** kube-proxy of the nodes that `roll` makes: those of Heat's have it as a unit, new ones do not. */
 export interface KubeProxyFacts {
   /** Whether the MagnumCluster has it as an add-on. */
   readonly isChosen: boolean;

@@ -20,9 +20,9 @@ import type { MigrationRecord } from "../../record/record.ts";
 
 type AnyType = ResourceType<KubeObject>;
 
-/** What stands for machines, from those that have servers upwards. */
+/** The objects of machines, from those that have servers upwards. */
 const machineTypes: readonly AnyType[] = [
-  // What it has in the cluster stays until the masters serve.
+  // What it has in the cluster remains until the masters serve.
   AddonSet,
   MachineHealthCheck,
   OpenStackMachine,
@@ -78,7 +78,7 @@ async function listOf(
 
 const OWN = "hostedcontrolplane.controlplane.cluster.x-k8s.io";
 
-/** Deletes an object, and keeps its controllers from deleting what it stands for: the finalizers are removed first. */
+/** Deletes an object, and keeps its controllers from deleting what it represents: the finalizers are removed first. */
 export async function forgetObject(
   client: KubernetesClient,
   { namespace }: MigrationRecord,

@@ -92,7 +92,7 @@ async function gatherRollback(tools: Tools, record: MigrationRecord, signal: Abo
   const own = etcd.find((member) => peerURL !== undefined && member.peerURLs.includes(peerURL));
   const cluster = await tools.management.find(Cluster, { namespace, name }, { signal });
   const objects = await objectsOf(tools.management, record, signal);
-  // By their Nodes: the objects that stood for them are deleted before the proof is made.
+  // By their Nodes: the objects that represented them are deleted before the proof is made.
   const nodes = await tools.source.list(Node, { signal }).then(
     ({ items }) => items,
     () => [],
@@ -120,7 +120,7 @@ async function gatherRollback(tools: Tools, record: MigrationRecord, signal: Abo
   };
 }
 
-/** Groups are forgotten with the object that made them: those of servers that stay, which `roll` made, are in use. */
+/** Groups are forgotten with the object that made them: those of servers that remain, which `roll` made, are in use. */
 async function freeGroups(
   { cloud }: Tools,
   { namespace, name, inventory }: MigrationRecord,

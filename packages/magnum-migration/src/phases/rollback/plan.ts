@@ -16,7 +16,7 @@ export interface RollbackFacts {
   readonly hostedMember: string | undefined;
   readonly wantedStage: string | undefined;
   readonly isPaused: boolean;
-  /** Objects that stand for machines; they go without their servers. */
+  /** Objects that represent machines; they go without their servers. */
   readonly machineObjects: readonly string[];
   readonly otherObjects: readonly string[];
   /** kube-proxy of `roll`. Undefined: the cluster's API does not respond, or `roll` was not begun. */
@@ -64,7 +64,7 @@ export function planRollback(facts: RollbackFacts, { inventory, begun }: Migrati
   const pool = planPool(facts, inventory.api?.members.length ?? 0);
   if (pool) return pool;
   if (facts.machineObjects.length > 0 && !facts.isPaused) return only({ type: "pause", what: "pause the Cluster" });
-  if (facts.machineObjects.length > 0) return forget(facts.machineObjects, " without what it stands for");
+  if (facts.machineObjects.length > 0) return forget(facts.machineObjects, " without what it represents");
   if (facts.wantedStage === "Serve")
     return only({ type: "follow", what: "stop the hosted API server and controllers" });
   if (facts.hostedMember !== undefined)

@@ -83,7 +83,7 @@ export class GroupReader {
     return unlessAborted(read, signal);
   }
 
-  /** Begins to read what the first look needs. */
+  /** Begins to read what the first reconcile needs. */
   async readAhead(signal: AbortSignal): Promise<void> {
     const { securityGroups, ports } = this.#watch;
     if (this.#managed) await Promise.all([securityGroups.start(signal), ports.start(signal)]);

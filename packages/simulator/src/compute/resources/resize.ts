@@ -7,7 +7,7 @@ import { computeError, requireAdmin, type Flavor, type Migration } from "../mode
 import { requireState } from "./server-devices.ts";
 import { requireUnlocked } from "./servers.ts";
 
-/** Another size or another host, to be confirmed or taken back. */
+/** Another size or another host, to be confirmed or reverted. */
 export const resizeActions: Readonly<Record<string, Action>> = {
   resize: (doing) => {
     const { c, parts, server, argument } = doing;

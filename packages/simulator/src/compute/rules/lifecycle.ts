@@ -119,7 +119,7 @@ export class Lifecycle {
   #settle(argument: string): void {
     const [id = "", task, state] = argument.split(" ");
     const server = this.#parts.tables.servers.get(id);
-    // Another operation, or the delete, has taken over.
+    // Another operation, or the delete, has replaced it.
     if (!server || server.task_state !== task) return;
     const after = this.#afterMove(server, state as VmState);
     this.touch(id, { vm_state: state as VmState, task_state: null, actions: this.#finished(server), ...after });

@@ -32,7 +32,7 @@ export interface PlainKind {
   readonly open?: boolean;
   /** Its id is the caller's to choose, by PUT; there is no POST. */
   readonly chosen?: true;
-  /** What is said of an id that is taken. */
+  /** What is said of an id that is in use. */
   readonly duplicate?: string;
   /** The id that a caller may choose. */
   idOf?(given: JsonObject): string | undefined;

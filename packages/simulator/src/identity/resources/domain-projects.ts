@@ -21,7 +21,7 @@ const asProject = (d: Domain, base: string): JsonView => ({
 });
 
 /**
- * Domains below /v3/projects: made with `is_domain`, listed only when they are asked for. Stands before the projects'
+ * Domains below /v3/projects: made with `is_domain`, listed only when they are requested. Is tried before the projects'
  * own routes.
  */
 export function mountDomainProjects(

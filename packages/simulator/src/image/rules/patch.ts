@@ -56,7 +56,7 @@ function keyed(step: JsonObject): Place {
   return { op, path: step[op] };
 }
 
-/** The attribute that a JSON pointer names; only those of one level are taken. */
+/** The attribute that a JSON pointer names; only those of one level are accepted. */
 function nameOf(path: unknown): string {
   const pointer = typeof path === "string" ? path : "";
   if (!pointer.startsWith("/")) throw refused(`Pointer \`${pointer}\` does not start with "/".`);

@@ -73,7 +73,7 @@ export function mountContainers(app: Service["app"], { kernel, tables }: KeyPart
   });
 }
 
-/** A secret is put into a container that is there, and taken out of it: of generic ones alone. */
+/** A secret is put into a container that is there, and removed from it: of generic ones alone. */
 export function mountContainerSecrets(app: Service["app"], { tables }: KeyParts): void {
   const { containers } = tables;
   const path = "/v1/containers/:id/secrets";

@@ -37,7 +37,7 @@ export function mountOrders(app: Service["app"], parts: KeyParts): void {
       throw keyError(
         400,
         "Bad Request",
-        "Provided object does not match schema 'Order': orders of type key and asymmetric are taken here.",
+        "Provided object does not match schema 'Order': orders of type key and asymmetric are accepted here.",
       );
     }
     if (type === "asymmetric") requirePair(meta);

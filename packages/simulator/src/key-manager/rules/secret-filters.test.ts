@@ -3,7 +3,7 @@ import { testCloud } from "../../testing/kernel.ts";
 import { isLike } from "./secret-filters.ts";
 import { createKeyManagerService } from "../service.ts";
 
-test("secrets are listed by bits, algorithm, mode, type and dates, and in the order asked for", async () => {
+test("secrets are listed by bits, algorithm, mode, type and dates, and in the requested order", async () => {
   const cloud = testCloud((kernel) => [{ root: "/key-manager", service: createKeyManagerService(kernel) }]);
   const call = cloud.as("demo:creator");
   const path = "/key-manager/v1/secrets";

@@ -29,8 +29,9 @@ export function checkProtocol(balancer: LoadBalancer, protocol: string): void {
 /** 400 for CIDRs of the VIP's other IP version; 501 for any with OVN. */
 export function checkAllowedCidrs(balancer: LoadBalancer, cidrs: readonly string[] | null | undefined): void {
   const vip = balancer.vip_address;
-  const stray = cidrs?.find((cidr) => cidr.includes(":") !== vip.includes(":"));
-  if (stray !== undefined) throw invalid(`CIDR ${stray} IP version incompatible with VIP ${vip} IP version.`);
+  const otherFamily = cidrs?.find((cidr) => cidr.includes(":") !== vip.includes(":"));
+  if (otherFamily !== undefined)
+    throw invalid(`CIDR ${otherFamily} IP version incompatible with VIP ${vip} IP version.`);
   if (isOvn(balancer) && cidrs && cidrs.length > 0) {
     throw noOption("ovn", "OVN provider does not support allowed_cidrs option");
   }

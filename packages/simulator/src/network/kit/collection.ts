@@ -58,7 +58,7 @@ export interface Collection<T extends Row, A extends Attributes> extends Kind<A>
   readonly create: (caller: Caller, projectId: string, input: InputOf<A>) => T;
   readonly update: (caller: Caller, row: T, change: InputOf<A>) => T;
   readonly remove: (caller: Caller, row: T) => void;
-  /** Looks at all elements of a bulk POST before the first is made. */
+  /** Checks all elements of a bulk POST before the first is made. */
   readonly checkBulk?: (inputs: readonly InputOf<A>[]) => void;
 }
 

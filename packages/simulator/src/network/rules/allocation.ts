@@ -2,8 +2,9 @@ import { formatIp, parseIp, type Ip } from "./addresses.ts";
 import type { Pool } from "../model.ts";
 
 /**
- * The next free address of the pools after `cursor`, going round once; undefined when all are taken. Going on from the
- * last address instead of the lowest keeps a freed address unused for as long as there are others, as in a real cloud.
+ * The next free address of the pools after `cursor`, going round once; undefined when all are in use. Continuing from
+ * the last address instead of the lowest keeps a freed address unused for as long as there are others, as in a real
+ * cloud.
  */
 export function nextFree(
   pools: readonly Pool[],

@@ -103,7 +103,7 @@ export function abandonData({ stacks }: Pick<StackParts, "stacks">, stack: Stack
   };
 }
 
-/** Removes a stack and the nested ones; what they are made of stays in the cloud. */
+/** Removes a stack and the nested ones; what they are made of remains in the cloud. */
 export function forgetStack({ kernel, stacks, gone }: StackParts, stack: Stack): void {
   const state = {
     status: "DELETE_COMPLETE",

@@ -11,7 +11,7 @@ import {
 } from "../model.ts";
 import { requireObject } from "./providers.ts";
 
-/** What consumers have taken, and how much a project has. */
+/** What consumers have allocated, and how much a project has. */
 export function mountAllocations(app: PlacementApp, state: PlacementState): void {
   const { allocations, kernel } = state;
   app.get("/allocations/:consumer", (c) => {
@@ -30,9 +30,9 @@ export function mountAllocations(app: PlacementApp, state: PlacementState): void
     administer(c, "allocations:manage");
     kernel.atomic(() => {
       // Released amounts are available to new allocations.
-      const emptied = Object.entries(body).filter(([, one]) => Object.keys(at(one, "allocations") ?? {}).length === 0);
-      for (const [consumer, one] of emptied) put(state, consumer, requireObject(one));
-      const others = Object.entries(body).filter(([consumer]) => !emptied.some(([gone]) => gone === consumer));
+      const removed = Object.entries(body).filter(([, one]) => Object.keys(at(one, "allocations") ?? {}).length === 0);
+      for (const [consumer, one] of removed) put(state, consumer, requireObject(one));
+      const others = Object.entries(body).filter(([consumer]) => !removed.some(([gone]) => gone === consumer));
       for (const [consumer, one] of others) put(state, consumer, requireObject(one));
     });
     return c.body(null, 204);

@@ -117,7 +117,7 @@ function asked(c: ShareContext, parts: ShareParts, given: JsonObject): Share {
     type: { id: type.id, name: type.name },
     supports: supportOfType(type),
     // A copy is where its original is.
-    place: origins.snapshot_id === null ? "none" : "taken",
+    place: origins.snapshot_id === null ? "none" : "placed",
     created_at: instantOf(kernel),
   };
 }

@@ -84,7 +84,7 @@ export function placed(parts: ShareParts, share: Share): Partial<Share> {
   }
   if (share.share_network_id !== null) {
     noteOf(parts, share, "003");
-    return { status: "error", place: "taken" };
+    return { status: "error", place: "placed" };
   }
   const mount = share.share_proto === "CEPHFS" ? { metadata: { ...share.metadata, __mount_options: "fs=cephfs" } } : {};
   return { status: "available", place: "exported", ...mount };

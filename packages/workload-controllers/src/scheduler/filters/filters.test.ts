@@ -136,7 +136,7 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     },
   },
   NodePorts: {
-    "refuses a port that is taken on all addresses": {
+    "refuses a port that is in use on all addresses": {
       pod: { containers: [{ ports: [{ hostPort: 80, hostIP: "10.0.0.1" }] }] },
       on: [{ containers: [{ ports: [{ hostPort: 80 }] }] }],
       reasons: ["node(s) didn't have free ports for the requested pod ports"],
@@ -256,14 +256,14 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       reasons: ["node(s) didn't satisfy existing pods anti-affinity rules"],
       final: false,
     },
-    "looks at the namespaces that are selected": {
+    "reads the namespaces that are selected": {
       pod: { affinity: { podAntiAffinity: near({ namespaceSelector: { matchLabels: { team: "x" } } }) } },
       node: inZone("a"),
       on: [{ ...web, namespace: "x" }],
       cluster: { namespaces: { x: { team: "x" } } },
       reasons: ["node(s) didn't match pod anti-affinity rules"],
     },
-    "does not look at other namespaces by itself": {
+    "does not read other namespaces by itself": {
       pod: { affinity: { podAntiAffinity: near() } },
       node: inZone("a"),
       on: [{ ...web, namespace: "x" }],

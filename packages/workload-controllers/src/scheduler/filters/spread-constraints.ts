@@ -47,7 +47,7 @@ function spreadConstraint(pod: PodInfo, constraint: TopologySpreadConstraint): S
   };
 }
 
-/** How many pods of the namespace that stay are selected on a node. */
+/** How many pods of the namespace that remain are selected on a node. */
 export function countSelected(node: NodeInfo, namespace: string, selects: LabelTest): number {
   let count = 0;
   for (const pod of node.pods.values()) {

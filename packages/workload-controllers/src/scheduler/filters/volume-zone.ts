@@ -8,7 +8,7 @@ const zoneLabels = [
   "failure-domain.beta.kubernetes.io/region",
 ];
 
-/** A volume that is labelled with a zone or region is used there. A node that has no such label is taken as fitting. */
+/** A volume that is labelled with a zone or region is used there. A node that has no such label counts as fitting. */
 export const volumeZone: Filter = {
   name: "VolumeZone",
   wokenBy: ["claim-changed", "volume-changed", "storage-class-changed", "node-added", "node-changed"],

@@ -7,7 +7,7 @@ interface Port {
 
 const GROUPS = ["initContainers", "containers"];
 
-/** What is odd about the ports of a pod's containers, and taken all the same: the spec of a pod at `path`. */
+/** What is odd about the ports of a pod's containers, and accepted nevertheless: the spec of a pod at `path`. */
 export function portWarnings(spec: Json, path: string): string[] {
   const ports = GROUPS.flatMap((group) =>
     records(spec[group]).flatMap((container, i) =>

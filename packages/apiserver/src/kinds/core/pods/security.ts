@@ -103,7 +103,7 @@ function sysctlProblems(sysctls: unknown, field: string): FieldProblem[] {
   });
 }
 
-/** Of the pod as a whole, with what stands next to its security context. */
+/** Of the pod as a whole, with what is next to its security context. */
 export function podSecurityProblems(spec: Json, path: string): FieldProblem[] {
   const context = record(spec["securityContext"]);
   const field = `${path}.securityContext`;

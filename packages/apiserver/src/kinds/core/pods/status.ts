@@ -10,7 +10,7 @@ import { dnsName, duplicate, each, identity, labelName } from "../../shared/chec
  */
 
 /**
- * Which generation a status is about, and its conditions, stays where a writer does not say it. Changes `status` in
+ * Which generation a status is about, and its conditions, remains where a writer does not say it. Changes `status` in
  * place.
  */
 export function keepObserved(status: Json, was: Json): void {

@@ -6,7 +6,7 @@ import type { Draft } from "../../../contract/resource.ts";
 import { podSpecProblems } from "./spec.ts";
 
 /*
- * What may be changed of a pod that runs, in addition to the pod itself: containers to look into it (pods/ephemeralcontainers), and what its
+ * What may be changed of a pod that runs, in addition to the pod itself: containers to debug it (pods/ephemeralcontainers), and what its
  * containers ask for (pods/resize). Source: Kubernetes, "Ephemeral Containers" and "Resize CPU and Memory Resources assigned to Containers".
  */
 
@@ -81,12 +81,12 @@ export function isResizable(status: unknown): boolean {
   return running === undefined || running["resources"] !== undefined;
 }
 
-/** `quality` returns the QoS class of a pod by its spec. */
-export function resizeProblems(spec: Json, was: Json, quality: (spec: Json) => string): FieldProblem[] {
+/** `qosClassOf` returns the QoS class of a pod by its spec. */
+export function resizeProblems(spec: Json, was: Json, qosClassOf: (spec: Json) => string): FieldProblem[] {
   const problems = podSpecProblems(spec, "spec");
-  if (quality(spec) !== quality(was)) {
+  if (qosClassOf(spec) !== qosClassOf(was)) {
     const why = "Pod QOS Class may not change as a result of resizing";
-    problems.push(invalidValue("spec", quality(was), why));
+    problems.push(invalidValue("spec", qosClassOf(was), why));
   }
   const order = ["containers", "initContainers"].flatMap((group) => orderProblems(spec, was, group));
   if (order.length > 0) return [...problems, ...order];

@@ -19,7 +19,7 @@ export function updateProblems(spec: Json, was: Json): FieldProblem[] {
   }
   const late = deadlineProblems(spec["activeDeadlineSeconds"], was["activeDeadlineSeconds"]);
   problems.push(...late);
-  // A deadline that is none ends the look at the rest.
+  // A deadline that is none ends the check of the rest.
   if (late.length > 0 && spec["activeDeadlineSeconds"] !== undefined) return problems;
   problems.push(...addedTolerations(spec, was), ...removedGates(spec, was));
   const isGated = records(was["schedulingGates"]).length > 0;

@@ -33,7 +33,7 @@ interface File {
   readonly source: string;
 }
 
-/** Files of one volume that stand in each other's way. */
+/** Files of one volume with conflicting paths. */
 function overlaps(volume: Json): string[] {
   const name = JSON.stringify(text(volume["name"]));
   const warningsFor = (kind: string, files: readonly File[]): string[] =>

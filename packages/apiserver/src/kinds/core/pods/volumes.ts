@@ -52,7 +52,7 @@ function iscsiProblems(source: Json, field: string): FieldProblem[] {
 
 type Source = (source: Json, field: string) => Problems;
 
-/** In the order in which kube-apiserver looks for them. */
+/** In the order in which kube-apiserver checks them. */
 const SOURCES: Readonly<Record<string, Source>> = {
   emptyDir: ({ sizeLimit }, field) =>
     (nanosOf(sizeLimit) ?? 0n) < 0n
@@ -87,7 +87,7 @@ const SOURCES: Readonly<Record<string, Source>> = {
   ],
   csi: ({ driver, nodePublishSecretRef }, field) => [
     ...neededText(`${field}.driver`, driver),
-    // Capitals are taken.
+    // Capitals are accepted.
     ...subdomainFaults(text(driver).toLowerCase()).map((why) => invalidValue(`${field}.driver`, text(driver), why)),
     ...(isRecord(nodePublishSecretRef) && !text(nodePublishSecretRef["name"])
       ? [required(`${field}.nodePublishSecretRef.name`)]

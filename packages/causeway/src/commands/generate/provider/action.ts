@@ -36,7 +36,7 @@ export function generateProvider(dir: string, { image }: { readonly image: strin
   );
 }
 
-/** Documents of YAML. Texts that are all variable stay without quotes: clusterctl may put a number there. */
+/** Documents of YAML. Texts that are all variable remain without quotes: clusterctl may put a number there. */
 export function yamlOf(objects: readonly object[]): string {
   return objects.map((object) => stringify(object, { lineWidth: 0 })).join("---\n");
 }

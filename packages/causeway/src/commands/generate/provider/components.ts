@@ -13,7 +13,7 @@ export interface Release {
   readonly kinds: readonly Kind<KubeObject>[];
   /** The arguments of its manager. */
   readonly args: readonly string[];
-  /** Where its health is asked for. */
+  /** Where its health is requested. */
   readonly health: { readonly scheme: "HTTP" | "HTTPS"; readonly port: "healthz" | "metrics" };
   /** Its name in `clusterctl init`, and the type of its entry in clusterctl's configuration. */
   readonly provider: string;

@@ -195,7 +195,7 @@ describe.each(cases)("a Cluster by the ClusterClass of $name", ({ name, classTex
           (await machines()).some(({ status }) => status?.initialization?.provisioned === true),
         );
         expect(names("server")).toHaveLength(1);
-        // How often a list is read follows from the interval between two looks, which is twenty milliseconds here.
+        // How often a list is read follows from the interval between two checks, which is twenty milliseconds here.
         const calls = simulator.calls.slice(from);
         const reads = new Set(calls.filter(({ method }) => method === "GET").map(({ path }) => path));
         const changes = calls.filter(({ method }) => method !== "GET");

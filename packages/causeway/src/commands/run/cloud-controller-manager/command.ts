@@ -1,7 +1,7 @@
 import { Option } from "@commander-js/extra-typings";
 import { managerOptions } from "./options.ts";
 
-/** Flags of cloud controller managers that say nothing here: taken, so that a manifest of theirs runs unchanged. */
+/** Flags of cloud controller managers that say nothing here: accepted, so that a manifest of theirs runs unchanged. */
 const withoutEffect = `allocate-node-cidrs use-service-account-credentials profiling contention-profiling
   kube-api-qps kube-api-burst kube-api-content-type min-resync-period node-monitor-period node-sync-period
   node-status-update-frequency concurrent-node-syncs concurrent-node-status-updates route-reconciliation-period

@@ -45,7 +45,7 @@ async function elect(
 function leadership(metrics: Metrics, name: string): (value: 0 | 1) => void {
   const status = metrics.gauge({
     name: "leader_election_master_status",
-    help: "1 for who leads, 0 for who stands by",
+    help: "1 for the leader, 0 for a standby",
     labels: ["name"],
   });
   return (value) => status.set(value, { name });

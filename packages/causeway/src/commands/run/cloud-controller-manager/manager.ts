@@ -20,8 +20,8 @@ export interface Run {
 }
 
 /**
- * Runs the controllers until the signal aborts. When cloud.conf, or a file that it refers to, changes, they go on with
- * new clients; what they had under way is ended as by a restart.
+ * Runs the controllers until the signal aborts. When cloud.conf, or a file that it refers to, changes, they continue
+ * with new clients; what they had under way is ended as by a restart.
  */
 export async function runManager(run: Run, first: Configuration, signal: AbortSignal): Promise<void> {
   let configuration = first;
@@ -34,7 +34,7 @@ export async function runManager(run: Run, first: Configuration, signal: AbortSi
     generation.abort();
     await ended;
     if (next === undefined) return;
-    run.log.info("cloud.conf, or a file it refers to, has changed: going on with it");
+    run.log.info("cloud.conf, or a file it refers to, has changed: continuing with it");
     configuration = next;
   }
 }
@@ -43,7 +43,7 @@ async function work(run: Run, configuration: Configuration, signal: AbortSignal)
   const { client, clusterName, flags, metrics, clock, log } = run;
   for (const warning of configuration.warnings) log.warn("cloud.conf", { warning });
   const informers = createInformers(client, { clock, log });
-  // A token may be refused before the next look at the files: the new password is used at once.
+  // A token may be refused before the next check of the files: the new password is used at once.
   const reload = () => readConfiguration(run.path).cloud;
   const cloud = connectCloud(configuration.cloud, { clock, log, metrics, reload, userAgent: flags.userAgent });
   const watch = watchCloud(cloud, { clock, log, rarely: rarelyWatched(configuration.config) });

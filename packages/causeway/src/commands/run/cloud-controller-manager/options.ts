@@ -52,7 +52,7 @@ export function managerOptions() {
     .option("--cluster-cidr <cidrs>", "addresses of pods: routes inside them are ours", many)
     .addOption(switchOption("configure-cloud-routes", "keep routes to pods on the router of [Route] router-id", "true"))
     .option("--concurrent-service-syncs <count>", "Services worked on at once", "8")
-    .addOption(switchOption("leader-elect", "stand for election, and work only as the leader", "true"))
+    .addOption(switchOption("leader-elect", "take part in the leader election, and work only as the leader", "true"))
     .option("--leader-elect-lease-duration <duration>", "others may take over after this", "15s")
     .option("--leader-elect-renew-deadline <duration>", "the leader gives up after this", "10s")
     .option("--leader-elect-retry-period <duration>", "time between attempts", "2s")

@@ -118,7 +118,7 @@ async function elect(run: Run, election: Election, signal: AbortSignal): Promise
   const { client, metrics, log } = run;
   const status = metrics.gauge({
     name: "leader_election_master_status",
-    help: "1 for who leads, 0 for who stands by",
+    help: "1 for the leader, 0 for a standby",
     labels: ["name"],
   });
   status.set(0, { name: LEASE });

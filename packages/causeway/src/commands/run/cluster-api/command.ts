@@ -37,7 +37,7 @@ function options() {
     .option("--webhook-port <port>", "the port of the conversion webhook, with TLS", "9443")
     .option("--webhook-cert-dir <dir>", "folder with the webhook's tls.crt and tls.key (default: a self-signed pair)")
     .addOption(
-      new Option("--leader-elect [boolean]", "stand for election, and work only as the leader")
+      new Option("--leader-elect [boolean]", "take part in the leader election, and work only as the leader")
         .choices(["true", "false"] as const)
         .preset("true")
         .default("true"),

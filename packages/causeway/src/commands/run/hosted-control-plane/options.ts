@@ -78,7 +78,7 @@ export function hostedControlPlaneOptions() {
     .addOption(backupStoreOptions.container())
     .addOption(backupStoreOptions.keyFile())
     .addOption(
-      new Option("--leader-elect [boolean]", "stand for election, and work only as the leader")
+      new Option("--leader-elect [boolean]", "take part in the leader election, and work only as the leader")
         .choices(["true", "false"] as const)
         .preset("true")
         .default("true"),

@@ -7,7 +7,7 @@ import { followServiceCluster } from "./service-cluster.ts";
 const kubeconfig = (server: string) =>
   `{apiVersion: v1, kind: Config, current-context: c, clusters: [{name: c, cluster: {server: "${server}"}}], users: [{name: c, user: {token: t}}], contexts: [{name: c, context: {cluster: c, user: c}}]}`;
 
-test("the controllers start again with a changed kubeconfig of the service cluster, and go on with the last good one without it", async () => {
+test("the controllers start again with a changed kubeconfig of the service cluster, and continue with the last good one without it", async () => {
   // What the Secret holds at each read.
   const contents = [
     kubeconfig("https://a"),

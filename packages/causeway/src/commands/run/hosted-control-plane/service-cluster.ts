@@ -13,7 +13,7 @@ const REREAD = 30_000;
 
 /**
  * Works with the kubeconfig of the service cluster in a Secret, and starts again with a new one when it changes. A
- * Secret that is gone, or that holds no kubeconfig, is reported, and work goes on with the last good one.
+ * Secret that is gone, or that holds no kubeconfig, is reported, and work continues with the last good one.
  * @throws FLAG_INVALID, SERVICE_CLUSTER_UNKNOWN, KUBECONFIG_…
  */
 export async function followServiceCluster(

@@ -45,7 +45,7 @@ function options() {
       names,
     )
     .option("--token-recheck <duration>", "a cached token is checked again after this (default: 60s)")
-    .option("--keystone-outage <duration>", "cached tokens stay valid so long while Keystone is away (default: 10m)")
+    .option("--keystone-outage <duration>", "cached tokens remain valid so long while Keystone is away (default: 10m)")
     .option("--keystone-rate <number>", "requests to Keystone a second (default: 20)")
     .option(
       "--user-agent <text>",

@@ -21,7 +21,7 @@ beforeAll(async () => {
   const issue = () => issueCertificate(authority, { commonName: "localhost", usages: ["server"], lifetime });
   const [own, another] = [await issue(), await issue()];
   pair = { crt: file("a.crt", own.certificate), key: file("a.key", own.key), other: file("b.key", another.key) };
-  // Nothing listens there: what is refused is refused before it is asked.
+  // Nothing listens there: what is refused is refused before it is called.
   const cluster = { server: "https://127.0.0.1:1", token: "t", clusterName: "c", userName: "u" };
   flags = {
     ...(magnumApiCommand(new AbortController().signal).opts() as MagnumApiFlags),

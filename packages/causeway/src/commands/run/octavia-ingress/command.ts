@@ -26,7 +26,7 @@ function options() {
     .option("--debug", "log in more detail")
     .option("--kubeconfig <file>", "the cluster; wins over the file (default: as a pod of it)")
     .addOption(
-      new Option("--leader-elect [boolean]", "stand for election, and work only as the leader")
+      new Option("--leader-elect [boolean]", "take part in the leader election, and work only as the leader")
         .choices(["true", "false"] as const)
         .preset("true")
         .default("true"),

@@ -115,7 +115,7 @@ async function followTenants(
       if (!signal.aborted) await server.setTenants(read());
       problem = "";
     } catch (error) {
-      // The tenants that were read last stay.
+      // The tenants that were read last remain.
       if (messageOf(error) !== problem) log.warn("the changed tenants are not used", { error: messageOf(error) });
       problem = messageOf(error);
     }

@@ -4,12 +4,12 @@ import { manifest } from "@causeway/api";
 import { createMissing } from "../../../clusters/manifests.ts";
 import { demo, demoApplication, demoManifests, demoService, type DemoOptions } from "./manifests.ts";
 
-/** Set on the demo's Cluster once its Service and application exist, so that what a person deleted stays deleted. */
+/** Set on the demo's Cluster once its Service and application exist, so that what a person deleted remains deleted. */
 const serviceMadeAnnotation = "demo.causeway.dev/service-created";
 
 /**
  * Makes the demo cluster unless it is there. Nothing that exists is changed: what a person did to it (scaled it, say)
- * stays. Dying in between is harmless: the next start makes what is missing.
+ * remains. Dying in between is harmless: the next start makes what is missing.
  */
 export async function applyDemo(
   client: KubernetesClient,

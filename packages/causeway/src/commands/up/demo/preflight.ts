@@ -2,7 +2,7 @@ import type { CloudWatch } from "@causeway/openstack";
 import { requireNamed } from "../../../clusters/require-named.ts";
 
 /**
- * Looks whether the cloud has the flavor and the image before anything is made. The lists are those that the
+ * Checks whether the cloud has the flavor and the image before anything is made. The lists are those that the
  * controllers read anyway: this costs no call.
  * @throws FLAVOR_NOT_FOUND, IMAGE_NOT_FOUND, with those there are
  */

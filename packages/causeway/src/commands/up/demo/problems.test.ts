@@ -61,7 +61,7 @@ test("an unattended run ends when its time is over, whatever it waits for", asyn
   expect(await run.ended).toBe("DEMO_TIMEOUT");
 });
 
-test("a run that a person watches shows the problem and goes on", async () => {
+test("a run that a person watches shows the problem and continues", async () => {
   const run = following();
   await run.pass(3_600_000, [full]);
   expect(run.shown.length).toBe(1);

@@ -1,7 +1,7 @@
 import { CausewayError, isAborted, type Clock } from "@causeway/foundation";
 import type { ServerProblem } from "@causeway/apiserver";
 
-/** How long a problem may last before an unattended run ends, and how often it is looked for, in milliseconds. */
+/** How long a problem may last before an unattended run ends, and how often it is checked, in milliseconds. */
 const REPORT_AFTER = 5_000;
 const INTERVAL = 500;
 

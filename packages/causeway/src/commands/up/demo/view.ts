@@ -31,9 +31,9 @@ export interface DemoWorld {
 export interface Item {
   readonly title: string;
   readonly done: boolean;
-  /** What is going on, in a few words. */
+  /** What is under way, in a few words. */
   readonly detail: string;
-  /** Why it will not go on by itself. */
+  /** Why it will not continue by itself. */
   readonly problem?: string;
 }
 

@@ -1,7 +1,7 @@
 import { stringify } from "yaml";
 import type { OutputFormat } from "../../../options/output.ts";
 
-/** What the demo says at its end: where the kubeconfigs are, and commands to go on with. */
+/** What the demo says at its end: where the kubeconfigs are, and commands to continue with. */
 export function farewell(
   management: string,
   workload: string | undefined,
@@ -14,7 +14,7 @@ export function farewell(
     `  management  ${management}`,
     ...(workload === undefined ? [] : [`  workload    ${workload}`]),
     "",
-    "Go on with:",
+    "Continue with:",
     `  kubectl --kubeconfig ${management} get clusters,machines,machinedeployments,openstackclusters,openstackmachines -A`,
     ...(workload === undefined ? [] : [`  kubectl --kubeconfig ${workload} get nodes,pods -o wide`]),
     `  kubectl --kubeconfig ${management} scale machinedeployment demo-workers --replicas=5`,
@@ -25,7 +25,7 @@ export function farewell(
     ...(cloudsYaml === undefined
       ? []
       : ["The cloud and the nodes are simulated: pods become ready, and no container runs."]),
-    "Ctrl-C stops it; the next start goes on from here.",
+    "Ctrl-C stops it; the next start continues from here.",
     "",
   ];
   return `${lines.join("\n")}\n`;

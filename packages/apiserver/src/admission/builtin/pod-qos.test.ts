@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json } from "../../json/json.ts";
-import { podQuality } from "./pod-quality.ts";
+import { podQosClass } from "./pod-qos.ts";
 
 const container = (requests?: Json, limits?: Json): Json => ({
   resources: { ...(requests && { requests }), ...(limits && { limits }) },
@@ -59,5 +59,5 @@ test.each<[string, Json, string]>([
   ],
   ["that says nothing as a whole", { resources: {}, containers: [container(undefined, BOTH)] }, "Guaranteed"],
 ])("a pod %s has its class", (_what, spec, expected) => {
-  expect(podQuality(spec)).toBe(expected);
+  expect(podQosClass(spec)).toBe(expected);
 });

@@ -5,7 +5,7 @@ import { answerError, type CloudVariables, type Mounted } from "./mount.ts";
 /**
  * Lets services call each other without a socket: the caller is authenticated already, and the middleware runs once.
  */
-export function neighbours(mounted: () => readonly Mounted[]): Ask {
+export function serviceClient(mounted: () => readonly Mounted[]): Ask {
   return async (name, { caller, method, path, body }) => {
     const found = mounted().find(({ service }) => service.type === name);
     if (!found) throw new Error(`No service ${name}.`);

@@ -35,7 +35,7 @@ const inside: RawCase = {
   undoBody: { subnet_id: "{sub}" },
 };
 
-export const networkStandingLists: readonly FilteredList[] = [
+export const networkBuiltInLists: readonly FilteredList[] = [
   neutron("agents", "agents", [found("agents", "agents.0.id")]),
   {
     ...neutron("network-ip-availabilities", "network_ip_availabilities", [as(network), subnet]),

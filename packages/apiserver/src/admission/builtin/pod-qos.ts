@@ -7,7 +7,7 @@ const COUNTED = ["cpu", "memory"] as const;
 /**
  * The QoS class of a pod. What the pod says as a whole counts instead of its containers; amounts of zero do not count.
  */
-export function podQuality(spec: Json): "BestEffort" | "Burstable" | "Guaranteed" {
+export function podQosClass(spec: Json): "BestEffort" | "Burstable" | "Guaranteed" {
   const containers = [...records(spec["containers"]), ...records(spec["initContainers"])].map((c) => c["resources"]);
   const given = (isSet(spec["resources"]) ? [spec["resources"]] : containers).map((r) => record(r));
   const limits = given.map((r) => positive(record(r["limits"])));
