@@ -24,6 +24,7 @@ class Members {
   readonly folder = mkdtempSync(join(tmpdir(), "ovn-db-"));
   readonly #network: ChildProcess;
   readonly #inside: string[];
+  readonly #served: ChildProcess[] = [];
 
   constructor() {
     const inside = ["--net", "sh", "-c", "ip link set lo up && echo ready && exec cat"];
@@ -45,7 +46,8 @@ class Members {
 
   /** Serves; the process is the database itself. */
   serve(number: number): void {
-    spawn("nsenter", [...this.#inside, "sh", program, "nb"], this.#options(number));
+    const options = { ...this.#options(number), detached: true };
+    this.#served.push(spawn("nsenter", [...this.#inside, "sh", program, "nb"], options));
   }
 
   status(number: number): string {
@@ -73,6 +75,8 @@ class Members {
 
   async close(): Promise<void> {
     for (const number of HOSTS.keys()) spawnSync("ovs-appctl", ["-t", this.#control(number), "exit"]);
+    // With all that each program started in the background: in a pod they end with its first process.
+    for (const { pid } of this.#served) if (pid !== undefined) spawnSync("kill", ["-s", "KILL", "--", `-${pid}`]);
     const ended = new Promise((resolve) => this.#network.once("close", resolve));
     this.#network.stdin?.end();
     await ended;
