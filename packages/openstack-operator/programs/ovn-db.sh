@@ -64,9 +64,13 @@ if [ ! -e "$file" ]; then
   exit 1
 fi
 appctl() { ovs-appctl -t "$run/ovn${side}_db.ctl" "$@" 2>/dev/null; }
-# What this member was before its disk was lost is still counted among the members until it is removed.
+# What this member was before its disk was lost is still counted among the members until it is removed. This process
+# becomes the database: its number is $$ here, too.
 {
-  until status=$(appctl cluster/status "$name") && echo "$status" | grep -q '^Status: cluster member'; do sleep 1; done
+  until status=$(appctl cluster/status "$name") && echo "$status" | grep -q '^Status: cluster member'; do
+    kill -0 $$ || exit
+    sleep 1
+  done
   while former=$(appctl cluster/status "$name" | grep -F " at $local)" | grep -vF '(self)' | sed 's/^ *\([0-9a-f]*\) .*/\1/' | head -n 1)
     [ -n "$former" ]; do appctl cluster/kick "$name" "$former" >/dev/null || :; sleep 2; done
 } &
