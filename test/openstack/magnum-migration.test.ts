@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startWorkload } from "../programs/magnum-migration/workload.ts";
 import { startWriter } from "../programs/magnum-migration/writer.ts";
 import { networkEnds } from "./magnum-migration/devcloud.ts";
+import { startPodWriter, type PodWriter } from "./magnum-migration/pod-writer.ts";
 import { startRig, type Rig, type RigOf } from "./magnum-migration/rig.ts";
 import { AGNHOST, startTickers, type Tickers } from "./magnum-migration/tickers.ts";
 import { balancersOf, floatingOf, groupsOf, networkOf, residueOf, vitalsOf } from "./magnum-migration/vitals.ts";
@@ -24,6 +25,7 @@ const NODE_IMAGE = "cirros";
 describe.skipIf(of === undefined)("a cluster of a real Magnum", { timeout: LIMIT }, () => {
   let rig: Rig;
   let tickers: Tickers;
+  let podWriter: PodWriter;
   /** Security groups of before the import. */
   let groups: readonly string[];
   /** What the cloud's administrator has of projects, users and trusts, before anything was made. */
@@ -33,6 +35,7 @@ describe.skipIf(of === undefined)("a cluster of a real Magnum", { timeout: LIMIT
     residue = await residueOf();
     rig = await startRig(of as RigOf);
     tickers = await startTickers(rig.old.client, rig.source);
+    podWriter = await startPodWriter(rig.old.client);
   }, LIMIT);
 
   afterAll(async () => {
@@ -56,6 +59,9 @@ describe.skipIf(of === undefined)("a cluster of a real Magnum", { timeout: LIMIT
     expect(written).toBeGreaterThan(5);
     expect(lost).toBe(0);
     if (ended === 0) expect(outage).toBeLessThan(OUTAGE);
+    const pod = await podWriter.goesOn();
+    console.log(`${name}: the pod that writes by Service kubernetes goes on at ${pod.written} on ${pod.node}`);
+    expect(await podWriter.lost()).toEqual([]);
   }
 
   /** Runs a phase that is killed with SIGKILL again and again until it ends by itself. */
@@ -93,7 +99,7 @@ describe.skipIf(of === undefined)("a cluster of a real Magnum", { timeout: LIMIT
     await expect(rig.migrate("freeze")).rejects.toThrow("MIGRATE_NOT_DENIED");
     rig.deny();
     const text = await phase("freeze");
-    expect(text).toContain("heat-container-agent is stopped on 5 machines");
+    expect(text).toContain("heat-container-agent is stopped on 8 machines");
     for (const machine of [...rig.old.masters, ...rig.old.workers])
       expect(await machine.run("systemctl is-active heat-container-agent || true")).toBe("inactive\n");
   });
@@ -140,6 +146,8 @@ describe.skipIf(of === undefined)("a cluster of a real Magnum", { timeout: LIMIT
     expect(ids.filter((id) => heats.has(id))).toEqual([]);
     expect(ids).toHaveLength(heats.size);
     await expectFloating(address);
+    const nodes = items.map(({ metadata }) => metadata.name).toSorted();
+    expect(nodes).toContain((await podWriter.goesOn()).node);
   });
 
   test("is retired: Heat and the old Magnum have nothing of it, and what it needs is kept", async () => {

@@ -18,7 +18,7 @@ export const controlPlane = ["kube-apiserver", "kube-controller-manager", "kube-
 const CERTS = "etc/kubernetes/certs";
 const NAMES = ["kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"];
 
-const unit = (command: string, files: readonly string[] = []): string =>
+export const unit = (command: string, files: readonly string[] = []): string =>
   ["[Service]", ...files.map((file) => `EnvironmentFile=${file}`), `ExecStart=${command}`, "Restart=always", ""].join(
     "\n",
   );

@@ -8,9 +8,11 @@ import { followDeployments, type Deployment, type Requester } from "./heat.ts";
 import { bootMachine, type ServerMachine } from "./machine.ts";
 import { agentUnit, controlPlane, masterFiles } from "./master.ts";
 import { prepareCluster, approveServing } from "./source.ts";
-import { startWorker, type Worker } from "./worker.ts";
+import { proxyFiles, startWorker, type Worker } from "./worker.ts";
 
 const MASTERS = 3;
+/** Of the first node group, and of the second, whose stack is its own. */
+const WORKERS = [3, 2] as const;
 
 export interface OldClusterOf {
   readonly cloud: Cloud;
@@ -44,7 +46,7 @@ export interface OldCluster {
   stop(): Promise<void>;
 }
 
-/** Makes it, with three masters and a worker in each of two node groups. */
+/** Makes it, with three masters and five workers in two node groups. */
 export async function makeOldCluster(of: OldClusterOf): Promise<OldCluster> {
   const discovery = await serveDiscovery();
   const maker = new ClusterMaker(of);
@@ -82,14 +84,14 @@ class ClusterMaker {
       name,
       cluster_template_id: template.uuid,
       master_count: MASTERS,
-      node_count: 1,
+      node_count: WORKERS[0],
       discovery_url: discovery,
       create_timeout: 60,
     };
     this.#uuid = ((await ask("POST", "container-infra", "/clusters", body)) as { uuid: string }).uuid;
     this.#certificates = certificatesOf(ask, this.#uuid);
     await this.#follow();
-    const group = { name: "big", node_count: 1, role: "worker" };
+    const group = { name: "big", node_count: WORKERS[1], role: "worker" };
     await ask("POST", "container-infra", `/clusters/${this.#uuid}/nodegroups`, group);
     await this.#follow("CREATE_COMPLETE");
     const client = this.#client;
@@ -198,11 +200,12 @@ class ClusterMaker {
     const { parameters } = deployment;
     const server = await this.#serverOf(deployment, parameters["KUBE_NODE_IP"] ?? "");
     if (this.#certificates === undefined || this.#client === undefined) throw new Error("a worker before its masters");
-    const machine = await bootMachine(root, server, agentUnit);
+    const certificates = this.#certificates;
+    const proxy = await proxyFiles({ server, certificates, parameters, kubelet });
+    const machine = await bootMachine(root, server, { ...agentUnit, ...proxy });
     this.#machines.push(machine);
     this.#workers.push(machine);
-    await machine.run("systemctl start heat-container-agent");
-    const certificates = this.#certificates;
+    await machine.run("systemctl start heat-container-agent kube-proxy");
     this.#running.push(await startWorker({ root, server, certificates, parameters, kubelet, images }));
     await approveServing(this.#client, server.name);
   }

@@ -1,10 +1,12 @@
 /** A worker of Magnum's driver with a real kubelet and containerd (tools/node), whose certificate Magnum signed. */
 import { spawn } from "node:child_process";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { renderKubeconfig } from "@causeway/kubernetes";
 import { fileIdentity, type BootedMachine } from "@causeway/machine-agent";
 import { stringify } from "yaml";
 import type { Certificates } from "./certificates.ts";
-import { ended, entered } from "./machine.ts";
+import { ended, entered, type Files } from "./machine.ts";
+import { unit } from "./master.ts";
 
 const START = resolve(import.meta.dirname, "../../../packages/causeway/src/start.js");
 
@@ -21,11 +23,45 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
+const endpointOf = (parameters: WorkerOf["parameters"]): string =>
+  `${parameters["KUBE_MASTER_IP"] ?? ""}:${parameters["KUBE_API_PORT"] ?? ""}`;
+
+/** The unit of kube-proxy, which the driver runs on each of its nodes. */
+export async function proxyFiles({
+  server,
+  certificates,
+  parameters,
+  kubelet,
+}: Pick<WorkerOf, "server" | "certificates" | "parameters" | "kubelet">): Promise<Files> {
+  const kubeconfig = renderKubeconfig({
+    server: `https://${endpointOf(parameters)}`,
+    ca: await certificates.authority("kubernetes"),
+    ...(await certificates.issue("kubelet", {
+      commonName: "system:kube-proxy",
+      organizations: ["system:node-proxier"],
+    })),
+    clusterName: parameters["CLUSTER_UUID"] ?? "",
+    userName: "kube-proxy",
+  });
+  const flags = [
+    "--kubeconfig=/etc/kubernetes/proxy-config.yaml",
+    `--cluster-cidr=${parameters["PODS_NETWORK_CIDR"] ?? ""}`,
+    `--hostname-override=${server.name}`,
+    "--proxy-mode=iptables",
+    "--metrics-bind-address=127.0.0.1:10249",
+    "--conntrack-max-per-core=0 --conntrack-tcp-timeout-established=0 --conntrack-tcp-timeout-close-wait=0",
+  ];
+  return {
+    "etc/kubernetes/proxy-config.yaml": kubeconfig,
+    "etc/systemd/system/kube-proxy.service": unit(`${join(dirname(kubelet), "kube-proxy")} ${flags.join(" ")}`),
+  };
+}
+
 /** Starts it in its server's namespace. */
 export async function startWorker({ root, server, certificates, parameters, ...programs }: WorkerOf): Promise<Worker> {
   const { id, name, address } = server;
   const value = (key: string): string => parameters[key] ?? "";
-  const endpoint = `${value("KUBE_MASTER_IP")}:${value("KUBE_API_PORT")}`;
+  const endpoint = endpointOf(parameters);
   const authority = await certificates.authority("kubernetes");
   const names = { commonName: `system:node:${name}`, organizations: ["system:nodes"] };
   const own = await certificates.issue("kubelet", { ...names, dnsNames: [name], ipAddresses: [address] });
