@@ -30,6 +30,8 @@ export interface Tools {
   readonly identity?: string;
   /** Whether the run of an identity is known to have ended. Default: by the processes of this machine. */
   readonly isGone?: (identity: string) => boolean;
+  /** The private key of the cluster's CA, as PEM. Default: that of the first master. */
+  readonly caKey?: string;
   /** Name or id of the image of new nodes. Default: what the record has. */
   readonly nodeImage?: string;
   /** Shows a line of progress. */

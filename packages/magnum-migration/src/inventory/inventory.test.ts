@@ -37,7 +37,7 @@ const facts = {
     coe_version: "v1.34.4",
     cluster_template_id: "t",
     keypair: null,
-    labels: {},
+    labels: { cert_manager_api: "true" },
   },
   template: { coe: "kubernetes", tls_disabled: false },
   groups: [
@@ -130,8 +130,14 @@ describe("an inventory", () => {
     expect(noted([{ ...image, os_distro: "ubuntu" }])).toEqual([]);
   });
 
+  test.each([undefined, "false", "yes"])("notes that import needs the CA's key with cert_manager_api %s", (value) => {
+    const labels = value === undefined ? {} : { cert_manager_api: value };
+    expect(inventoryOf(changed({ cluster: { ...cluster, labels } })).findings).toMatchObject([
+      { code: "MIGRATE_CA_KEY_NEEDED", message: expect.stringContaining("--ca-key FILE") as string, blocks: false },
+    ]);
+  });
   test("notes that another program heals afterwards", () => {
-    const labels = { auto_healing_enabled: "true" };
+    const labels = { auto_healing_enabled: "true", cert_manager_api: "True" };
     const { findings } = inventoryOf(changed({ cluster: { ...cluster, labels } }));
     expect(findings).toMatchObject([{ code: "MIGRATE_AUTO_HEALING", blocks: false }]);
   });

@@ -179,6 +179,13 @@ const blocking: Readonly<Record<string, Rule>> = {
   },
 };
 
+/** The driver writes the CA's key to masters with "true" of any case alone. */
+function caKeyNote(labels: Labels): string | undefined {
+  return /^true$/i.test(labels["cert_manager_api"] ?? "")
+    ? undefined
+    : "label cert_manager_api is not true: its masters do not have the private key of its CA, unless it was put there; freeze and import need --ca-key FILE, which Magnum's certificate manager has";
+}
+
 function findingsOf(known: Omit<Inventory, "findings">, facts: ClusterFacts): Finding[] {
   const blocks = Object.entries(blocking).flatMap(([code, rule]) => {
     const message = rule(known, facts);
@@ -187,7 +194,11 @@ function findingsOf(known: Omit<Inventory, "findings">, facts: ClusterFacts): Fi
   const healing = /^(true|yes|1)$/i.test(known.labels["auto_healing_enabled"] ?? "")
     ? "auto_healing_enabled: its program is stopped, and a MachineHealthCheck replaces unhealthy machines after roll"
     : undefined;
-  const notes = Object.entries({ MIGRATE_AUTO_HEALING: healing, MIGRATE_API_REMOVED: removedApis(known.version) });
+  const notes = Object.entries({
+    MIGRATE_AUTO_HEALING: healing,
+    MIGRATE_CA_KEY_NEEDED: caKeyNote(known.labels),
+    MIGRATE_API_REMOVED: removedApis(known.version),
+  });
   const images = groupImages(known.groups, facts.images).flatMap(({ groups, ...image }) => {
     const problem = imageProblem(image);
     return problem === undefined ? [] : [{ ...problem, groups: groups.join(", ") }];

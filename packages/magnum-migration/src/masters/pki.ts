@@ -15,8 +15,10 @@ const files = {
   etcdKey: "/etc/etcd/certs/server.key",
 } as const;
 
-/** Of a master, as PEM. */
-export type MasterFiles = { readonly [name in keyof typeof files]: string };
+/** Of a master, as PEM. Only label cert_manager_api=true puts `caKey` there. */
+export type MasterFiles = { readonly [name in Exclude<keyof typeof files, "caKey">]: string } & {
+  readonly caKey?: string;
+};
 
 const known = new WeakMap<object, Map<string, MasterFiles>>();
 
@@ -44,12 +46,10 @@ async function readMasterFiles(
   const texts = await Promise.all(entries.map(([, path]) => readFileOf(tools, address, path, signal)));
   for (const [index, [name, path]] of entries.entries()) {
     const text = texts[index];
+    if (name === "caKey" && text === undefined) continue;
     if (text === undefined || !text.includes("-----BEGIN"))
-      throw new InputError("MIGRATE_KEY_MISSING", `The master at ${address} has no ${path}`, {
-        hint:
-          name === "caKey"
-            ? "Clusters with label cert_manager_api=true have it; else put the authority's key there."
-            : "Take the file over from another master.",
+      throw new InputError("MIGRATE_KEY_MISSING", `The master at ${address} has no PEM in ${path}`, {
+        hint: "Take the file over from another master.",
       });
     read[name] = text;
   }
@@ -64,7 +64,8 @@ function requireMatch(found: MasterFiles, address: string): void {
     new InputError("MIGRATE_KEY_MISMATCH", `On the master at ${address}, ${what} do not belong together`, {
       hint: "Compare the masters with each other; a rotation may be incomplete.",
     });
-  if (!new X509Certificate(found.ca).checkPrivateKey(createPrivateKey(found.caKey)))
+  const { caKey } = found;
+  if (caKey !== undefined && !new X509Certificate(found.ca).checkPrivateKey(createPrivateKey(caKey)))
     throw mismatch(`${files.ca} and ${files.caKey}`);
   const spki = (pem: string) => createPublicKey(pem).export({ type: "spki", format: "der" });
   if (!spki(found.serviceAccount).equals(spki(found.serviceAccountKey)))

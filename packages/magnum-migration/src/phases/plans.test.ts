@@ -19,12 +19,18 @@ describe("the phase freeze", () => {
     isDenied: true,
     changers: [{ kind: "Deployment", name: "cluster-autoscaler", state: "stopped", isOurs: true }],
     agents: [{ name: "m0", address: "10.0.0.4", isActive: false }],
+    hasCaKey: true,
   };
   const healer = { kind: "DaemonSet", name: "magnum-auto-healer", state: "running", isOurs: false } as const;
   test.for<[string, Partial<FreezeFacts>, string]>([
     ["asks Magnum first whether it denies changes", { isDenied: false, changers: [healer] }, "check-denied"],
     ["stops what drives Magnum", { changers: [healer] }, "stop-workload"],
     ["stops Heat's agents", { agents: [{ name: "m0", address: "a", isActive: true }] }, "stop-agent"],
+    [
+      "is refused before it changes anything while nothing has the CA's key",
+      { hasCaKey: false, isDenied: false, changers: [healer] },
+      "MIGRATE_KEY_MISSING",
+    ],
     ["is done when nothing can change the cluster", {}, "done"],
   ])("%s", ([, changes, expected]) => expect(outcome(planFreeze({ ...frozen, ...changes }, record))).toBe(expected));
 });
@@ -34,6 +40,7 @@ describe("the phase import", () => {
   const own = { id: "9", name: "hosted", peerURLs: [peerURL], isLearner: false };
   const imported: ImportFacts = {
     secrets: { ca: true, proxy: true, sa: true, etcd: true },
+    hasCaKey: true,
     hasObjects: true,
     peerURL,
     wantedStage: "Follow",
@@ -47,6 +54,11 @@ describe("the phase import", () => {
   };
   const others = imported.members.slice(0, 1);
   test.for<[string, Partial<ImportFacts>, string]>([
+    [
+      "is refused without the CA's key, before it creates anything",
+      { secrets: { ca: false, proxy: false, sa: false, etcd: false }, hasCaKey: false, hasObjects: false },
+      "MIGRATE_KEY_MISSING",
+    ],
     ["takes the keys first", { secrets: { ca: false, proxy: true, sa: true, etcd: false } }, "write-roots"],
     [
       "refuses an address of this machine alone for masters that are on others",

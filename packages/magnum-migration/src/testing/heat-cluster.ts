@@ -142,7 +142,7 @@ export async function makeHeatCluster(cloud: Cloud, options: HeatClusterOptions)
     masters: masters.made.map(({ address }) => address),
     workers: [...made(workers), ...made(others)],
     rows: rowsOf(
-      { ...options, labels: { kube_tag: version, ...options.labels } },
+      { ...options, labels: { kube_tag: version, cert_manager_api: "true", ...options.labels } },
       { main, own, project: await cloud.projectId(), image, flavor },
     ),
   };

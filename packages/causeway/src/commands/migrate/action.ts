@@ -6,6 +6,7 @@ import {
   discoverCluster,
   phases,
   planPhase,
+  readCaKey,
   readRecord,
   runPhase,
   type PhasePlan,
@@ -60,6 +61,7 @@ export async function phase(
   signal: AbortSignal,
 ): Promise<void> {
   const config = chosenCloud(options);
+  const caKey = options.caKey === undefined ? {} : { caKey: readCaKey(options.caKey) };
   const cloud = connectCloud(config, { clock: systemClock, log: commandLog(options.logLevel) });
   const admin =
     options.adminCloud === undefined
@@ -80,6 +82,7 @@ export async function phase(
         peerHost: options.peerHost,
         ...(admin ? { admin } : {}),
         ...(options.magnumSql === undefined ? {} : { database: createMagnumDatabase(options.magnumSql) }),
+        ...caKey,
         ...(options.nodeImage === undefined ? {} : { nodeImage: options.nodeImage }),
         ...(options.etcdUrls === undefined ? {} : { etcdUrls: options.etcdUrls.split(",") }),
         report: (line) => void process.stderr.write(`${line}\n`),

@@ -121,6 +121,10 @@ function phaseOptions(phase: PhaseCommand) {
       ).default("127.0.0.1"),
     )
     .option(
+      "--ca-key <file>",
+      "freeze, import: private key of the cluster's CA, as PEM, for clusters without label cert_manager_api=true",
+    )
+    .option(
       "--node-image <image>",
       "adopt, roll: name or id of the image of new nodes, with cloud-init, containerd, kubelet and kubeadm (default: Heat's)",
     )

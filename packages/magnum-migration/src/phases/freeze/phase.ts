@@ -1,7 +1,10 @@
 import { InputError } from "@causeway/foundation";
 import { isForbidden } from "@causeway/openstack";
+import { caKeyOf } from "../../masters/ca-key.ts";
+import { knownMasterFiles } from "../../masters/pki.ts";
 import { machinesOf, readUnits, stopUnits } from "../../masters/units.ts";
 import { definePhase, type Tools } from "../../phase.ts";
+import type { MigrationRecord } from "../../record/record.ts";
 import { machineChangers } from "../../workloads/driver.ts";
 import { findWorkloads, stopWorkload } from "../../workloads/workloads.ts";
 import { planFreeze, type FreezeFacts, type FreezeStep } from "./plan.ts";
@@ -19,6 +22,7 @@ export const freeze = definePhase<FreezeFacts, FreezeStep>({
       changers: await findWorkloads(tools.source, machineChangers, signal),
       agents: machines.map(({ name, address, active }) => ({ name, address, isActive: active.length > 0 })),
       isDenied: tools.checked.has(DENIED),
+      hasCaKey: await hasCaKey(tools, record, signal),
     };
   },
   plan: planFreeze,
@@ -37,6 +41,13 @@ export const freeze = definePhase<FreezeFacts, FreezeStep>({
     }
   },
 });
+
+/** What phase import is going to need is checked here, while everything still runs. */
+async function hasCaKey(tools: Tools, { inventory }: MigrationRecord, signal: AbortSignal): Promise<boolean> {
+  const [first] = inventory.masters;
+  const found = await knownMasterFiles(tools, first?.address ?? "", signal);
+  return caKeyOf(tools.caKey, found) !== undefined;
+}
 
 /** A change that Magnum could not apply anyway: denied, it gets 403; else 400, and nothing has changed. */
 async function requireDenied({ cloud }: Tools, uuid: string, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,6 @@
 import type { PhasePlan, Step } from "../../phase.ts";
 import type { MigrationRecord } from "../../record/record.ts";
+import { caKeyRefusal } from "../ca-key.ts";
 import { workloadText, type FoundWorkload, type Workload } from "../../workloads/workloads.ts";
 
 /** What is read for `planFreeze`. */
@@ -9,6 +10,8 @@ export interface FreezeFacts {
   readonly agents: readonly { readonly name: string; readonly address: string; readonly isActive: boolean }[];
   /** Magnum refused a change by policy, in this run. */
   readonly isDenied: boolean;
+  /** Phase import will have the private key of the cluster's CA. */
+  readonly hasCaKey: boolean;
 }
 
 /** A step of phase freeze; rollback undoes each of them. */
@@ -21,9 +24,11 @@ export type FreezeStep = Step &
 
 /** Nothing may change the cluster's machines from here on: neither Magnum nor Heat, nor what drives them. */
 export function planFreeze(
-  { changers, agents, isDenied }: FreezeFacts,
+  { changers, agents, isDenied, hasCaKey }: FreezeFacts,
   { inventory }: MigrationRecord,
 ): PhasePlan<FreezeStep> {
+  const refused = caKeyRefusal(hasCaKey, inventory);
+  if (refused) return { steps: [], refused, proof: [] };
   const check: FreezeStep[] = isDenied
     ? []
     : [{ type: "check-denied", what: `check that Magnum's policy denies changes of cluster ${inventory.uuid}` }];

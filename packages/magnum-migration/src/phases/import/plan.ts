@@ -1,3 +1,4 @@
+import { caKeyRefusal } from "../ca-key.ts";
 import type { EtcdMember } from "../../etcd/client.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import type { PhasePlan, Step } from "../../phase.ts";
@@ -5,6 +6,8 @@ import type { PhasePlan, Step } from "../../phase.ts";
 /** What is read for `planImport`. URLs are of etcd's peers. */
 export interface ImportFacts {
   readonly secrets: Readonly<Record<"ca" | "proxy" | "sa" | "etcd", boolean>>;
+  /** The private key of the cluster's CA is given, on a master, or in its Secret already. */
+  readonly hasCaKey: boolean;
   readonly hasObjects: boolean;
   readonly peerURL: string | undefined;
   /** As spec.datastore says, and as the runtime has it. */
@@ -48,6 +51,8 @@ export function planImport(facts: ImportFacts, { namespace, name, inventory }: M
       },
       proof: [],
     };
+  const refused = caKeyRefusal(facts.hasCaKey, inventory);
+  if (refused) return { steps: [], refused, proof: [] };
   if (!secrets.ca || !secrets.proxy || !secrets.sa)
     return only({
       type: "write-roots",
