@@ -60,7 +60,7 @@ describe.skipIf(of === undefined)("a cluster of a real Magnum", { timeout: LIMIT
     expect(lost).toBe(0);
     if (ended === 0) expect(outage).toBeLessThan(OUTAGE);
     const pod = await podWriter.goesOn();
-    console.log(`${name}: the pod that writes by Service kubernetes goes on at ${pod.written} on ${pod.node}`);
+    console.log(`${name}: the pod that writes by Service kubernetes continues at ${pod.written} on ${pod.node}`);
     expect(await podWriter.lost()).toEqual([]);
   }
 

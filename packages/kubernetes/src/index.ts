@@ -191,6 +191,7 @@ export {
   defaultingWebhooks,
   defaultsConcern,
   rulesConcern,
+  withReplacements,
   type AdmissionClient,
   type AdmissionDefaults,
   type AdmissionRequest,

@@ -13,7 +13,7 @@ const NAME = "pod-writer";
 const labels = { app: NAME };
 const metadata = { namespace: "default", name: NAME };
 const written = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"'"$HOSTNAME-$n"'","labels":{"by":"${NAME}"}}}`;
-/** It goes on to the next one when this one is there, of which it may not have heard. */
+/** It continues to the next one when this one is there, of which it may not have heard. */
 const SCRIPT = `n=0
 while :; do
   if echo '${written}' | timeout 20 /bin/kubectl create --raw /api/v1/namespaces/default/configmaps -f - 2>&1 |

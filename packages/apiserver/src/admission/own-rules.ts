@@ -1,18 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
-import { isRecord } from "@causeway/foundation";
 import {
   defaultsConcern,
   rulesConcern,
+  withReplacements,
   type AdmissionRequest,
   type AdmissionRules,
   type KubeObject,
-  type Replacement,
   type WrittenResource,
 } from "@causeway/kubernetes";
 import type { AdmissionPlugin, Attempt } from "../contract/admission.ts";
 import { apiVersionOf } from "../contract/resource.ts";
 import { apiError, forbidden, qualified } from "../errors/status.ts";
-import { at, type Json } from "../json/json.ts";
 import { inForm } from "./attributes.ts";
 import type { Form } from "./rules.ts";
 
@@ -33,7 +31,7 @@ export function ownRulesPlugin(rules: readonly AdmissionRules[]): AdmissionPlugi
       return Promise.resolve(
         changing(attempt).reduce<KubeObject | undefined>(
           (object, { defaults }) =>
-            object && defaults ? replaced(object, defaults.of(kind.kind, object, old)) : object,
+            object && defaults ? withReplacements(object, defaults.of(kind.kind, object, old)) : object,
           attempt.object,
         ),
       );
@@ -42,18 +40,6 @@ export function ownRulesPlugin(rules: readonly AdmissionRules[]): AdmissionPlugi
       for (const each of judging(attempt)) await judge(each, attempt);
     },
   };
-}
-
-/** A copy with the replacements; the same object if there is none. */
-function replaced(object: KubeObject, replacements: readonly Replacement[]): KubeObject {
-  if (replacements.length === 0) return object;
-  const copy = structuredClone(object) as unknown as Json;
-  for (const { path, value } of replacements) {
-    const parent = at(copy, ...path.slice(0, -1));
-    const name = path.at(-1);
-    if (isRecord(parent) && name !== undefined) parent[name] = value;
-  }
-  return copy as unknown as KubeObject;
 }
 
 async function judge(rules: AdmissionRules, attempt: Attempt): Promise<void> {

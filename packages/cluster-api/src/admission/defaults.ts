@@ -1,5 +1,5 @@
-import type { AdmissionDefaults, KubeObject, Replacement } from "@causeway/kubernetes";
 import { isRecord } from "@causeway/foundation";
+import { withReplacements, type AdmissionDefaults, type KubeObject, type Replacement } from "@causeway/kubernetes";
 import { withPrefix } from "../objects/versions.ts";
 
 /** Where each kind has its version of Kubernetes, in v1beta1 and in v1beta2. */
@@ -20,6 +20,13 @@ export const clusterApiDefaults: AdmissionDefaults = {
   },
   of: (kind, object) => versionOf(kind, object),
 };
+
+/** The object as admission stores it: what was stored before has no defaults. */
+export function withDefaults<T extends KubeObject>(object: T): T {
+  const [group = ""] = object.apiVersion.split("/");
+  if (!Object.hasOwn(clusterApiDefaults.writes, group)) return object;
+  return withReplacements(object, versionOf(object.kind ?? "", object));
+}
 
 function versionOf(kind: string, object: KubeObject): readonly Replacement[] {
   const path = Object.hasOwn(VERSIONS, kind) ? VERSIONS[kind] : undefined;

@@ -1,9 +1,10 @@
 import { canonicalJson, isRecord } from "@causeway/foundation";
 import type { KubeObject, ResourceType } from "@causeway/kubernetes";
+import { withDefaults } from "../admission/defaults.ts";
 
 /** Marks of a move. On both sides, so that it is resumed after an end at any point. */
 export const marks = {
-  /** On a Cluster of the source: the uid of namespace kube-system of the target. */
+  /** On a Cluster of the source: the uid of namespace kube-system of the target, or `targetFolder`. */
   target: "move.causeway.dev/target",
   /** On a Cluster of the source: everything is in the target and compared; what is left here is deleted. */
   copied: "move.causeway.dev/copied",
@@ -12,6 +13,15 @@ export const marks = {
   /** On each object of the target: the uid that the object had in the source. */
   from: "move.causeway.dev/from",
 } as const;
+
+const FOLDER = "directory ";
+
+/** The mark of a Cluster that is saved in a folder; `path` is absolute. */
+export const targetFolder = (path: string): string => `${FOLDER}${path}`;
+
+/** The folder of such a mark; undefined: it is of another management cluster. */
+export const savedFolder = (target: string): string | undefined =>
+  target.startsWith(FOLDER) ? target.slice(FOLDER.length) : undefined;
 
 /** clusterctl's label for objects that are moved although nothing owns them. */
 const moveLabel = "clusterctl.cluster.x-k8s.io/move";
@@ -142,7 +152,8 @@ export function withoutMarks(annotations: Readonly<Record<string, string>>): Rec
  * condition Paused, which the controllers of each side write while the move is under way.
  */
 export function fingerprint(object: KubeObject, known: (uid: string) => boolean): string {
-  const { metadata, status, ...rest } = object as KubeObject & { status?: unknown };
+  // The target has admission's defaults, which a source of an older release has not.
+  const { metadata, status, ...rest } = withDefaults(object as KubeObject & { status?: unknown });
   const owners = (metadata.ownerReferences ?? []).filter(({ uid }) => known(uid));
   const { labels = {}, annotations = {}, finalizers = [], name, namespace } = metadata;
   return canonicalJson({

@@ -1,6 +1,6 @@
 import { CausewayError } from "@causeway/foundation";
-import type { KubernetesClient } from "@causeway/kubernetes";
-import { deletionOrder, graphOf, isCluster, marks, type Member } from "./graph.ts";
+import type { KubeObject, KubernetesClient } from "@causeway/kubernetes";
+import { deletionOrder, graphOf, isCluster, marks, savedFolder, type Member } from "./graph.ts";
 import { clusterId, movedTypes, readMembers, refuseMissingKinds } from "./read.ts";
 import {
   annotate,
@@ -91,10 +91,7 @@ interface MoveContext extends MoveOptions {
 export function refuseUnmovable(graph: readonly Member[], target: string): void {
   for (const { object } of graph) {
     const other = object.metadata.annotations?.[marks.target];
-    if (other !== undefined && other !== target)
-      throw new CausewayError("MOVE_UNDER_WAY", `${nameOf(object)} is being moved to another management cluster`, {
-        hint: "Finish that move first: repeat its command.",
-      });
+    if (other !== undefined && other !== target) throw underWay(object, other);
     if (object.metadata.deletionTimestamp !== undefined)
       throw new CausewayError("MOVE_OBJECT_DELETED", `${nameOf(object)} is being deleted`, {
         hint: "Wait until it is gone, then move.",
@@ -106,6 +103,17 @@ export function refuseUnmovable(graph: readonly Member[], target: string): void 
         { hint: "Clusters with hosted control planes move with causeway backup and restore. Nothing was changed." },
       );
   }
+}
+
+function underWay(object: KubeObject, target: string): CausewayError {
+  const folder = savedFolder(target);
+  return folder === undefined
+    ? new CausewayError("MOVE_UNDER_WAY", `${nameOf(object)} is being moved to another management cluster`, {
+        hint: "Finish that move first: repeat its command.",
+      })
+    : new CausewayError("MOVE_UNDER_WAY", `${nameOf(object)} is paused, since it is being saved in ${folder}`, {
+        hint: `Finish that first: repeat causeway move --to-directory ${folder}.`,
+      });
 }
 
 async function copyAll(

@@ -106,7 +106,7 @@ export async function copy(
   });
   if (there.metadata.annotations?.[marks.from] !== object.metadata.uid)
     throw new CausewayError("MOVE_TARGET_OCCUPIED", `the target has another ${nameOf(object)}`, {
-      hint: "Delete or rename it there, and repeat the command. The clusters of the source remain paused until then.",
+      hint: "Delete or rename it there, and repeat the command. What is paused remains so until then.",
     });
   await copyStatus(client, member, there, signal);
   return there.metadata.uid ?? "";

@@ -1,3 +1,4 @@
+import { isRecord } from "@causeway/foundation";
 import type { KubeObject } from "../types/meta.ts";
 
 /** A write as admission judges it; objects are of one version of their kind, whatever the writer used. */
@@ -16,6 +17,20 @@ export interface AdmissionRequest {
 export interface Replacement {
   readonly path: readonly string[];
   readonly value: unknown;
+}
+
+/** A copy of the object with the replacements; the same object if there is none. */
+export function withReplacements<T extends KubeObject>(object: T, replacements: readonly Replacement[]): T {
+  if (replacements.length === 0) return object;
+  const copy = structuredClone(object);
+  for (const { path, value } of replacements) {
+    const parent = path
+      .slice(0, -1)
+      .reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), copy);
+    const name = path.at(-1);
+    if (isRecord(parent) && name !== undefined) parent[name] = value;
+  }
+  return copy;
 }
 
 /** What admission writes in the form that controllers and users expect, before rules judge it. */

@@ -1,11 +1,14 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Cluster } from "@causeway/api";
-import { systemClock } from "@causeway/foundation";
+import { systemClock, VirtualClock } from "@causeway/foundation";
 import type { KubernetesClient } from "@causeway/kubernetes";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { clusterApiRules } from "../../admission/rules.ts";
 import { restoreClusters, saveClusters } from "../folder.ts";
+import { moveClusters } from "../move.ts";
 import { dying, graph, isPaused, kind, seed, shape, side, type Side } from "../testing/sides.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
@@ -77,11 +80,13 @@ describe("a move through a folder", () => {
         );
         if (dead) {
           ends += 1;
-          // A folder that is there is whole.
-          rmSync(join(dir, namespace), { recursive: true, force: true });
-          await saveClusters(saving(namespace), signal);
+          await saveClusters(saving(namespace), signal).catch((error: unknown) => {
+            // Only when the end came after the last change is nothing left to be done.
+            expect(error).toMatchObject({ code: "MOVE_FOLDER_IN_USE" });
+          });
         }
         expect(await shape(one, namespace)).toEqual(before);
+        expect(await restoreClusters({ ...restoring(namespace), dryRun: true }, signal)).toMatchObject({ objects: 6 });
       }
       expect(ends).toBeGreaterThan(1);
     },
@@ -114,6 +119,49 @@ describe("a move through a folder", () => {
     },
   );
 
+  test("unpauses the clusters where they cannot be saved", async () => {
+    await seed(one.client, "acting");
+    const key = { namespace: "acting", name: "web" };
+    const conditions = [
+      { type: "Paused", status: "False", reason: "NotPaused", lastTransitionTime: "2026-01-01T00:00:00Z" },
+    ];
+    await one.client.patch(
+      Cluster,
+      key,
+      { type: "merge", body: { status: { conditions } } },
+      { subresource: "status" },
+    );
+    const before = await shape(one, "acting");
+    const saved = saveClusters({ ...saving("acting"), clock: new VirtualClock(), pauseTimeout: 0 }, signal);
+    await expect(saved).rejects.toMatchObject({ code: "MOVE_NOT_PAUSED" });
+    expect(await shape(one, "acting")).toEqual(before);
+    expect(readdirSync(dir)).not.toContain("acting");
+  });
+
+  test("is equal where the target's admission adds defaults that an older source has not", async () => {
+    const nothing = () => Promise.resolve(undefined);
+    const rules = clusterApiRules({ class: nothing, controlPlane: nothing, users: () => Promise.resolve([]) });
+    const target = await side({ rules: [rules] });
+    try {
+      for (const namespace of ["older-folder", "older-move"]) {
+        await seed(one.client, namespace);
+        const key = { namespace, name: "web-machine" };
+        await one.client.patch(kind("Machine"), key, { type: "merge", body: { spec: { version: "1.34.4" } } });
+      }
+      await saveClusters(saving("older-folder"), signal);
+      await restoreClusters(restoring("older-folder", target.client), signal);
+      const moving = { from: one.client, to: target.client, namespace: "older-move", clock: systemClock, report };
+      await moveClusters(moving, signal);
+      for (const namespace of ["older-folder", "older-move"])
+        expect(await target.client.get(kind("Machine"), { namespace, name: "web-machine" })).toMatchObject({
+          spec: { version: "v1.34.4" },
+        });
+    } finally {
+      await target.client.close();
+      await target.server.close();
+    }
+  });
+
   test("changes nothing in a dry run", async () => {
     await seed(one.client, "dry");
     const before = await shape(one, "dry");
@@ -131,6 +179,49 @@ describe("a move through a folder", () => {
   };
   test.for<[string, string, (name: string) => Promise<unknown>]>([
     ["MOVE_NOTHING", "a namespace without Clusters", () => saveClusters(saving("none"), signal)],
+    [
+      "MOVE_FOLDER_IN_USE",
+      "a folder that is being written, and is not ours",
+      (name) => {
+        mkdirSync(join(dir, `${name}.partial`));
+        return saveClusters(saving(name), signal);
+      },
+    ],
+    [
+      "MOVE_FOLDER_FAILED",
+      "a folder in a file",
+      (name) => {
+        writeFileSync(join(dir, name), "");
+        return saveClusters({ ...saving(name), folder: join(dir, name, "saved") }, signal);
+      },
+    ],
+    [
+      "MOVE_UNDER_WAY",
+      "clusters that are being saved elsewhere",
+      async (name) => {
+        const body = { metadata: { annotations: { "move.causeway.dev/target": "directory /elsewhere" } } };
+        await one.client.patch(Cluster, { namespace: name, name: "web" }, { type: "merge", body });
+        return saveClusters(saving(name), signal);
+      },
+    ],
+    [
+      "MOVE_FOLDER_INVALID",
+      "a file without metadata",
+      async (name) => {
+        await saveClusters(saving(name), signal);
+        const file = `Secret_${name}_web-ca.yaml`;
+        change(name, file, () => "apiVersion: v1\nkind: Secret\n");
+        const sha256 = createHash("sha256")
+          .update(readFileSync(join(dir, name, file)))
+          .digest("hex");
+        change(name, "move.json", (text) => {
+          const manifest = JSON.parse(text) as { entries: { file: string; sha256: string }[] };
+          const entries = manifest.entries.map((entry) => (entry.file === file ? { ...entry, sha256 } : entry));
+          return JSON.stringify({ ...manifest, entries });
+        });
+        return restoreClusters(restoring(name), signal);
+      },
+    ],
     [
       "MOVE_FOLDER_IN_USE",
       "a folder that has files",

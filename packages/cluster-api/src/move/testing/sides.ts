@@ -5,6 +5,7 @@ import {
   loadKubeconfig,
   Namespace,
   Secret,
+  type AdmissionRules,
   type KubeObject,
   type KubernetesClient,
   type ResourceType,
@@ -20,10 +21,10 @@ export interface Side {
   readonly client: KubernetesClient;
 }
 /** An API server with all kinds that are moved. */
-export async function side(): Promise<Side> {
+export async function side(options: { readonly rules?: readonly AdmissionRules[] } = {}): Promise<Side> {
   const kinds = [...allKinds, ...addonKinds];
   const crds = [...new Map(kinds.map((kind) => [kind.kind, kind])).values()].map(toCustomResourceDefinition);
-  const server = await startApiServer({ crds });
+  const server = await startApiServer({ crds, ...options });
   return { server, client: createClient(loadKubeconfig({ text: await server.management.kubeconfig() })) };
 }
 /** A kind by its name. */
