@@ -152,7 +152,7 @@ export function withoutMarks(annotations: Readonly<Record<string, string>>): Rec
  * condition Paused, which the controllers of each side write while the move is under way.
  */
 export function fingerprint(object: KubeObject, known: (uid: string) => boolean): string {
-  // The target has admission's defaults, which a source of an older release has not.
+  // The target has admission's defaults, which a source of an older release lacks.
   const { metadata, status, ...rest } = withDefaults(object as KubeObject & { status?: unknown });
   const owners = (metadata.ownerReferences ?? []).filter(({ uid }) => known(uid));
   const { labels = {}, annotations = {}, finalizers = [], name, namespace } = metadata;
