@@ -16,7 +16,14 @@ export {
   verifyChain,
   type CertificateFacts,
 } from "./certificates.ts";
-export { createAuthority, createRequest, issueCertificate, readRequest, signRequest } from "./pki.ts";
+export {
+  createAuthority,
+  createRequest,
+  issueCertificate,
+  readRequest,
+  requestsAuthority,
+  signRequest,
+} from "./pki.ts";
 export { backoff, retry, type Backoff, type BackoffOptions, type RetryOptions } from "./retry.ts";
 export {
   createMetrics,

@@ -58,6 +58,21 @@ export async function readRequest(requestPem: string): Promise<CertificateSubjec
   return subjectOf(await verifiedRequest(requestPem));
 }
 
+const AUTHORITY_USAGES = x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign;
+
+/**
+ * Whether a PKCS #10 request asks for a certificate authority, by CA:TRUE or the usages of its key. `signRequest` signs
+ * it for a leaf all the same. Throws PKI_REQUEST_INVALID.
+ */
+export async function requestsAuthority(requestPem: string): Promise<boolean> {
+  const { extensions } = await verifiedRequest(requestPem);
+  return extensions.some(
+    (one) =>
+      (one instanceof x509.BasicConstraintsExtension && one.ca) ||
+      (one instanceof x509.KeyUsagesExtension && (one.usages & AUTHORITY_USAGES) !== 0),
+  );
+}
+
 /**
  * Signs a PKCS #10 request unchanged: its subject, names and key. Throws PKI_REQUEST_INVALID, PKI_AUTHORITY_INVALID.
  */

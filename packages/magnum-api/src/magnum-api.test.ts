@@ -6,6 +6,16 @@ import { issueToken, loadCloudsYaml } from "@causeway/openstack";
 import type { Simulator } from "@causeway/simulator";
 import { openStage, type Json, type Reply, type Stage } from "./testing/stage.ts";
 
+// Of "openssl req -new -newkey ec … -addext basicConstraints=critical,CA:TRUE".
+const AUTHORITY_REQUEST = `-----BEGIN CERTIFICATE REQUEST-----
+MIIBBjCBrQIBADApMRcwFQYDVQQKDA5zeXN0ZW06bWFzdGVyczEOMAwGA1UEAwwF
+YWRtaW4wWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAQP2fLoOnUXjZ5nz1/fB5gf
+/QLeoy7RIZRoskqOkFPWk7Y+sNO8vLC4fTojTfIErk8vZFn37tZWmKbokMuRiSKq
+oCIwIAYJKoZIhvcNAQkOMRMwETAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMC
+A0gAMEUCIG9Fm8QGDs2E7rtroYee/x6lUSEFg8Sg1XqcclhplXrTAiEAxMC3uS8s
+GEnzOCySoCwIacI1kSJEDK7xa3Y2fLHnlIc=
+-----END CERTIFICATE REQUEST-----`;
+
 vi.setConfig({ hookTimeout: 120_000, testTimeout: 60_000 });
 
 const textIn = (body: Json, name: string): string => String(body[name] as string);
@@ -325,6 +335,9 @@ describe("clusters of the Magnum API", () => {
     });
     expect((await call("reader", "POST", "/v1/certificates", { cluster_uuid: uuid, csr: request })).status).toBe(403);
     expect((await call("demo", "POST", "/v1/certificates", { cluster_uuid: uuid, csr: "nope" })).status).toBe(400);
+    const refused = await call("demo", "POST", "/v1/certificates", { cluster_uuid: uuid, csr: AUTHORITY_REQUEST });
+    expect(refused.status).toBe(400);
+    expect(JSON.stringify(refused.body)).toContain("it asks for a certificate authority");
   });
 
   it("have a control plane and a credential, and leave neither behind", async () => {

@@ -2,7 +2,7 @@ import {
   CausewayError,
   messageOf,
   readCertificate,
-  readRequest,
+  requestsAuthority,
   signRequest,
   type KeyPair,
 } from "@causeway/foundation";
@@ -57,7 +57,8 @@ export async function signCertificate(api: Api, call: Call): Promise<Answer> {
   enforce(api, call, "certificate:create", targetOf(cluster));
   const authority = await authorityOf(api, call, cluster, typeof type === "string" ? type : null);
   try {
-    await readRequest(csr);
+    if (await requestsAuthority(csr))
+      throw invalid("Received invalid csr: it asks for a certificate authority; create it without CA:TRUE.");
     const pem = await signRequest(authority, csr, {
       usages: ["client", "server"],
       lifetime: LIFETIME,
