@@ -73,7 +73,7 @@ export async function openPlayed({ workers, image = "cirros", discovered }: Play
     shell: { run: async () => "" },
     clock: systemClock,
     cloudsYaml,
-    authUrl: config.authUrl,
+    keystone: { authUrl: config.authUrl },
     peerHost: "127.0.0.1",
     report: () => {},
     checked: new Set<string>(),

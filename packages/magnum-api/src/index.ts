@@ -2,7 +2,7 @@ export { startMagnum, type Magnum, type MagnumOptions } from "./magnum-api.ts";
 export { auditFile, auditUrl } from "./audit/targets.ts";
 export type { RateLimit } from "./access/rate.ts";
 export type { TrusteeOptions } from "./access/trustees.ts";
-export { desiredManifests, nothingStands, type KeystoneAddress } from "./cluster/desired.ts";
+export { desiredControlPlane, desiredManifests, nothingStands, type KeystoneAddress } from "./cluster/desired.ts";
 export { refusedLabel as labelProblem } from "./cluster/labels.ts";
 export { heatAnnotation, readHeat, renderHeat, type HeatGroup, type HeatReport } from "./cluster/heat.ts";
 export { readMigrating, renderMigrating, type MigrationState } from "./cluster/migrating.ts";

@@ -1,6 +1,7 @@
 import type { Clock } from "@causeway/foundation";
 import type { KubernetesClient } from "@causeway/kubernetes";
 import type { Cloud } from "@causeway/openstack";
+import type { KeystoneAddress } from "@causeway/magnum-api";
 import type { MagnumDatabase } from "./database/database.ts";
 import type { MachineShell } from "./masters/shell.ts";
 import type { MigrationRecord, PhaseName } from "./record/record.ts";
@@ -20,8 +21,8 @@ export interface Tools {
   readonly clock: Clock;
   /** clouds.yaml with an entry "magnum", for the cluster's controllers. */
   readonly cloudsYaml: string;
-  /** Keystone, as the Magnum API gives it to clusters. */
-  readonly authUrl: string;
+  /** Keystone, as the Magnum API gives it to control planes. */
+  readonly keystone: KeystoneAddress;
   /** The address at which the masters reach the host of the hosted control plane. */
   readonly peerHost: string;
   /** URLs of the masters' etcd. Default: port 2379 of each master. */

@@ -104,7 +104,7 @@ export async function startStage(programs: string, { withVolumes = false }: Stag
     shell: masters,
     clock: systemClock,
     cloudsYaml: renderCloudsYaml({ ...config, name: "magnum" }),
-    authUrl: config.authUrl,
+    keystone: { authUrl: config.authUrl },
     peerHost: "127.0.0.1",
     etcdUrls: masters.etcdUrls,
     report(line) {

@@ -76,6 +76,12 @@ const magnumClusterSpec = object({
         "True: nodes pull from the template's insecure registry. Clusters from before it do not; set to true, it replaces their nodes.",
     }),
   ),
+  driverDefaults: optional(
+    flag({
+      description:
+        "True: labels that are not set mean what they mean in Magnum's Heat driver, as in a cluster that is migrated from it: keystone_auth_enabled is true. Default: false.",
+    }),
+  ),
   createTimeout: int32({
     minimum: 0,
     default: 60,

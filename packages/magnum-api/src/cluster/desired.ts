@@ -82,23 +82,13 @@ export function desiredManifests(
 ): readonly Manifest[] {
   const { metadata, spec } = cluster;
   const settings = labelSettings(spec.labels ?? {});
-  const rotation = { ...standing, object: cluster };
-  const authorities = authoritiesOf(rotation);
-  const runtime = runtimeOf(standing.controlPlane) ?? installation.runtime;
-  const rolloutAfter = rolloutAfterOf(rotation);
+  const rolloutAfter = rolloutAfterOf({ ...standing, object: cluster });
   const plan: ManagedCluster = {
     namespace: metadata.namespace ?? "",
     name: metadata.name,
     owner: ownerReference(cluster),
     labels: { [magnumLabels.uuid]: spec.uuid },
-    controlPlane: {
-      version: spec.version,
-      ...replicasOf(cluster, runtime, installation),
-      ...endpointOf(cluster, settings, { installation, standing, runtime }),
-      ...flagsOf(settings, runtime),
-      ...(authorities === undefined ? {} : { authorities }),
-      ...(settings.keystone ? { authentication: { keystone: keystoneUsers(installation, spec.projectID) } } : {}),
-    },
+    controlPlane: desiredControlPlane(cluster, installation, standing),
     infrastructure: infrastructureOf(cluster, settings),
     podCidr: settings.podCidr,
     serviceCidr: settings.serviceCidr,
@@ -118,6 +108,27 @@ export function desiredManifests(
     const annotations = { ...object.metadata.annotations, [appliedAnnotation]: digest };
     return { type, object: { ...object, metadata: { ...object.metadata, annotations } } };
   });
+}
+
+/** What a cluster's row wants of its HostedControlPlane: each field that the controller applies. */
+export function desiredControlPlane(
+  cluster: MagnumCluster,
+  installation: Installation,
+  standing: ExistingObjects,
+): HostedControlPlaneSpec {
+  const { spec } = cluster;
+  const settings = labelSettings(spec.labels ?? {});
+  const authorities = authoritiesOf({ ...standing, object: cluster });
+  const runtime = runtimeOf(standing.controlPlane) ?? installation.runtime;
+  const hasKeystone = settings.keystone ?? spec.driverDefaults === true;
+  return {
+    version: spec.version,
+    ...replicasOf(cluster, runtime, installation),
+    ...endpointOf(cluster, settings, { installation, standing, runtime }),
+    ...flagsOf(settings, runtime),
+    ...(authorities === undefined ? {} : { authorities }),
+    ...(hasKeystone ? { authentication: { keystone: keystoneUsers(installation, spec.projectID) } } : {}),
+  };
 }
 
 /**

@@ -177,7 +177,8 @@ export interface LabelSettings {
   readonly availabilityZone: string | undefined;
   readonly bootVolume: { readonly size: number; readonly type: string | undefined } | undefined;
   readonly dockerVolumeType: string | undefined;
-  readonly keystone: boolean;
+  /** Users come in with their Keystone tokens; undefined: no label says. */
+  readonly keystone: boolean | undefined;
   /** The bounds within which an autoscaler decides; undefined: it does not. */
   readonly autoscaling: { readonly min: number; readonly max: number | undefined } | undefined;
   /** Nodes that are not ready for long are replaced. */
@@ -205,7 +206,7 @@ export function labelSettings(labels: Labels): LabelSettings {
     availabilityZone: text("availability_zone"),
     bootVolume: size > 0 ? { size, type: text("boot_volume_type") } : undefined,
     dockerVolumeType: text("docker_volume_type"),
-    keystone: isTrue(labels["keystone_auth_enabled"]),
+    keystone: text("keystone_auth_enabled") === undefined ? undefined : isTrue(labels["keystone_auth_enabled"]),
     autoscaling: isTrue(labels["auto_scaling_enabled"])
       ? { min: number("min_node_count") ?? 1, max: number("max_node_count") }
       : undefined,

@@ -55,6 +55,8 @@ export function magnumClusterOf(
     addons: "Own",
     nodeProxies: true,
     nodeRegistry: true,
+    // The labels themselves remain as users see them.
+    driverDefaults: true,
     nodeGroups: inventory.groups.map((group) => nodeGroupOf(inventory, group, now)),
   };
   return {

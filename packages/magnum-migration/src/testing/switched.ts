@@ -35,7 +35,9 @@ export async function makeSwitched(
   const cluster = magnumClusterOf(record, "import", done.at);
   await management.create(MagnumCluster, cluster, { signal });
   const owner = await management.get(MagnumCluster, { namespace: record.namespace, name: record.name }, { signal });
-  for (const { type, object } of clusterManifests(record, owner, { members: [], peerHost: "127.0.0.1", cloudsYaml }))
+  const keystone = { authUrl: "http://keystone.invalid/v3" };
+  const given = { members: [], peerHost: "127.0.0.1", cloudsYaml, keystone };
+  for (const { type, object } of clusterManifests(record, owner, given))
     await management.create(type, object.kind === HostedControlPlane.kind ? embedded(object) : object, { signal });
   return record;
 }

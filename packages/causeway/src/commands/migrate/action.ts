@@ -1,4 +1,4 @@
-import { InputError, systemClock } from "@causeway/foundation";
+import { InputError, readTextFile, systemClock } from "@causeway/foundation";
 import { createClient } from "@causeway/kubernetes";
 import {
   createMachineShell,
@@ -13,7 +13,7 @@ import {
   type Step,
   type Tools,
 } from "@causeway/magnum-migration";
-import { connectCloud, renderCloudsYaml } from "@causeway/openstack";
+import { connectCloud, renderCloudsYaml, type CloudConfig } from "@causeway/openstack";
 import { withManagement } from "../../clusters/place.ts";
 import { chosenCloud, chosenCluster } from "../../composition/chosen.ts";
 import { confirm } from "../../terminal/confirm.ts";
@@ -78,7 +78,7 @@ export async function phase(
         shell: createMachineShell(options.machineShell),
         clock: systemClock,
         cloudsYaml: renderCloudsYaml({ ...config, name: ENTRY }),
-        authUrl: config.authUrl,
+        keystone: keystoneOf(config),
         peerHost: options.peerHost,
         ...(admin ? { admin } : {}),
         ...(options.magnumSql === undefined ? {} : { database: createMagnumDatabase(options.magnumSql) }),
@@ -104,6 +104,12 @@ export async function phase(
   } finally {
     await Promise.all([cloud.close(), source.close(), admin?.close()]);
   }
+}
+
+/** As `causeway run magnum-api` has it by --keystone-url and --keystone-ca-file. */
+function keystoneOf({ authUrl, tls }: CloudConfig): Tools["keystone"] {
+  const certificateAuthority = tls?.ca ?? (tls?.caFile === undefined ? undefined : readTextFile(tls.caFile));
+  return { authUrl, ...(certificateAuthority === undefined ? {} : { certificateAuthority }) };
 }
 
 /** Shows what retire would do on standard error, and asks there. @throws MIGRATE_NOT_CONFIRMED */

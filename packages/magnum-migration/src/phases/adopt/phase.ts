@@ -71,10 +71,10 @@ export const adopt = definePhase<AdoptFacts, AdoptStep>({
 const readRow = ({ management }: Tools, { namespace, name }: MigrationRecord, signal: AbortSignal) =>
   management.get(MagnumCluster, { namespace, name }, { signal });
 
-function wantedObjects({ authUrl }: Tools, record: MigrationRecord, row: MagnumCluster): readonly Wanted[] {
+function wantedObjects({ keystone }: Tools, record: MigrationRecord, row: MagnumCluster): readonly Wanted[] {
   const { inventory } = record;
   // Add-ons are of the nodes that roll makes.
-  const all = poolManifests(withNodeImage(row, record), { authUrl });
+  const all = poolManifests(withNodeImage(row, record), keystone);
   const pools = all.filter(({ object }) => object.kind !== AddonSet.kind);
   const groups = inventory.groups.flatMap((group) => adoptedManifests(record, group));
   // The Cluster comes last of the Magnum API's, and Machines only when there is a cluster to belong to.

@@ -9,7 +9,7 @@ import {
   type HostedControlPlaneSpec,
   type Manifest,
 } from "@causeway/api";
-import { magnumLabels } from "@causeway/magnum-api";
+import { desiredControlPlane, magnumLabels, nothingStands, type KeystoneAddress } from "@causeway/magnum-api";
 import { ownerReference, Secret } from "@causeway/kubernetes";
 import type { Inventory } from "../../inventory/model.ts";
 import type { MigrationRecord } from "../../record/record.ts";
@@ -33,11 +33,23 @@ export function networksOf({ labels: own, template }: Inventory): { pods: string
 /** Name and peer URL of each member of the masters' etcd, which a hosted one joins. */
 export type Members = NonNullable<HostedControlPlaneSpec["datastore"]>["members"];
 
-/** The Cluster and its control plane, at the address that the cluster has; and the credentials of its controllers. */
+/** The runtime whose etcd can join another one. */
+const runtime = "Process";
+
+/**
+ * The Cluster and its control plane, at the address that the cluster has; and the credentials of its controllers. The
+ * control plane has from the beginning what the Magnum API will apply: the switch keeps the flags, admission plugins
+ * and authentication of the labels, and nothing of them changes when the Magnum API takes the cluster over.
+ */
 export function clusterManifests(
   record: MigrationRecord,
   owner: MagnumCluster,
-  given: { readonly members: Members; readonly peerHost: string; readonly cloudsYaml: string },
+  given: {
+    readonly members: Members;
+    readonly peerHost: string;
+    readonly cloudsYaml: string;
+    readonly keystone: KeystoneAddress;
+  },
 ): readonly Manifest[] {
   const { namespace, name, inventory } = record;
   const { pods, services } = networksOf(inventory);
@@ -48,7 +60,7 @@ export function clusterManifests(
     annotations: { [annotations.cloudClusterName]: inventory.uuid },
     ownerReferences: [ownerReference(owner)],
   };
-  const { members, peerHost, cloudsYaml } = given;
+  const { members, peerHost, cloudsYaml, keystone } = given;
   const names = [...new Set([inventory.api?.vip ?? "", ...inventory.masters.map(({ address }) => address)])].filter(
     Boolean,
   );
@@ -62,8 +74,8 @@ export function clusterManifests(
       kind: "HostedControlPlane",
       metadata,
       spec: {
-        version: inventory.version,
-        runtime: "Process",
+        ...desiredControlPlane(owner, { ...keystone, runtime }, nothingStands),
+        runtime,
         endpoint: endpointOf(inventory),
         names,
         datastore: { stage: "Reserve", members, peerHost },

@@ -163,13 +163,13 @@ async function createFrontProxy({ name }: MigrationRecord, now: number): Promise
 }
 
 async function createObjects(tools: Tools, record: MigrationRecord, signal: AbortSignal): Promise<void> {
-  const { management, peerHost, cloudsYaml, clock } = tools;
+  const { management, peerHost, cloudsYaml, clock, keystone } = tools;
   const now = new Date(clock.now()).toISOString();
   await create(management, { type: MagnumCluster, object: magnumClusterOf(record, "import", now) } as Manifest, signal);
   const owner = await management.get(MagnumCluster, { namespace: record.namespace, name: record.name }, { signal });
   const found = await (await openEtcd(tools, record, signal)).members(signal);
   const members = found.map((member) => ({ name: member.name, peerURL: member.peerURLs[0] ?? "" }));
-  for (const manifest of clusterManifests(record, owner, { members, peerHost, cloudsYaml }))
+  for (const manifest of clusterManifests(record, owner, { members, peerHost, cloudsYaml, keystone }))
     await create(management, manifest, signal);
 }
 

@@ -56,8 +56,8 @@ export const roll = definePhase<RollFacts, RollStep>({
 const readRow = ({ management }: Tools, { namespace, name }: MigrationRecord, signal: AbortSignal) =>
   management.get(MagnumCluster, { namespace, name }, { signal });
 
-const manifestsOf = ({ authUrl }: Tools, record: MigrationRecord, row: MagnumCluster): readonly Manifest[] =>
-  poolManifests(withKubeProxy(withNodeImage(row, record)), { authUrl });
+const manifestsOf = ({ keystone }: Tools, record: MigrationRecord, row: MagnumCluster): readonly Manifest[] =>
+  poolManifests(withKubeProxy(withNodeImage(row, record)), keystone);
 
 async function readStart(
   tools: Tools,
