@@ -165,6 +165,7 @@ test("kube-proxy runs on every new node, and on nodes that are marked for it onl
 
 test("the cluster is retired by runs that end after each step, and nothing of the tenant is deleted", async () => {
   const old = await openOldMagnum(played.dir, played.simulator);
+  await addons?.setTrustee(old.trustee);
   const { namespace, name, inventory } = await readRecord(system.client, UUID, AbortSignal.timeout(10_000));
   const etcd = await playEtcd(system.client, { namespace, name }, 3);
   const kept = async () => ({

@@ -92,6 +92,7 @@ export async function openCommand(dir: string, { simulator, masters, kubeconfig,
       return { isKilled, code, stdout, stderr };
     },
     old: old.old,
+    trustee: old.trustee,
     magnum: old.magnum,
     close() {
       shell.close();

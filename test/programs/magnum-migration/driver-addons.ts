@@ -7,9 +7,11 @@ const secret = "cinder-csi-cloud-config";
 const volumes = [{ name: "secret-cinderplugin", secret: { secretName: secret } }];
 
 export interface DriverAddons {
-  /** "KIND NAME" of each object, and "NAME on NODE" of each pod. */
+  /** Has the objects with credentials name this trustee, as the driver does. */
+  setTrustee(id: string): Promise<void>;
   /** What is declared of its programs: annotations, and specs without what controllers and the API server count. */
   declared(): Promise<unknown>;
+  /** "KIND NAME" of each object, and "NAME on NODE" of each pod. */
   read(): Promise<{ readonly objects: readonly string[]; readonly pods: readonly string[] }>;
 }
 
@@ -42,6 +44,13 @@ export async function installDriverAddons(client: KubernetesClient): Promise<Dri
   const one = { serviceName: "csi-cinder-controller-service", replicas: 1 };
   await workload("statefulsets", "StatefulSet", "csi-cinder-controllerplugin", one, { volumes });
   return {
+    async setTrustee(id) {
+      const text = `user-id=${id}\npassword=secret\n`;
+      const body = { data: { "cloud-config": Buffer.from(text).toString("base64") } };
+      for (const name of [secret, "os-trustee"])
+        await client.patch(Secret, { namespace, name }, { type: "merge", body });
+      await client.patch(ConfigMap, metadata, { type: "merge", body: { data: { "config.yaml": text } } });
+    },
     async declared() {
       const { items: daemons } = await client.list(DaemonSet, { namespace, labelSelector: "driver=heat" });
       const { items: sets } = await client.list(StatefulSet, { namespace, labelSelector: "driver=heat" });

@@ -12,6 +12,8 @@ import { UUID } from "./names.ts";
 export interface OldMagnum {
   /** Rows that it has, of cluster, nodegroup and x509keypair; and whether Keystone has its trustee. */
   readonly old: () => Promise<{ rows: readonly number[]; hasTrustee: boolean }>;
+  /** Id of the trustee. */
+  readonly trustee: string;
   /** What retire needs of it. */
   readonly magnum: { readonly admin: Cloud; readonly database: MagnumDatabase };
 }
@@ -47,6 +49,7 @@ export async function openOldMagnum(dir: string, simulator: Simulator): Promise<
       open.close();
       return { rows: counts, hasTrustee: (await admin.identity.users.find(trustee.id)) !== undefined };
     },
+    trustee: trustee.id,
     magnum: { admin, database: createMagnumDatabase(sqlCommand(dir)) },
   };
 }

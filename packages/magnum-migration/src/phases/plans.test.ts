@@ -210,7 +210,7 @@ describe("the phase retire", () => {
     status: { status: "UPDATE_COMPLETE", reason: "" },
     stackProjects: [],
     magnum: { row: undefined, trustee: undefined, silentNodes: [] },
-    driver: { objects: [], users: [], others: [] },
+    driver: { objects: [], kept: [], users: [], others: [] },
   };
   const secret = { kind: "Secret", name: "cinder-csi-cloud-config" } as const;
   const driver = (changes: Partial<RetireFacts["driver"]>) => ({ driver: { ...retired.driver, ...changes } });
@@ -277,6 +277,19 @@ describe("the phase retire", () => {
       "delete-driver-object",
     ],
     [
+      "keeps a Secret with the trustee's password while a pod uses it",
+      { ...driver({ objects: [secret], users: ["Pod kube-system/a, which uses Secret b,"] }), leftovers: [server] },
+      "wait",
+    ],
+    [
+      "deletes the driver's programs while their pods use its Secrets",
+      driver({
+        objects: [{ kind: "DaemonSet", name: "csi-cinder-nodeplugin" }, secret],
+        users: ["Pod kube-system/a, which uses Secret b,"],
+      }),
+      "delete-driver-object",
+    ],
+    [
       "keeps the trustee while a pod has its password",
       { ...driver({ users: ["Pod kube-system/a, which uses Secret b,"] }), ...magnum({ trustee: enabled }) },
       "wait",
@@ -334,6 +347,16 @@ describe("the phase retire", () => {
     );
     expect(proofOf({ trustee: "unknown" })).toMatch(/trustee u .*--admin-cloud/);
     expect(proofOf({ row: undefined })).toMatch(/no row/);
+  });
+
+  test("lists Secrets with the driver's names that it keeps, and why", () => {
+    const kept = driver({ kept: ["Secret kube-system/os-trustee"] });
+    const proofOf = (changes: Partial<RetireFacts>) => planRetire({ ...retired, ...kept, ...changes }, record).proof;
+    expect(proofOf(magnum({ trustee: "unknown" }))).toContain(
+      "kept: Secret kube-system/os-trustee, which does not name Magnum's trustee",
+    );
+    expect(proofOf({}).join()).toContain("os-trustee, which is not known to name Magnum's trustee");
+    expect(proofOf(magnum({ row: "unknown" })).join()).toMatch(/left: Secret kube-system\/os-trustee.*--magnum-sql/);
   });
 
   const of = (name: string, type: string, parent = ""): Resource => ({ name, type, id: name, parent });

@@ -177,7 +177,7 @@ export class RetireWorld {
               trustee: this.trustee,
               silentNodes: isSeen ? [] : ["n0"],
             },
-            driver: { objects: this.driver, users: this.#hasPods() ? ["Pod kube-system/a"] : [], others: [] },
+            driver: { objects: this.driver, kept: [], users: this.#hasPods() ? ["Pod kube-system/a"] : [], others: [] },
           };
         }),
       plan: planRetire,
@@ -196,6 +196,7 @@ export class RetireWorld {
               this.nodes = this.nodes.filter((name) => name !== step.name);
               return;
             case "delete-driver-object":
+              wrong(step.object.kind === "Secret" && this.#hasPods());
               this.driver = this.driver.filter(({ name }) => name !== step.object.name);
               this.podsUntil = this.reads + 2;
               return;

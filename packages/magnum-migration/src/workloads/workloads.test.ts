@@ -1,6 +1,6 @@
-import { DaemonSet, Deployment, StatefulSet, type KubernetesClient } from "@causeway/kubernetes";
+import { DaemonSet, Deployment, Pod, StatefulSet, type KubernetesClient } from "@causeway/kubernetes";
 import { openStage, type Stage } from "@causeway/magnum-api/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { deleteWorkload, findWorkloads, startWorkload, stopWorkload, type Workload } from "./workloads.ts";
 
 const signal = AbortSignal.timeout(60_000);
@@ -100,6 +100,53 @@ test("a workload is stopped once its controller has seen that it has no pods", a
   };
   expect(await status(3)).toEqual(["stopping", true]);
   expect(await status(0)).toEqual(["stopped", true]);
+});
+
+describe("a Deployment without replicas, whose controller counts no pods", () => {
+  const pods = "/api/v1/namespaces/kube-system/pods";
+  const labels = { app: scaled.name };
+  const counted = async (): Promise<void> => {
+    await stopWorkload(client, scaled, signal);
+    const live = await client.get(Deployment, { namespace, name: scaled.name });
+    const status = { replicas: 0, observedGeneration: live.metadata.generation };
+    const path = `/apis/apps/v1/namespaces/kube-system/deployments/${scaled.name}/status`;
+    await client.request("PUT", path, { body: { ...live, status } });
+  };
+  const createPod = async (name: string, phase: string): Promise<void> => {
+    const spec = { nodeName: "n0", containers: [{ name: "one", image: "example.com/one:1" }] };
+    const metadata = { name, namespace, labels };
+    await client.request("POST", pods, { body: { apiVersion: "v1", kind: "Pod", metadata, spec } });
+    const pod = await client.get(Pod, { namespace, name });
+    await client.request("PUT", `${pods}/${name}/status`, { body: { ...pod, status: { phase } } });
+  };
+
+  test.for<[string, string, boolean, string]>([
+    ["is stopping while one is there", "Running", false, "stopping"],
+    ["is stopping while one is being deleted", "Running", true, "stopping"],
+    ["is stopping while one that has ended is being deleted", "Failed", true, "stopping"],
+    ["is stopped when one has ended", "Failed", false, "stopped"],
+  ])("%s", async ([title, phase, isDeleted, expected]) => {
+    await counted();
+    expect((await found())[scaled.name]).toEqual(["stopped", true]);
+    const name = title.replaceAll(" ", "-");
+    const finalizers = ["example.com/one"];
+    await createPod(name, phase);
+    await client.patch(Pod, { namespace, name }, { type: "merge", body: { metadata: { finalizers } } });
+    if (isDeleted) await client.request("DELETE", `${pods}/${name}?gracePeriodSeconds=0`);
+    expect((await found())[scaled.name]).toEqual([expected, true]);
+    await client.patch(Pod, { namespace, name }, { type: "merge", body: { metadata: { finalizers: null } } });
+    await client.delete(Pod, { namespace, name }, { gracePeriodSeconds: 0 });
+  });
+});
+
+test.for(["abc", "-1", "1e9", ""])("a Deployment with %j as its number of replicas starts with one", async (value) => {
+  await stopWorkload(client, scaled, signal);
+  const key = { namespace, name: scaled.name };
+  const annotations = { "migration.causeway.dev/replicas": value };
+  await client.patch(Deployment, key, { type: "merge", body: { metadata: { annotations } } });
+  await startWorkload(client, scaled, signal);
+  const { metadata, spec } = await client.get(Deployment, key);
+  expect([spec?.replicas, metadata.annotations?.["migration.causeway.dev/replicas"]]).toEqual([1, undefined]);
 });
 
 test("a workload that is not there is not found, and is neither stopped nor started", async () => {

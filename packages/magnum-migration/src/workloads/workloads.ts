@@ -1,10 +1,13 @@
 import {
   DaemonSet,
   Deployment,
+  Pod,
+  selectorText,
   StatefulSet,
   type KubernetesClient,
   type KubeObject,
   type ResourceType,
+  type SelectorLike,
 } from "@causeway/kubernetes";
 
 /** A workload of the driver's, in namespace kube-system. */
@@ -35,6 +38,7 @@ const types = { Deployment, StatefulSet, DaemonSet } as unknown as Readonly<
 interface Fields {
   readonly spec?: {
     readonly replicas?: number;
+    readonly selector?: SelectorLike;
     readonly template: { readonly spec?: { readonly nodeSelector?: Readonly<Record<string, string>> } };
   };
   readonly status?: {
@@ -58,12 +62,33 @@ export async function findWorkloads(
   const found = await Promise.all(
     workloads.map(({ kind, name }) => client.find(types[kind], { namespace, name }, { signal })),
   );
-  return workloads.flatMap(({ kind, name }, index) => {
-    const object = found[index];
-    return object === undefined ? [] : [{ kind, name, ...stateOf(kind, object) }];
-  });
+  const states = await Promise.all(
+    workloads.map(async ({ kind, name }, index): Promise<FoundWorkload[]> => {
+      const object = found[index];
+      if (object === undefined) return [];
+      const { state, isOurs } = stateOf(kind, object);
+      const isStopping = state === "stopped" && (await hasPods(client, object, signal));
+      return [{ kind, name, isOurs, state: isStopping ? "stopping" : state }];
+    }),
+  );
+  return states.flat();
 }
 
+/**
+ * Whether a pod of it may run still: a Deployment's numbers leave out those that are being deleted, and one on a node
+ * that does not respond remains. A pod that has ended and is not being deleted, such as an evicted one, is kept for its
+ * logs.
+ */
+async function hasPods(client: KubernetesClient, { spec }: Fields, signal: AbortSignal): Promise<boolean> {
+  if (spec?.selector === undefined) return false;
+  const { items } = await client.list(Pod, { namespace, labelSelector: selectorText(spec.selector), signal });
+  return items.some(
+    ({ metadata, status }) =>
+      metadata.deletionTimestamp !== undefined || !/^(Succeeded|Failed)$/.test(status?.phase ?? ""),
+  );
+}
+
+/** By what its controller has counted. */
 function stateOf(kind: Workload["kind"], object: KubeObject & Fields): Pick<FoundWorkload, "state" | "isOurs"> {
   const { metadata, spec, status } = object;
   const isStopped = kind === "DaemonSet" ? hasStopLabel(object) : spec?.replicas === 0;
@@ -111,13 +136,16 @@ export async function startWorkload(
   const type = types[kind];
   const found = await client.find(type, { namespace, name }, { signal });
   if (found === undefined || !stateOf(kind, found).isOurs) return;
-  const replicas = Number(found.metadata.annotations?.[REPLICAS] ?? 1);
+  const replicas = replicasOf(found.metadata.annotations?.[REPLICAS]);
   const body =
     kind === "DaemonSet"
       ? { spec: { template: { spec: { nodeSelector: { [STOPPED]: null } } } } }
       : { metadata: { annotations: { [REPLICAS]: null } }, spec: { replicas } };
   await client.patch(type, { namespace, name }, { type: "merge", body }, { signal });
 }
+
+/** Users of the cluster can write it: what is no number of pods is Kubernetes' default. */
+const replicasOf = (kept: string | undefined): number => (/^\d{1,5}$/.test(kept ?? "") ? Number(kept) : 1);
 
 /** Deletes a workload with its pods. */
 export async function deleteWorkload(

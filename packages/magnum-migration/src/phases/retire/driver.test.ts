@@ -1,4 +1,4 @@
-import type { KubernetesClient } from "@causeway/kubernetes";
+import { Secret, type KubernetesClient } from "@causeway/kubernetes";
 import { openStage, type Stage } from "@causeway/magnum-api/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { stopWorkload } from "../../workloads/workloads.ts";
@@ -84,7 +84,25 @@ test("the driver has what the migration stopped, its node plugin and its passwor
 });
 
 test("an unknown trustee is searched for in no object", async () => {
-  expect((await readDriver(client, "", signal)).others).toEqual([]);
+  const { objects, kept, users, others } = await readDriver(client, "", signal);
+  expect(others).toEqual([]);
+  // Whose they are is not known either.
+  expect(objects.filter(({ kind }) => kind === "Secret")).toEqual([]);
+  expect(kept).toEqual(["Secret kube-system/os-trustee", "Secret kube-system/cinder-csi-cloud-config"]);
+  expect(users).toEqual([]);
+});
+
+test("a Secret with the driver's name and a user's own credentials is kept, and pods may use it", async () => {
+  const mine = { "cloud-config": Buffer.from("user-id=mine\n").toString("base64") };
+  const write = (data: Readonly<Record<string, string>>) =>
+    client.patch(Secret, { namespace, name: "os-trustee" }, { type: "merge", body: { data } });
+  const before = await client.get(Secret, { namespace, name: "os-trustee" });
+  await write(mine);
+  const { objects, kept, users } = await readDriver(client, trustee, signal);
+  expect(objects.map(text)).not.toContain("Secret os-trustee");
+  expect(kept).toEqual(["Secret kube-system/os-trustee"]);
+  expect(users).toEqual([]);
+  await write(before.data ?? {});
 });
 
 test("objects of the driver that are deleted are not found again, and a pod that used one still is", async () => {

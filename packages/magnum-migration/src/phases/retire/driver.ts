@@ -7,7 +7,16 @@ import type { DriverFacts, DriverObject } from "./plan.ts";
 const namespace = "kube-system";
 const types = { Secret, ConfigMap } as const;
 
-/** What the driver has left in the cluster, and what uses it. `trusteeId`: empty where it is not known. */
+type Holder = (typeof trusteeHolders)[number];
+type Content = Pick<ConfigMap, "data" | "binaryData">;
+
+const holderText = ({ kind, name }: { readonly kind: string; readonly name: string }): string =>
+  `${kind} ${namespace}/${name}`;
+
+/**
+ * What the driver has left in the cluster, and what uses it. `trusteeId`: empty where it is not known. An object that
+ * has one of the driver's names, and does not name the trustee, is a user's: it is kept.
+ */
 export async function readDriver(
   client: KubernetesClient,
   trusteeId: string,
@@ -20,21 +29,46 @@ export async function readDriver(
   const found = await Promise.all(
     trusteeHolders.map(({ kind, name }) => client.find(types[kind], { namespace, name }, { signal })),
   );
-  const holders = trusteeHolders.filter((_, index) => found[index] !== undefined);
+  const kept = trusteeHolders.filter((one, index) => {
+    const object = found[index];
+    return object !== undefined && !names(one.kind, object, trusteeId);
+  });
+  const holders = trusteeHolders.filter((one, index) => found[index] !== undefined && !kept.includes(one));
   return {
     objects: [...own, ...plugin, ...holders].map(({ kind, name }) => ({ kind, name })),
-    users: await usersOf(client, signal),
+    kept: kept.map(holderText),
+    // Also of those that are gone: their pods may run still.
+    users:
+      trusteeId === ""
+        ? []
+        : await usersOf(
+            client,
+            trusteeHolders.filter((one) => !kept.includes(one)),
+            signal,
+          ),
     others: trusteeId === "" ? [] : await otherHolders(client, trusteeId, signal),
   };
 }
 
-/** Pods that read what is deleted: by volumes, environment or projections, all of which name it. */
-async function usersOf(client: KubernetesClient, signal: AbortSignal): Promise<readonly string[]> {
+/** Whether the content of an object names the trustee. One that is not known is named by none. */
+function names(kind: "Secret" | "ConfigMap", { data, binaryData }: Content, trusteeId: string): boolean {
+  if (trusteeId === "") return false;
+  const has = (values: Content["data"], encoding: "base64" | "utf8"): boolean =>
+    Object.values(values ?? {}).some((value) => Buffer.from(value, encoding).includes(trusteeId));
+  return has(data, kind === "Secret" ? "base64" : "utf8") || has(binaryData, "base64");
+}
+
+/** Pods that read one of the holders: by volumes, environment or projections, all of which name it. */
+async function usersOf(
+  client: KubernetesClient,
+  holders: readonly Holder[],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
   const { items } = await client.list(Pod, { namespace, signal });
   return items.flatMap(({ metadata, spec, status }) => {
     if (status?.phase === "Succeeded" || status?.phase === "Failed") return [];
     const text = JSON.stringify(spec ?? {});
-    const used = trusteeHolders.find(({ name }) => text.includes(`"${name}"`));
+    const used = holders.find(({ name }) => text.includes(`"${name}"`));
     return used === undefined ? [] : [`Pod ${namespace}/${metadata.name}, which uses ${used.kind} ${used.name},`];
   });
 }
@@ -47,17 +81,17 @@ async function otherHolders(
 ): Promise<readonly string[]> {
   const { items: secrets } = await client.list(Secret, { namespace, signal });
   const { items: maps } = await client.list(ConfigMap, { namespace, signal });
-  const decoded = (data: Readonly<Record<string, string>> | undefined): boolean =>
-    Object.values(data ?? {}).some((value) => Buffer.from(value, "base64").includes(trusteeId));
   const named = [
-    ...secrets.filter(({ data }) => decoded(data)).map(({ metadata }) => ({ kind: "Secret", name: metadata.name })),
+    ...secrets
+      .filter((one) => names("Secret", one, trusteeId))
+      .map(({ metadata }) => ({ kind: "Secret", name: metadata.name })),
     ...maps
-      .filter(({ data, binaryData }) => JSON.stringify(data ?? {}).includes(trusteeId) || decoded(binaryData))
+      .filter((one) => names("ConfigMap", one, trusteeId))
       .map(({ metadata }) => ({ kind: "ConfigMap", name: metadata.name })),
   ];
   return named
     .filter(({ kind, name }) => !trusteeHolders.some((one) => one.kind === kind && one.name === name))
-    .map(({ kind, name }) => `${kind} ${namespace}/${name}`);
+    .map(holderText);
 }
 
 /** Deletes one of the objects; its pods end after it. */

@@ -44,6 +44,8 @@ export interface DriverObject {
 export interface DriverFacts {
   /** In the order in which they are deleted: programs before the password of the trustee, which they use. */
   readonly objects: readonly DriverObject[];
+  /** Objects with the driver's names that are not known to name the trustee: they may be a user's. */
+  readonly kept: readonly string[];
   /** Pods that use an object with the trustee's password. */
   readonly users: readonly string[];
   /** Other objects that name the trustee. */
@@ -121,6 +123,8 @@ export function planRetire(facts: RetireFacts, { inventory, namespace, name }: M
     !first.some(({ type }) => ["abandon", "remove-member", "delete-node", "delete-driver-object"].includes(type))
   )
     return { steps: [], wait: `the cloud to complete the change of ${busy.type} ${busy.name} (${busy.id})`, proof: [] };
+  const holder = holderUserOf(first[0], facts.driver);
+  if (holder !== undefined) return { steps: [], wait: holder, proof: [] };
   if (first.length > 0) return { steps: [...first, ...rest], batch: batchOf(first), proof: [] };
   if (facts.status?.status !== "UPDATE_COMPLETE")
     return {
@@ -137,7 +141,7 @@ export function planRetire(facts: RetireFacts, { inventory, namespace, name }: M
     proof: [
       `Heat has none of the ${inventory.stacks.length} stacks of cluster ${inventory.name}`,
       "etcd has the hosted member alone",
-      "no pod of kube-system has the password of Magnum's trustee",
+      ...passwordsOf(facts),
       ...facts.kept.map((kept) => `kept: ${kept.type} ${kept.name} (${kept.id})`),
       `the Magnum API reports UPDATE_COMPLETE for cluster ${inventory.uuid}`,
       facts.stackProjects === "unknown"
@@ -224,10 +228,33 @@ function magnumSteps({ row, trustee }: MagnumFacts, { uuid }: MigrationRecord["i
   ];
 }
 
+/** What would fail, or not start again, without the Secret or ConfigMap that is to be deleted next. */
+function holderUserOf(step: RetireStep | undefined, { users }: DriverFacts): string | undefined {
+  if (step?.type !== "delete-driver-object" || !/^(Secret|ConfigMap)$/.test(step.object.kind)) return undefined;
+  return users[0] === undefined ? undefined : userText(users[0]);
+}
+
+const userText = (user: string): string => `${user} to end: it has the password of Magnum's trustee, which is deleted`;
+
+/** Where the trustee's password is, as far as that is known. */
+function passwordsOf({ driver: { kept }, magnum: { row } }: RetireFacts): string[] {
+  if (row !== "unknown") {
+    // Once the row is gone, nothing says who the trustee was.
+    const is = (row?.trusteeId ?? "") === "" ? "is not known to name" : "does not name";
+    return [
+      "no pod of kube-system has the password of Magnum's trustee",
+      ...kept.map((one) => `kept: ${one}, which ${is} Magnum's trustee`),
+    ];
+  }
+  return kept.map(
+    (one) => `left: ${one}, which may have the password of Magnum's trustee (run retire again with --magnum-sql)`,
+  );
+}
+
 /** What fails with the trustee: it is not touched before that is gone. */
 function trusteeUserOf({ driver, magnum }: RetireFacts): string | undefined {
   const [user] = driver.users;
-  if (user !== undefined) return `${user} to end: it has the password of Magnum's trustee, which is deleted`;
+  if (user !== undefined) return userText(user);
   const { row, trustee } = magnum;
   if (row === undefined || row === "unknown" || trustee === undefined || trustee === "unknown") return undefined;
   const [other] = driver.others;
