@@ -213,7 +213,7 @@ describe("a control plane as processes", () => {
       async restore(_: RestoreSpec, keyspace: Keyspace, stop: AbortSignal) {
         attempts.push(keyspace);
         if (restoring === "hangs") await new Promise((_done, failed) => stop.addEventListener("abort", failed));
-        if (restoring === "fails") throw new CausewayError("BACKUP_INCOMPLETE", "a part is missing");
+        if (restoring === "fails") throw new CausewayError("BACKUP_STORE_UNREACHABLE", "the store is away");
       },
     };
     const spec = specOf({ restore: { folder: "default/old/1" } });
@@ -223,7 +223,7 @@ describe("a control plane as processes", () => {
     await first.ensure(spec, signal);
     await until("reported", async () => {
       const { message = "" } = (await first.observe("default.web", signal)) ?? {};
-      return message.includes("BACKUP_INCOMPLETE") ? message : undefined;
+      return message.includes("BACKUP_STORE_UNREACHABLE") ? message : undefined;
     });
     await until("etcd and more attempts", () => (logged("starts").length > 0 && attempts.length > 1) || undefined);
     expect(logged("starts")).toEqual(["etcd"]);
