@@ -33,6 +33,8 @@ export interface Tools {
   readonly isGone?: (identity: string) => boolean;
   /** The private key of the cluster's CA, as PEM. Default: that of the first master. */
   readonly caKey?: string;
+  /** Switch although the hosted API server does not reach Services of webhooks and APIServices. */
+  readonly acceptUnreachable?: boolean;
   /** Name or id of the image of new nodes. Default: what the record has. */
   readonly nodeImage?: string;
   /** Shows a line of progress. */

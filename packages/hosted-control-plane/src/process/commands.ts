@@ -142,7 +142,8 @@ function ownApiArgs({ dir, ports, spec, listen, egress, encryption, tokenWebhook
     `--service-cluster-ip-range=${spec.serviceCidr}`,
     `--tls-cert-file=${pki("apiserver.crt")}`,
     `--tls-private-key-file=${pki("apiserver.key")}`,
-    ...(egress === undefined ? [] : [`--egress-selector-config-file=${egress}`]),
+    // No kube-proxy of the cluster runs here: without a tunnel, addresses of Services lead nowhere, those of pods may.
+    ...(egress === undefined ? ["--enable-aggregator-routing=true"] : [`--egress-selector-config-file=${egress}`]),
     // It would publish the port that it listens on, which is not the endpoint's.
     ...(spec.join === undefined ? [] : ["--endpoint-reconciler-type=none"]),
   ];

@@ -3,7 +3,6 @@ import type { GroupImage } from "../inventory/images.ts";
 import type { Resource } from "../inventory/model.ts";
 import { inventory, member, outcome, record } from "../testing/planned.ts";
 import { planAdopt, type AdoptFacts } from "./adopt/plan.ts";
-import { planFreeze, type FreezeFacts } from "./freeze/plan.ts";
 import { planImport, type ImportFacts } from "./import/plan.ts";
 import { leftoversOf, planRetire, type RetireFacts } from "./retire/plan.ts";
 import { planSwitch, splitAddress, type SwitchFacts } from "./switch/plan.ts";
@@ -12,27 +11,6 @@ const imageOf = (os_distro: string | undefined, more: object = {}): GroupImage =
   ident: "i",
   found: [{ id: "i", name: "image", status: "active", ...(os_distro === undefined ? {} : { os_distro }), ...more }],
   groups: ["g"],
-});
-
-describe("the phase freeze", () => {
-  const frozen: FreezeFacts = {
-    isDenied: true,
-    changers: [{ kind: "Deployment", name: "cluster-autoscaler", state: "stopped", isOurs: true }],
-    agents: [{ name: "m0", address: "10.0.0.4", isActive: false }],
-    hasCaKey: true,
-  };
-  const healer = { kind: "DaemonSet", name: "magnum-auto-healer", state: "running", isOurs: false } as const;
-  test.for<[string, Partial<FreezeFacts>, string]>([
-    ["asks Magnum first whether it denies changes", { isDenied: false, changers: [healer] }, "check-denied"],
-    ["stops what drives Magnum", { changers: [healer] }, "stop-workload"],
-    ["stops Heat's agents", { agents: [{ name: "m0", address: "a", isActive: true }] }, "stop-agent"],
-    [
-      "is refused before it changes anything while nothing has the CA's key",
-      { hasCaKey: false, isDenied: false, changers: [healer] },
-      "MIGRATE_KEY_MISSING",
-    ],
-    ["is done when nothing can change the cluster", {}, "done"],
-  ])("%s", ([, changes, expected]) => expect(outcome(planFreeze({ ...frozen, ...changes }, record))).toBe(expected));
 });
 
 describe("the phase import", () => {
@@ -104,6 +82,8 @@ describe("the phase switch", () => {
     uid: "x",
     hostedUid: "x",
     kubelets: [],
+    services: [],
+    acceptsUnreachable: false,
     isPoolBusy: false,
     members: [member("causeway-web-1", "192.0.2.1", 40001)],
     masters: [{ name: "m0", address: "10.0.0.4", active: [] }],
@@ -111,6 +91,14 @@ describe("the phase switch", () => {
     leases: [{ name: "kube-scheduler", holder: "h", isFresh: true }],
   };
   const old = member("m0", "10.0.0.4");
+  const policy = {
+    namespace: "policy",
+    name: "hook",
+    port: 443,
+    users: ["webhook a.example.org of ValidatingWebhookConfiguration policy"],
+    problem: "dial tcp 10.100.0.9:8443: i/o timeout",
+    isUnreachable: false,
+  };
   const [own] = switched.members as [SwitchFacts["members"][number]];
   test.for<[string, Partial<SwitchFacts>, string]>([
     ["starts the hosted API", { wantedStage: "Follow" }, "serve"],
@@ -126,6 +114,21 @@ describe("the phase switch", () => {
       { members: [old], kubelets: [{ node: "n0", problem: "connection refused", isUnreachable: true }] },
       "add-pool-member",
     ],
+    [
+      "is refused before anything is switched while a webhook or an aggregated API would fail",
+      { members: [old], services: [policy] },
+      "MIGRATE_SERVICE_UNREACHABLE",
+    ],
+    [
+      "does not wait for one that fails by the masters, too",
+      { members: [old], services: [{ ...policy, isUnreachable: true }] },
+      "add-pool-member",
+    ],
+    [
+      "accepts that webhooks will fail when its operator does",
+      { members: [old], services: [policy], acceptsUnreachable: true },
+      "add-pool-member",
+    ],
     ["waits for a load balancer that is changed", { isPoolBusy: true, members: [old] }, "wait"],
     ["adds its own member before it removes others", { members: [old] }, "add-pool-member"],
     ["keeps the masters until its own member is ready", { members: [old, { ...own, isReady: false }] }, "wait"],
@@ -139,6 +142,17 @@ describe("the phase switch", () => {
     ["waits for the leases", { leases: [{ name: "kube-scheduler", holder: "h", isFresh: false }] }, "wait"],
     ["is done then", {}, "done"],
   ])("%s", ([, changes, expected]) => expect(outcome(planSwitch({ ...switched, ...changes }, record))).toBe(expected));
+
+  test("names webhooks and APIServices that would fail, as a refusal or as a note", () => {
+    const services = Array.from({ length: 7 }, (_, index) => ({ ...policy, name: `hook-${index}` }));
+    const facts = { ...switched, members: [old], services };
+    const message = planSwitch(facts, record).refused?.message;
+    expect(message).toContain(
+      "7 Services of webhooks and APIServices that the masters reach: Service policy/hook-0:443 of webhook a.example.org of ValidatingWebhookConfiguration policy: dial tcp",
+    );
+    expect(message).toMatch(/hook-4:443.*; and 2 more$/);
+    expect(planSwitch({ ...facts, acceptsUnreachable: true }, record).notes).toEqual([message]);
+  });
 
   test("addresses of version 6 lose their brackets", () => {
     expect(splitAddress("[2001:db8::1]:6443")).toEqual({ host: "2001:db8::1", port: 6443 });

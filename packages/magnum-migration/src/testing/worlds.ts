@@ -58,6 +58,8 @@ export class SwitchWorld {
           uid: "u",
           hostedUid: "u",
           kubelets: [],
+          services: [],
+          acceptsUnreachable: false,
           isPoolBusy: false,
           members: this.members.map((one) => (one.name === own ? { ...one, address: "hosted" } : one)),
           masters: masters.map((name) => ({ name, address: name, active: [...(this.active.get(name) ?? [])] })),

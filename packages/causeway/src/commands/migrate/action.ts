@@ -83,6 +83,7 @@ export async function phase(
         ...(admin ? { admin } : {}),
         ...(options.magnumSql === undefined ? {} : { database: createMagnumDatabase(options.magnumSql) }),
         ...caKey,
+        acceptUnreachable: options.acceptUnreachable,
         ...(options.nodeImage === undefined ? {} : { nodeImage: options.nodeImage }),
         ...(options.etcdUrls === undefined ? {} : { etcdUrls: options.etcdUrls.split(",") }),
         report: (line) => void process.stderr.write(`${line}\n`),

@@ -125,6 +125,11 @@ function phaseOptions(phase: PhaseCommand) {
       "freeze, import: private key of the cluster's CA, as PEM, for clusters without label cert_manager_api=true",
     )
     .option(
+      "--accept-unreachable",
+      "switch: also while the hosted API server does not reach Services of webhooks and APIServices",
+      false,
+    )
+    .option(
       "--node-image <image>",
       "adopt, roll: name or id of the image of new nodes, with cloud-init, containerd, kubelet and kubeadm (default: Heat's)",
     )

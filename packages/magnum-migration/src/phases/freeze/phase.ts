@@ -7,6 +7,7 @@ import { definePhase, type Tools } from "../../phase.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import { machineChangers } from "../../workloads/driver.ts";
 import { findWorkloads, stopWorkload } from "../../workloads/workloads.ts";
+import { readCalledServices } from "../switch/services.ts";
 import { planFreeze, type FreezeFacts, type FreezeStep } from "./plan.ts";
 
 /** The unit on the driver's machines by which Heat changes them. */
@@ -22,6 +23,7 @@ export const freeze = definePhase<FreezeFacts, FreezeStep>({
       changers: await findWorkloads(tools.source, machineChangers, signal),
       agents: machines.map(({ name, address, active }) => ({ name, address, isActive: active.length > 0 })),
       isDenied: tools.checked.has(DENIED),
+      called: await readCalledServices(tools.source, signal),
       hasCaKey: await hasCaKey(tools, record, signal),
     };
   },

@@ -1,6 +1,7 @@
 import type { PhasePlan, Step } from "../../phase.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import { caKeyRefusal } from "../ca-key.ts";
+import type { CalledService } from "../switch/service-users.ts";
 import { workloadText, type FoundWorkload, type Workload } from "../../workloads/workloads.ts";
 
 /** What is read for `planFreeze`. */
@@ -12,6 +13,8 @@ export interface FreezeFacts {
   readonly isDenied: boolean;
   /** Phase import will have the private key of the cluster's CA. */
   readonly hasCaKey: boolean;
+  /** Services of webhooks and APIServices, by their users: what the hosted API server has to reach. */
+  readonly called: readonly CalledService[];
 }
 
 /** A step of phase freeze; rollback undoes each of them. */
@@ -24,7 +27,7 @@ export type FreezeStep = Step &
 
 /** Nothing may change the cluster's machines from here on: neither Magnum nor Heat, nor what drives them. */
 export function planFreeze(
-  { changers, agents, isDenied, hasCaKey }: FreezeFacts,
+  { changers, agents, isDenied, hasCaKey, called }: FreezeFacts,
   { inventory }: MigrationRecord,
 ): PhasePlan<FreezeStep> {
   const refused = caKeyRefusal(hasCaKey, inventory);
@@ -47,12 +50,27 @@ export function planFreeze(
       what: `stop heat-container-agent on ${name} (${address})`,
     }));
   return {
+    ...calledNotes(called),
     steps: [...check, ...changing, ...stop],
     batch: check.length + changing.length + stop.length,
     proof: [
       `Magnum denies changes of cluster ${inventory.uuid}: status 403`,
       `heat-container-agent is stopped on ${agents.length} machines`,
       ...changers.map((workload) => `${workloadText(workload)} is to have no pods`),
+    ],
+  };
+}
+
+/** Users of Services that a note names; the others are counted. */
+const NAMED = 10;
+
+function calledNotes(called: readonly CalledService[]): { notes?: readonly string[] } {
+  const users = called.flatMap((service) => service.users);
+  if (users.length === 0) return {};
+  const more = users.length > NAMED ? ` and ${users.length - NAMED} more` : "";
+  return {
+    notes: [
+      `switch will be refused unless the hosted API server reaches the Services of ${users.slice(0, NAMED).join(", ")}${more}: by a tunnel, or by routes to their pods`,
     ],
   };
 }

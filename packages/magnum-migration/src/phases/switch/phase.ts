@@ -18,6 +18,7 @@ import { definePhase, type Tools } from "../../phase.ts";
 import { endpointOf } from "../import/objects.ts";
 import { setStage } from "../import/phase.ts";
 import { unreachedKubelets } from "./kubelets.ts";
+import { unreachedServices } from "./services.ts";
 import { memberNameOf, planSwitch, type PoolMember, type SwitchFacts, type SwitchStep } from "./plan.ts";
 
 const LEASES = ["kube-controller-manager", "kube-scheduler"] as const;
@@ -77,13 +78,14 @@ async function gatherSwitch(tools: Tools, record: MigrationRecord, signal: Abort
   const address = isAvailable ? apiAddress : undefined;
   // Once it is the only one, there is no other to compare it with.
   const isLed = pool.members.some(({ name }) => name === memberNameOf(record.name));
-  const hosted = await readHosted(tools, record, { address, withKubelets: !isLed }, signal);
+  const hosted = await readHosted(tools, record, { address, withProbes: !isLed }, signal);
   return {
     wantedStage: object?.spec.datastore?.stage,
     isAvailable,
     message: getCondition(conditions, "Available")?.message ?? "it is being started",
     apiAddress,
     uid,
+    acceptsUnreachable: tools.acceptUnreachable === true,
     ...hosted,
     ...pool,
     masters,
@@ -96,10 +98,10 @@ async function gatherSwitch(tools: Tools, record: MigrationRecord, signal: Abort
 async function readHosted(
   tools: Tools,
   { namespace, name }: MigrationRecord,
-  { address, withKubelets }: { readonly address: string | undefined; readonly withKubelets: boolean },
+  { address, withProbes }: { readonly address: string | undefined; readonly withProbes: boolean },
   signal: AbortSignal,
-): Promise<Pick<SwitchFacts, "hostedUid" | "kubelets">> {
-  const unknown = { hostedUid: undefined, kubelets: [] };
+): Promise<Pick<SwitchFacts, "hostedUid" | "kubelets" | "services">> {
+  const unknown = { hostedUid: undefined, kubelets: [], services: [] };
   const secret = await tools.management.find(Secret, { namespace, name: `${name}-kubeconfig` }, { signal });
   const text = secretText(secret, "value");
   if (text === undefined || address === undefined) return unknown;
@@ -113,8 +115,10 @@ async function readHosted(
       ({ metadata }) => metadata.uid,
       () => undefined,
     );
-    if (uid === undefined || !withKubelets) return { ...unknown, hostedUid: uid };
-    return { hostedUid: uid, kubelets: await unreachedKubelets({ ...tools, hosted: client }, signal) };
+    if (uid === undefined || !withProbes) return { ...unknown, hostedUid: uid };
+    const probe = { ...tools, hosted: client };
+    const kubelets = await unreachedKubelets(probe, signal);
+    return { hostedUid: uid, kubelets, services: await unreachedServices(probe, signal) };
   } finally {
     await client.close();
   }

@@ -1,6 +1,7 @@
 import type { MigrationRecord } from "../../record/record.ts";
 import type { PhasePlan, Step } from "../../phase.ts";
 import type { UnreachedKubelet } from "./kubelets.ts";
+import type { UnreachedService } from "./services.ts";
 
 /** The name of our member in the pool of the API's load balancer. */
 export const memberNameOf = (name: string): string => `causeway-${name}`.slice(0, 255);
@@ -26,6 +27,10 @@ export interface SwitchFacts {
   readonly hostedUid: string | undefined;
   /** Of ready nodes, until the load balancer leads to the hosted API. */
   readonly kubelets: readonly UnreachedKubelet[];
+  /** Of webhooks and APIServices, until the load balancer leads to the hosted API. */
+  readonly services: readonly UnreachedService[];
+  /** The operator switches although webhooks and APIServices will fail. */
+  readonly acceptsUnreachable: boolean;
   readonly isPoolBusy: boolean;
   readonly members: readonly PoolMember[];
   readonly masters: readonly { readonly name: string; readonly address: string; readonly active: readonly string[] }[];
@@ -44,20 +49,22 @@ export type SwitchStep = Step &
     | { readonly type: "write-endpoints" }
   );
 
+type Inventory = MigrationRecord["inventory"];
+const only = (step: SwitchStep): PhasePlan<SwitchStep> => ({ steps: [step], proof: [] });
+const wait = (what: string): PhasePlan<SwitchStep> => ({ steps: [], wait: what, proof: [] });
+
 /**
  * The hosted API serves next to the old ones, on the same etcd; then the load balancer leads to it alone, and the old
  * ones are stopped.
  */
 export function planSwitch(facts: SwitchFacts, { namespace, name, inventory }: MigrationRecord): PhasePlan<SwitchStep> {
-  const only = (step: SwitchStep): PhasePlan<SwitchStep> => ({ steps: [step], proof: [] });
-  const wait = (what: string): PhasePlan<SwitchStep> => ({ steps: [], wait: what, proof: [] });
-  const { members, uid, hostedUid } = facts;
+  const { uid, hostedUid, apiAddress } = facts;
   if (facts.wantedStage !== "Serve")
     return only({
       type: "serve",
       what: `start the API server and controllers of HostedControlPlane ${namespace}/${name}`,
     });
-  if (!facts.isAvailable || facts.apiAddress === undefined)
+  if (!facts.isAvailable || apiAddress === undefined)
     return wait(`HostedControlPlane ${namespace}/${name} to be available: ${facts.message}`);
   if (hostedUid === undefined || uid === undefined) return wait("both API servers to respond");
   if (hostedUid !== uid)
@@ -72,6 +79,15 @@ export function planSwitch(facts: SwitchFacts, { namespace, name, inventory }: M
     };
   const cut = kubeletProblem(facts, inventory);
   if (cut) return { steps: [], refused: cut, proof: [] };
+  const uncalled = serviceProblem(facts.services, inventory);
+  if (uncalled && !facts.acceptsUnreachable) return { steps: [], refused: uncalled, proof: [] };
+  const plan = planLead({ ...facts, apiAddress }, inventory);
+  return uncalled ? { ...plan, notes: [uncalled.message] } : plan;
+}
+
+/** The load balancer leads to the hosted API alone, then the masters stop. */
+function planLead(facts: SwitchFacts & { readonly apiAddress: string }, inventory: Inventory): PhasePlan<SwitchStep> {
+  const { members } = facts;
   if (facts.isPoolBusy) return wait(`load balancer ${inventory.api?.id ?? ""} to be ACTIVE`);
   const { host, port } = splitAddress(facts.apiAddress);
   const own = members.find((member) => member.address === host && member.port === port);
@@ -105,7 +121,7 @@ export function planSwitch(facts: SwitchFacts, { namespace, name, inventory }: M
     steps: [],
     proof: [
       `${inventory.apiAddress} leads to ${facts.apiAddress} alone`,
-      `kube-system has uid ${uid} at both addresses`,
+      `kube-system has uid ${facts.uid ?? ""} at both addresses`,
       ...facts.leases.map((lease) => `Lease kube-system/${lease.name} is renewed by ${lease.holder}`),
       `the control plane's programs are stopped on ${facts.masters.length} masters, and their etcd runs on`,
     ],
@@ -113,10 +129,7 @@ export function planSwitch(facts: SwitchFacts, { namespace, name, inventory }: M
 }
 
 /** What works by the masters has to work by the hosted control plane: logs, exec, metrics of each node. */
-function kubeletProblem(
-  { kubelets }: SwitchFacts,
-  { name }: MigrationRecord["inventory"],
-): PhasePlan<SwitchStep>["refused"] {
+function kubeletProblem({ kubelets }: SwitchFacts, { name }: Inventory): PhasePlan<SwitchStep>["refused"] {
   const cut = kubelets.filter(({ isUnreachable }) => !isUnreachable);
   const [first] = cut;
   if (first === undefined) return undefined;
@@ -124,6 +137,26 @@ function kubeletProblem(
     code: "MIGRATE_KUBELET_UNREACHABLE",
     message: `The hosted API server of ${name} does not reach the kubelet of ${cut.length} nodes that the masters reach, such as ${first.node}: ${first.problem}`,
     hint: "Open port 10250 of the nodes for the hosted control plane, or have a tunnel agent in the cluster; then run switch again. Nothing was switched.",
+  };
+}
+
+/** Services that are named in a message; the others are counted. */
+const NAMED = 5;
+
+/** Requests that a webhook intercepts fail when it cannot be called, and namespaces are not deleted without an API. */
+function serviceProblem(services: readonly UnreachedService[], { name }: Inventory): PhasePlan<SwitchStep>["refused"] {
+  const cut = services.filter(({ isUnreachable }) => !isUnreachable);
+  if (cut.length === 0) return undefined;
+  const named = cut.slice(0, NAMED).map((service) => {
+    const { users, problem } = service;
+    const more = users.length > NAMED ? ` and ${users.length - NAMED} more` : "";
+    return `Service ${service.namespace}/${service.name}:${service.port} of ${users.slice(0, NAMED).join(", ")}${more}: ${problem}`;
+  });
+  const rest = cut.length > NAMED ? [`and ${cut.length - NAMED} more`] : [];
+  return {
+    code: "MIGRATE_SERVICE_UNREACHABLE",
+    message: `The hosted API server of ${name} does not reach ${cut.length} Services of webhooks and APIServices that the masters reach: ${[...named, ...rest].join("; ")}`,
+    hint: "Have a tunnel agent in the cluster, or routes from the hosted control plane to the pods; then run switch again. Nothing was switched. With --accept-unreachable it is switched although these fail.",
   };
 }
 
