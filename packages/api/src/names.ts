@@ -41,6 +41,12 @@ export const annotations = {
   volumes: "causeway.dev/volumes",
   /** On a Cluster: "octavia" runs the controllers of Ingresses and Gateways on Octavia for it. */
   ingress: "causeway.dev/ingress",
+  /** On a Cluster: Octavia's provider for load balancers of its Services that are created from then on. */
+  loadBalancerProvider: "causeway.dev/load-balancer-provider",
+  /** On a Cluster: the algorithm of its Services' pools, such as SOURCE_IP; a Service's own annotation comes first. */
+  loadBalancerMethod: "causeway.dev/load-balancer-method",
+  /** On a Cluster: "true" monitors the members of its Services' pools; a Service's own annotation comes first. */
+  loadBalancerMonitor: "causeway.dev/load-balancer-monitor",
   /** On a Cluster that was migrated: the name by which load balancers and volumes in the cloud are its own. */
   cloudClusterName: "causeway.dev/cloud-cluster-name",
   excludeNodeDraining: "machine.cluster.x-k8s.io/exclude-node-draining",

@@ -134,7 +134,7 @@ it.each<[string, object, object, string[]]>([
     { version: "v1.34.0", images: [] },
     [
       "CREATE completed successfully",
-      "Labels without effect: auto_healing_controller, master_lb_floating_ip_enabled, monitoring_enabled, octavia_provider",
+      "Labels without effect: auto_healing_controller, master_lb_floating_ip_enabled, monitoring_enabled",
     ],
   ],
 ])("%s: the cluster is created, and what has no effect is named", async (_, template, expected, said) => {

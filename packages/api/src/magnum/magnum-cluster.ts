@@ -79,7 +79,7 @@ const magnumClusterSpec = object({
   driverDefaults: optional(
     flag({
       description:
-        "True: labels that are not set mean what they mean in Magnum's Heat driver, as in a cluster that is migrated from it: keystone_auth_enabled is true. Default: false.",
+        "True: labels that are not set mean what they mean in Magnum's Heat driver, as in a cluster that is migrated from it: keystone_auth_enabled and octavia_lb_healthcheck are true. Default: false.",
     }),
   ),
   createTimeout: int32({

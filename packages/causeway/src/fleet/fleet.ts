@@ -14,7 +14,7 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import type { CloudPool } from "@causeway/openstack";
-import { hasIngresses, identityDigest, startMember, type Member } from "./member.ts";
+import { hasIngresses, identityDigest, loadBalancersDigest, startMember, type Member } from "./member.ts";
 
 /** Holds a control plane until the load balancers of its Services are gone: only its own API knows them all. */
 export const fleetFinalizer = "cloud-controller-manager.causeway.dev/load-balancers";
@@ -66,8 +66,7 @@ export function createFleet(options: FleetOptions): { run(signal: AbortSignal): 
     const controlPlane = controlPlaneOf(controlPlanes.list(key.namespace), cluster);
     if (controlPlane && !isInitialized(controlPlane)) return;
     if (!member && remote) return join({ id, cluster, controlPlane, remote }, signal);
-    if (member && changed.delete(id) && (await hasNewIdentity(member, cluster, signal))) {
-      // The old credentials are revoked: with them no node and no load balancer would be served any longer.
+    if (member && (await isOutdated(member, cluster, signal))) {
       members.delete(id);
       await member.stop();
       return { after: 0 };
@@ -85,6 +84,13 @@ export function createFleet(options: FleetOptions): { run(signal: AbortSignal): 
       namespace: cluster.metadata.namespace ?? "",
       name: cluster.spec.infrastructureRef?.name ?? "",
     });
+
+  /** With credentials that are revoked no node and no load balancer would be served any longer. */
+  const isOutdated = async (member: Member, cluster: Cluster, signal: AbortSignal): Promise<boolean> => {
+    const id = `${cluster.metadata.namespace}/${cluster.metadata.name}`;
+    if (changed.delete(id) && (await hasNewIdentity(member, cluster, signal))) return true;
+    return member.loadBalancers !== loadBalancersDigest({ cluster, provider: options.provider });
+  };
 
   /** A Secret that cannot be read keeps the member: it is written again. */
   const hasNewIdentity = async (member: Member, cluster: Cluster, signal: AbortSignal): Promise<boolean> => {

@@ -10,6 +10,7 @@ import { resolveIdentity } from "@causeway/cluster-api-openstack";
 import { createEventRecorder, type Informers, type RemoteCluster } from "@causeway/kubernetes";
 import type { CloudPool } from "@causeway/openstack";
 import { memberIngresses } from "./ingress.ts";
+import { loadBalancerOf } from "./load-balancers.ts";
 import { memberVolumes } from "./volumes.ts";
 
 /** The workload cluster, and what all members have in common. */
@@ -34,6 +35,8 @@ export interface Member {
   readonly remote: RemoteCluster;
   /** `identityDigest` of the credentials that it works with. */
   readonly identity: string;
+  /** `loadBalancersDigest` of the settings that it has. */
+  readonly loadBalancers: string;
   /** Starts to give back every load balancer of the cluster's Services and Ingresses. Repeating it is harmless. */
   release(): void;
   /** True when none is left. */
@@ -53,16 +56,13 @@ export async function startMember(options: MemberOptions, signal: AbortSignal): 
   const clusterName = cloudNameOf(cluster);
   const stopping = new AbortController();
   const life = AbortSignal.any([stopping.signal, remote.signal]);
-  const defaults = defaultCloudConfig();
+  const loadBalancer = loadBalancerOf(cluster, options.provider);
   const manager = createCloudControllerManager({
     informers: remote.informers,
     cloud,
     watch,
     brakes: options.metrics,
-    config:
-      options.provider === undefined
-        ? defaults
-        : { ...defaults, loadBalancer: { ...defaults.loadBalancer, provider: options.provider } },
+    config: { ...defaultCloudConfig(), loadBalancer },
     clusterName,
     clock,
     log,
@@ -96,6 +96,7 @@ export async function startMember(options: MemberOptions, signal: AbortSignal): 
   return {
     remote,
     identity: digestOf(config),
+    loadBalancers: loadBalancersDigest(options),
     release() {
       releasing ??= Promise.all([
         releaseLoadBalancers({ informers: remote.informers, clock, log }, life),
@@ -144,6 +145,10 @@ export async function identityDigest(
 ): Promise<string> {
   return digestOf(await resolveIdentity({ client: informers.client, owner: infrastructure }, signal));
 }
+
+/** Of the settings of load balancers that the Cluster gives now: other ones need another member. */
+export const loadBalancersDigest = ({ cluster, provider }: Pick<MemberOptions, "cluster" | "provider">): string =>
+  digestOf(loadBalancerOf(cluster, provider));
 
 /** Whether a server is a machine of the cluster, by its ID. */
 function serversOf(informers: Informers, { metadata }: Cluster): (id: string) => boolean {

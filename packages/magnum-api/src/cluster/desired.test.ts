@@ -131,3 +131,36 @@ test.each([
   const { [annotations.volumes]: ofVolumes, [annotations.ingress]: ofIngresses } = found?.metadata.annotations ?? {};
   expect([ofVolumes, ofIngresses]).toEqual([volumes, ingress]);
 });
+
+const balancers = {
+  octavia_provider: "ovn",
+  octavia_lb_algorithm: "SOURCE_IP_PORT",
+  octavia_lb_healthcheck: "false",
+};
+
+test.each([
+  [{}, undefined, [undefined, undefined, undefined]],
+  [{}, true, [undefined, undefined, "true"]],
+  [balancers, undefined, ["ovn", "SOURCE_IP_PORT", "false"]],
+  [balancers, true, ["ovn", "SOURCE_IP_PORT", "false"]],
+  [{ octavia_provider: "", octavia_lb_healthcheck: "True" }, undefined, [undefined, undefined, "true"]],
+])(
+  "with labels %j and driverDefaults %s the Cluster says of its load balancers: %j",
+  (labels, driverDefaults, said) => {
+    const row = clusterOf({ labels, driverDefaults });
+    const manifests = desiredManifests(row, { authUrl: "http://k" }, nothingStands);
+    const found = manifests.map(({ object }) => object).find(({ kind }) => kind === "Cluster");
+    const { loadBalancerProvider, loadBalancerMethod, loadBalancerMonitor } = annotations;
+    const names = [loadBalancerProvider, loadBalancerMethod, loadBalancerMonitor];
+    expect(names.map((name) => found?.metadata.annotations?.[name])).toEqual(said);
+  },
+);
+
+test.each([
+  [{ octavia_provider: "two words" }, "octavia_provider"],
+  [{ octavia_lb_algorithm: "RANDOM" }, "octavia_lb_algorithm"],
+  [{ octavia_lb_healthcheck: "maybe" }, "octavia_lb_healthcheck"],
+])("labels %j are refused by name", (labels, name) => {
+  expect(refusedLabel(labels as Record<string, string>)).toContain(`label ${name} is refused`);
+  expect(refusedLabel(balancers)).toBeUndefined();
+});

@@ -103,7 +103,7 @@ export function desiredManifests(
     ...addonManifests(cluster, installation, standing.cluster),
   ];
   return all.map((one) => {
-    const { type, object } = withServices(one, settings);
+    const { type, object } = withServices(one, cluster, settings);
     const digest = createHash("sha256").update(canonicalJson(object)).digest("hex").slice(0, 32);
     const annotations = { ...object.metadata.annotations, [appliedAnnotation]: digest };
     return { type, object: { ...object, metadata: { ...object.metadata, annotations } } };
@@ -132,15 +132,23 @@ export function desiredControlPlane(
 }
 
 /**
- * A Cluster says which controllers are run for it outside of it: of Cinder volumes, unless it says no; of Ingresses.
+ * A Cluster says which controllers are run for it outside of it: of Cinder volumes, unless it says no; of Ingresses;
+ * and what its cloud controller does by default.
  */
-function withServices({ type, object }: Manifest, { addons }: LabelSettings): Manifest {
-  if (object.kind !== Cluster.kind || (addons.cinderCsi && !addons.octaviaIngress)) return { type, object };
-  const annotations = {
-    ...object.metadata.annotations,
-    ...(addons.cinderCsi ? {} : { [known.volumes]: "none" }),
-    ...(addons.octaviaIngress ? { [known.ingress]: "octavia" } : {}),
+function withServices({ type, object }: Manifest, { spec }: MagnumCluster, settings: LabelSettings): Manifest {
+  if (object.kind !== Cluster.kind) return { type, object };
+  const { provider, method, monitor = spec.driverDefaults === true ? true : undefined } = settings.loadBalancers;
+  const said = {
+    [known.volumes]: settings.addons.cinderCsi ? undefined : "none",
+    [known.ingress]: settings.addons.octaviaIngress ? "octavia" : undefined,
+    [known.loadBalancerProvider]: provider,
+    [known.loadBalancerMethod]: method,
+    [known.loadBalancerMonitor]: monitor === undefined ? undefined : String(monitor),
   };
+  const given = Object.entries(said).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  // The digest of a Cluster of before remains.
+  if (given.length === 0) return { type, object };
+  const annotations = { ...object.metadata.annotations, ...Object.fromEntries(given) };
   return { type, object: { ...object, metadata: { ...object.metadata, annotations } } };
 }
 

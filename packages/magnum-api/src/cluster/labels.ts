@@ -60,6 +60,13 @@ export interface LabelSupport {
 
 const VERSION = /^v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?$/;
 
+/** Octavia's providers are chosen by the cloud's operator. */
+const provider = (value: string) =>
+  /^[A-Za-z0-9_-]{0,64}$/.test(value) ? undefined : "the value is not the name of a provider of Octavia";
+const algorithms: readonly string[] = ["ROUND_ROBIN", "LEAST_CONNECTIONS", "SOURCE_IP", "SOURCE_IP_PORT"];
+const algorithm = (value: string) =>
+  value === "" || algorithms.includes(value) ? undefined : `the value is none of ${algorithms.join(", ")}`;
+
 const rules: Readonly<Record<string, LabelRule>> = {
   kube_tag: mapped((value) => (VERSION.test(value) ? undefined : 'the value is not a version such as "v1.34.0"')),
   kube_version: noted,
@@ -88,6 +95,9 @@ const rules: Readonly<Record<string, LabelRule>> = {
     "kube-proxy is installed in the cluster, by an AddonSet or its users, with its settings; this label",
   ),
   admission_control_list: flagLabel(flagLabels.admission_control_list[1]),
+  octavia_provider: mapped(provider),
+  octavia_lb_algorithm: mapped(algorithm),
+  octavia_lb_healthcheck: mapped(boolean),
   hyperkube_prefix: noted,
   ...addonLabels,
 };
@@ -179,6 +189,12 @@ export interface LabelSettings {
   readonly dockerVolumeType: string | undefined;
   /** Users come in with their Keystone tokens; undefined: no label says. */
   readonly keystone: boolean | undefined;
+  /** Of the cloud controller: each that a label gives. */
+  readonly loadBalancers: {
+    readonly provider: string | undefined;
+    readonly method: string | undefined;
+    readonly monitor: boolean | undefined;
+  };
   /** The bounds within which an autoscaler decides; undefined: it does not. */
   readonly autoscaling: { readonly min: number; readonly max: number | undefined } | undefined;
   /** Nodes that are not ready for long are replaced. */
@@ -196,6 +212,7 @@ export function labelSettings(labels: Labels): LabelSettings {
   const text = (name: string) => labels[name] || undefined;
   const number = (name: string) => (text(name) === undefined ? undefined : Number(labels[name]));
   const size = number("boot_volume_size") ?? 0;
+  const said = (name: string) => (text(name) === undefined ? undefined : isTrue(labels[name]));
   // Images of the Heat driver's clusters add a suffix of their own to the version.
   const tag = text("kube_tag")?.replace(/-rancher.*$/, "");
   return {
@@ -206,7 +223,12 @@ export function labelSettings(labels: Labels): LabelSettings {
     availabilityZone: text("availability_zone"),
     bootVolume: size > 0 ? { size, type: text("boot_volume_type") } : undefined,
     dockerVolumeType: text("docker_volume_type"),
-    keystone: text("keystone_auth_enabled") === undefined ? undefined : isTrue(labels["keystone_auth_enabled"]),
+    keystone: said("keystone_auth_enabled"),
+    loadBalancers: {
+      provider: text("octavia_provider"),
+      method: text("octavia_lb_algorithm"),
+      monitor: said("octavia_lb_healthcheck"),
+    },
     autoscaling: isTrue(labels["auto_scaling_enabled"])
       ? { min: number("min_node_count") ?? 1, max: number("max_node_count") }
       : undefined,
