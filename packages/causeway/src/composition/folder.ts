@@ -3,13 +3,12 @@ import { dirname, resolve } from "node:path";
 import { InputError, messageOf } from "@causeway/foundation";
 
 /**
- * Creates a state folder, mode 0700, with the folders above it. One level at a time: a recursive mkdir of Node never
- * returns where a file system has no such folder and creates none, as /proc.
+ * Creates a state folder, mode 0700, with the folders above it.
  * @throws STATE_NOT_WRITABLE
  */
 export function makeStateFolder(dir: string): void {
   try {
-    make(resolve(dir));
+    makeFolder(dir);
     chmodSync(dir, 0o700);
   } catch (cause) {
     const isFile =
@@ -22,10 +21,16 @@ export function makeStateFolder(dir: string): void {
   }
 }
 
-function make(dir: string): void {
-  if (existsSync(dir)) return mkdirOver(dir);
-  make(dirname(dir));
-  mkdirSync(dir, { mode: 0o700 });
+/**
+ * Creates a folder and those above it, of the mode. One level at a time: a recursive mkdir of Node never returns where a
+ * file system has no such folder and creates none, as /proc.
+ * @throws what the file system throws
+ */
+export function makeFolder(dir: string, mode = 0o700): void {
+  const path = resolve(dir);
+  if (existsSync(path)) return mkdirOver(path);
+  makeFolder(dirname(path), mode);
+  mkdirSync(path, { mode });
 }
 
 /** What exists is a folder, or the error of a mkdir where there is a file. */

@@ -53,7 +53,8 @@ export async function beginFolder(
   if (isDryRun) return undefined;
   await written(folder, async () => {
     await rm(partial, { recursive: true, force: true });
-    await mkdir(partial, { recursive: true, mode: 0o700 });
+    // The folder that it is in exists: Node's recursive mkdir never returns for some.
+    await mkdir(partial, { mode: 0o700 });
     await writeFile(join(partial, BEGUN), "", { mode: 0o600 });
   });
   return partial;

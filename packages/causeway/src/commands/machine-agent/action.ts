@@ -1,21 +1,24 @@
-import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { systemClock, InputError } from "@causeway/foundation";
 import { folderDisks, runMachineAgent } from "@causeway/machine-agent";
 import { connectCloud, loadCloudsYaml, type CloudConfig } from "@causeway/openstack";
+import { makeStateFolder } from "../../composition/folder.ts";
 import { cloudMachines, launchInNamespaces } from "../../composition/machines.ts";
 import { commandLog } from "../../terminal/text-log.ts";
 import type { MachineAgentOptions } from "./command.ts";
 
-/** Plays every machine of a cloud whose servers are network namespaces of this host, until the signal aborts. */
+/**
+ * Plays every machine of a cloud whose servers are network namespaces of this host, until the signal aborts.
+ * @throws STATE_NOT_WRITABLE, and what `connectCloud` throws
+ */
 export async function machineAgent(options: MachineAgentOptions, signal: AbortSignal): Promise<void> {
+  makeStateFolder(options.state);
   const log = commandLog(options.logLevel);
   const open = (reload: () => CloudConfig) => connectCloud(reload(), { clock: systemClock, log, reload });
   const project = open(() => loadCloudsYaml({ cloud: options.cloud }));
   const admin = open(() => adminConfig(options));
   try {
     const projectId = await project.projectId({ signal });
-    mkdirSync(options.state, { recursive: true, mode: 0o700 });
     const disks = folderDisks(join(options.state, options.cloud));
     const launch = launchInNamespaces({
       disks,

@@ -196,6 +196,11 @@ describe("a move through a folder", () => {
       },
     ],
     [
+      "MOVE_FOLDER_FAILED",
+      "a folder that the system makes",
+      (name) => saveClusters({ ...saving(name), folder: "/proc/clusters/saved" }, signal),
+    ],
+    [
       "MOVE_UNDER_WAY",
       "clusters that are being saved elsewhere",
       async (name) => {

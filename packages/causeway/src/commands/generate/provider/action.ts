@@ -1,7 +1,8 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { InputError, messageOf } from "@causeway/foundation";
 import { stringify } from "yaml";
+import { makeFolder } from "../../../composition/folder.ts";
 import { ownVersion } from "../../../release.ts";
 import { componentsOf, releases } from "./components.ts";
 
@@ -43,7 +44,7 @@ export function yamlOf(objects: readonly object[]): string {
 
 function write(folder: string, files: Readonly<Record<string, string>>): void {
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder, 0o777);
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   } catch (cause) {
     throw new InputError("PROVIDER_REPOSITORY_UNWRITABLE", `${folder} cannot be written: ${messageOf(cause)}`, {
