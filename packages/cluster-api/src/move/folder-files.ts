@@ -30,7 +30,7 @@ interface Manifest {
 }
 
 /** A folder that is written, and becomes `folder` when it is whole. */
-export interface Writing {
+export interface UnfinishedFolder {
   /** What `beginFolder` returned. */
   readonly partial: string;
   readonly folder: string;
@@ -61,7 +61,7 @@ export async function beginFolder(
 }
 
 /** Writes the objects. @throws MOVE_FOLDER_FAILED */
-export async function finishFolder({ partial, folder, namespace, graph }: Writing): Promise<void> {
+export async function finishFolder({ partial, folder, namespace, graph }: UnfinishedFolder): Promise<void> {
   if (graph.length > MOST) throw failed(folder, `${graph.length} objects are more than ${MOST}`);
   await written(folder, async () => {
     const entries: Entry[] = [];
@@ -145,14 +145,14 @@ export async function readFolder(
   return { namespace: manifest.namespace, members };
 }
 
-interface Written {
+interface ReadFile {
   readonly file: string;
   readonly text: string;
   readonly type: ResourceType<KubeObject>;
   readonly namespace: string;
 }
 
-function objectOf(folder: string, { file, text, type, namespace }: Written): KubeObject {
+function objectOf(folder: string, { file, text, type, namespace }: ReadFile): KubeObject {
   let read: unknown;
   try {
     read = parse(text);
