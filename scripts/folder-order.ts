@@ -165,7 +165,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
   "magnum-migration": [
     "database inventory workloads",
     "record masters",
-    "phase.ts",
+    "phase.ts transient.ts",
     "etcd",
     "phases",
     "run",

@@ -15,6 +15,7 @@ export {
   objectNameOf,
   poolNameOf,
 } from "./cluster/names.ts";
+export { fleetLabel, isDriversNodePlugin, isFleets, nodePluginNames } from "./cluster/node-plugin.ts";
 export { attributesOf as templateAttributes } from "./resources/template-attributes.ts";
 export { isUuid } from "./wire/fields.ts";
 export { readPolicyFile } from "./settings/policy-file.ts";

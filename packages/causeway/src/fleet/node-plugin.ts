@@ -1,17 +1,10 @@
 import { cinderCsiNodeObjects } from "@causeway/addons";
-import { kubeProxyLabel } from "@causeway/magnum-api";
+import { fleetLabel, isDriversNodePlugin, isFleets, kubeProxyLabel, nodePluginNames } from "@causeway/magnum-api";
 import { DaemonSet, isAlreadyExists, keyOf, ServiceAccount, type KubernetesClient } from "@causeway/kubernetes";
 
-/** Of what this fleet installed, and may change. */
-const MANAGED_BY = "app.kubernetes.io/managed-by";
-const MANAGER = "causeway-fleet";
-
 const namespace = "kube-system";
-const FIRST = "csi-cinder-nodeplugin";
-/** In a cluster whose other nodes have the one of Magnum's Heat driver, which needs files that only those have. */
-const SECOND = "causeway-csi-cinder-nodeplugin";
-/** By it the driver's is known: it reads the credentials of Magnum's trustee. */
-const DRIVERS_SECRET = "cinder-csi-cloud-config";
+const { first: FIRST, second: SECOND } = nodePluginNames;
+const fieldManager = fleetLabel.value;
 
 /**
  * The Cinder CSI node plugin with this image in a workload cluster. A DaemonSet of that name which a user, a chart or
@@ -22,7 +15,7 @@ const DRIVERS_SECRET = "cinder-csi-cloud-config";
 export async function installNodePlugin(client: KubernetesClient, image: string, signal: AbortSignal): Promise<void> {
   const place = await placeIn(client, signal);
   for (const object of cinderCsiNodeObjects(image, place)) {
-    const labels = { ...object.metadata.labels, [MANAGED_BY]: MANAGER };
+    const labels = { ...object.metadata.labels, [fleetLabel.name]: fleetLabel.value };
     const wanted = { ...object, metadata: { ...object.metadata, labels } };
     if (wanted.kind === "ServiceAccount") await create(client, ServiceAccount, wanted as ServiceAccount, signal);
     else await applyDaemonSet(client, wanted as unknown as DaemonSet, signal);
@@ -34,9 +27,8 @@ async function placeIn(
   signal: AbortSignal,
 ): Promise<NonNullable<Parameters<typeof cinderCsiNodeObjects>[1]>> {
   const first = await client.find(DaemonSet, { namespace, name: FIRST }, { signal });
-  const volumes = first?.spec?.template.spec?.volumes ?? [];
-  if (JSON.stringify(volumes).includes(`"${DRIVERS_SECRET}"`))
-    return { name: SECOND, nodeSelector: { [kubeProxyLabel]: "true" } };
+  // It needs files that only nodes of that driver have.
+  if (isDriversNodePlugin(first)) return { name: SECOND, nodeSelector: { [kubeProxyLabel]: "true" } };
   const second = await client.find(DaemonSet, { namespace, name: SECOND }, { signal });
   return second === undefined ? {} : { name: SECOND };
 }
@@ -48,7 +40,7 @@ async function create(
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await client.create(type, object, { fieldManager: MANAGER, signal });
+    await client.create(type, object, { fieldManager, signal });
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
   }
@@ -56,6 +48,6 @@ async function create(
 
 async function applyDaemonSet(client: KubernetesClient, object: DaemonSet, signal: AbortSignal): Promise<void> {
   const found = await client.find(DaemonSet, keyOf(object), { signal });
-  if (found && found.metadata.labels?.[MANAGED_BY] !== MANAGER) return;
-  await client.apply(DaemonSet, object, { fieldManager: MANAGER, signal });
+  if (found && !isFleets(found)) return;
+  await client.apply(DaemonSet, object, { fieldManager, signal });
 }

@@ -9,7 +9,7 @@ import {
 } from "../record/record.ts";
 import type { AnyPhase, PhasePlan, Round, Step, Tools } from "../phase.ts";
 import { createProgress, type Progress } from "./progress.ts";
-import { isTransient } from "./transient.ts";
+import { isTransient } from "../transient.ts";
 import { inTurn } from "./turn.ts";
 
 /** Ms between reads of what a phase waits for, and without any change until it gives up. */

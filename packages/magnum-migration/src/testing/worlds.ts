@@ -97,6 +97,7 @@ export class SwitchWorld {
           isPaused: false,
           machineObjects: [],
           otherObjects: [...this.objects],
+          unread: undefined,
           kubeProxy: undefined,
           groups: [...this.groups],
           newServers: [],

@@ -1,6 +1,5 @@
-import { addonSetLabel } from "@causeway/api";
-import { DaemonSet, PersistentVolume, type KubernetesClient } from "@causeway/kubernetes";
-import { kubeProxyLabel } from "@causeway/magnum-api";
+import { DaemonSet, PersistentVolume, StorageClass, type KubernetesClient } from "@causeway/kubernetes";
+import { isDriversNodePlugin, isFleets, kubeProxyLabel, nodePluginNames } from "@causeway/magnum-api";
 
 /** The node part of the Cinder CSI driver in a cluster. */
 export interface NodePlugin {
@@ -12,85 +11,100 @@ export interface NodePlugin {
   readonly hasOwn: boolean;
   /** The cluster has volumes of Cinder, which a node needs it for. */
   readonly hasVolumes: boolean;
+  /** The cluster has StorageClasses of Cinder: it may get volumes at any time. */
+  readonly hasClasses: boolean;
 }
 
 const namespace = "kube-system";
 /** That of Magnum's driver. */
-export const driversPlugin = { kind: "DaemonSet", name: "csi-cinder-nodeplugin" } as const;
+export const driversPlugin = { kind: "DaemonSet", name: nodePluginNames.first } as const;
 /** That of the fleet next to it. */
-export const ownPlugin = { kind: "DaemonSet", name: "causeway-csi-cinder-nodeplugin" } as const;
+export const ownPlugin = { kind: "DaemonSet", name: nodePluginNames.second } as const;
 const DRIVER = "cinder.csi.openstack.org";
-const SECRET = "cinder-csi-cloud-config";
-/** Keeps the affinity that it had, for a rollback: JSON, or "null". */
+/** The driver in Kubernetes itself, whose volumes the CSI driver handles. */
+const IN_TREE = "kubernetes.io/cinder";
+/** Earlier versions kept the affinity of before in it. Users of the cluster can write it: it is not read. */
 const AFFINITY = "migration.causeway.dev/affinity";
+const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
+
+interface Term {
+  readonly matchExpressions?: readonly object[];
+}
 
 interface NodeAffinity {
-  readonly requiredDuringSchedulingIgnoredDuringExecution?: {
-    readonly nodeSelectorTerms?: readonly { readonly matchExpressions?: readonly object[] }[];
-  };
+  readonly [REQUIRED]?: { readonly nodeSelectorTerms?: readonly Term[] };
 }
+
+/** What only Heat's nodes match. */
+const own = { key: kubeProxyLabel, operator: "DoesNotExist" } as const;
+const isOwn = (expression: object): boolean =>
+  "key" in expression && expression.key === own.key && "operator" in expression && expression.operator === own.operator;
+const hasOwn = ({ matchExpressions = [] }: Term): boolean => matchExpressions.some(isOwn);
+
+const affinityOf = ({ spec }: DaemonSet): { readonly nodeAffinity?: NodeAffinity } =>
+  (spec.template.spec as { readonly affinity?: { readonly nodeAffinity?: NodeAffinity } } | undefined)?.affinity ?? {};
+
+const termsOf = (plugin: DaemonSet): readonly Term[] =>
+  affinityOf(plugin).nodeAffinity?.[REQUIRED]?.nodeSelectorTerms ?? [];
+
+/** Terms are alternatives. */
+const isRestricted = (plugin: DaemonSet): boolean => termsOf(plugin).length > 0 && termsOf(plugin).every(hasOwn);
 
 const find = (client: KubernetesClient, name: string, signal: AbortSignal) =>
   client.find(DaemonSet, { namespace, name }, { signal });
 
-/** By the Secret of its own name: one of a user, of a chart or of an AddonSet has another one, or none. */
-const isDrivers = (found: DaemonSet | undefined): boolean =>
-  found !== undefined &&
-  found.metadata.labels?.[addonSetLabel] === undefined &&
-  JSON.stringify(found.spec?.template.spec?.volumes ?? []).includes(`"${SECRET}"`);
-
 /** Whether the node part in the cluster is the driver's. */
 export async function hasDriversPlugin(client: KubernetesClient, signal: AbortSignal): Promise<boolean> {
-  return isDrivers(await find(client, driversPlugin.name, signal));
+  return isDriversNodePlugin(await find(client, driversPlugin.name, signal));
 }
 
 /** What is there of it, and whether it is needed. */
 export async function readNodePlugin(client: KubernetesClient, signal: AbortSignal): Promise<NodePlugin> {
   const found = await find(client, driversPlugin.name, signal);
-  if (!isDrivers(found)) return { isDrivers: false, isRestricted: false, hasOwn: false, hasVolumes: false };
-  const own = await find(client, ownPlugin.name, signal);
+  if (!isDriversNodePlugin(found))
+    return { isDrivers: false, isRestricted: false, hasOwn: false, hasVolumes: false, hasClasses: false };
   const { items: volumes } = await client.list(PersistentVolume, { signal });
+  const { items: classes } = await client.list(StorageClass, { signal });
   return {
     isDrivers: true,
-    isRestricted: found?.metadata.annotations?.[AFFINITY] !== undefined,
-    hasOwn: own !== undefined,
-    hasVolumes: volumes.some(({ spec }) => JSON.stringify(spec ?? {}).includes(`"${DRIVER}"`)),
+    isRestricted: isRestricted(found),
+    hasOwn: isFleets(await find(client, ownPlugin.name, signal)),
+    hasVolumes: volumes.some(({ spec }) => spec?.cinder !== undefined || spec?.csi?.driver === DRIVER),
+    hasClasses: classes.some(({ provisioner }) => provisioner === DRIVER || provisioner === IN_TREE),
   };
 }
 
 /** Keeps the driver's off the nodes that roll makes. */
 export async function restrictPlugin(client: KubernetesClient, signal: AbortSignal): Promise<void> {
   const found = await find(client, driversPlugin.name, signal);
-  if (found === undefined || found.metadata.annotations?.[AFFINITY] !== undefined) return;
-  const { affinity } = (found.spec?.template.spec ?? {}) as { affinity?: { nodeAffinity?: NodeAffinity } };
-  const { nodeSelectorTerms = [{}] } = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? {};
-  const old = { key: kubeProxyLabel, operator: "DoesNotExist" };
-  // Terms are alternatives.
-  const terms = nodeSelectorTerms.map((term) => ({
-    ...term,
-    matchExpressions: [...(term.matchExpressions ?? []), old],
-  }));
-  const required = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } };
-  const body = {
-    metadata: { annotations: { [AFFINITY]: JSON.stringify(affinity?.nodeAffinity ?? null) } },
-    spec: { template: { spec: { affinity: { nodeAffinity: required } } } },
-  };
+  if (found === undefined || isRestricted(found)) return;
+  const before = termsOf(found);
+  const terms = (before.length === 0 ? [{}] : before).map((term: Term) =>
+    hasOwn(term) ? term : { ...term, matchExpressions: [...(term.matchExpressions ?? []), own] },
+  );
+  const required = { [REQUIRED]: { nodeSelectorTerms: terms } };
+  const body = { spec: { template: { spec: { affinity: { nodeAffinity: required } } } } };
   await client.patch(DaemonSet, { namespace, name: driversPlugin.name }, { type: "merge", body }, { signal });
 }
 
-/** Undoes `restrictPlugin`. */
+/** Undoes `restrictPlugin`: what else the affinity has remains. */
 export async function releasePlugin(client: KubernetesClient, signal: AbortSignal): Promise<void> {
   const found = await find(client, driversPlugin.name, signal);
-  const kept = found?.metadata.annotations?.[AFFINITY];
-  if (found === undefined || kept === undefined) return;
-  const nodeAffinity = JSON.parse(kept) as NodeAffinity | null;
-  const { affinity = {} } = (found.spec?.template.spec ?? {}) as { affinity?: object };
-  const isAlone = Object.keys(affinity).length <= 1 && nodeAffinity === null;
-  const required = "requiredDuringSchedulingIgnoredDuringExecution";
-  const before = nodeAffinity === null ? null : { [required]: nodeAffinity[required] ?? null };
+  if (found === undefined || !termsOf(found).some(hasOwn)) return;
+  const terms = termsOf(found)
+    .map(({ matchExpressions = [], ...term }) => {
+      const rest = matchExpressions.filter((one) => !isOwn(one));
+      return rest.length === 0 ? term : { ...term, matchExpressions: rest };
+    })
+    .filter((term) => Object.keys(term).length > 0);
+  const affinity = affinityOf(found);
+  const required = terms.length === 0 ? null : { nodeSelectorTerms: terms };
+  const isNodesEmpty = required === null && Object.keys(affinity.nodeAffinity ?? {}).length === 1;
+  const nodeAffinity = isNodesEmpty ? null : { [REQUIRED]: required };
+  const isEmpty = nodeAffinity === null && Object.keys(affinity).length === 1;
   const body = {
     metadata: { annotations: { [AFFINITY]: null } },
-    spec: { template: { spec: { affinity: isAlone ? null : { nodeAffinity: before } } } },
+    spec: { template: { spec: { affinity: isEmpty ? null : { nodeAffinity } } } },
   };
   await client.patch(DaemonSet, { namespace, name: driversPlugin.name }, { type: "merge", body }, { signal });
 }

@@ -1,12 +1,14 @@
 /** The image that a run is given for new nodes, looked up in the simulated cloud. */
-import { MachineDeployment, type MagnumCluster } from "@causeway/api";
+import { MachineDeployment, MagnumCluster } from "@causeway/api";
+import { Namespace } from "@causeway/kubernetes";
+import { openStage } from "@causeway/magnum-api/testing";
 import { connectCloud, loadCloudsYaml, type Cloud } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { MigrationRecord } from "../../record/record.ts";
 import type { Tools } from "../../phase.ts";
 import { record } from "../../testing/planned.ts";
-import { withGivenImage } from "./pools.ts";
+import { withGivenImage, writeRow } from "./pools.ts";
 import { imageOf, withNodeImage } from "./row.ts";
 
 const signal = new AbortController().signal;
@@ -77,6 +79,48 @@ describe("the image that is named for new nodes", () => {
   ])("is refused: one %s", async ([, name, code]) => {
     await expect(given(name(), undefined)).rejects.toMatchObject({ code });
   });
+});
+
+test("a row that another one has changed since it was read is not written, and its change remains", async () => {
+  const stage = await openStage({ isFollower: true });
+  try {
+    const { client: management } = stage;
+    const uuid = "6e8ae3a5-0b4c-4f0e-9d26-000000000001";
+    const key = { namespace: record.namespace, name: record.name };
+    const worker = { uuid, name: "default-worker", role: "worker", isDefault: true, imageID: "i", nodeCount: 1 };
+    const group = { ...worker, minNodeCount: 0, version: "v1.34.0", createdAt: "2026-11-28T00:00:00Z" };
+    await management.create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name: key.namespace } });
+    await management.create(MagnumCluster, {
+      apiVersion: "magnum.causeway.dev/v1alpha1",
+      kind: "MagnumCluster",
+      metadata: key,
+      spec: {
+        uuid,
+        masterUUID: uuid,
+        name: "web",
+        projectID: "p",
+        userID: "u",
+        templateUUID: uuid,
+        template: { coe: "kubernetes", imageID: "i" },
+        version: "v1.34.0",
+        masterCount: 1,
+        createTimeout: 60,
+        nodeGroups: [group],
+      },
+    } as unknown as MagnumCluster);
+    const read = await management.get(MagnumCluster, key);
+    const nodeGroups = read.spec.nodeGroups.map((group) => ({ ...group, nodeCount: 7 }));
+    await management.patch(MagnumCluster, key, { type: "merge", body: { spec: { nodeGroups } } });
+    await expect(writeRow({ management }, withNodeImage(read, known), signal)).rejects.toMatchObject({
+      code: "KUBERNETES_CONFLICT",
+    });
+    const changed = await management.get(MagnumCluster, key);
+    await writeRow({ management }, withNodeImage(changed, known), signal);
+    const { spec } = await management.get(MagnumCluster, key);
+    expect(spec.nodeGroups.map(({ nodeCount, imageID }) => [nodeCount, imageID])).toEqual([[7, "i1"]]);
+  } finally {
+    await stage.close();
+  }
 });
 
 describe("the row of a cluster with an image for new nodes", () => {

@@ -27,16 +27,19 @@ export async function apply(
   await management.apply(type, object, { fieldManager, force: true, signal });
 }
 
-/** Writes of a row what the migration decides. */
+/** Writes of a row what the migration decides. @throws KUBERNETES_CONFLICT it was changed since it was read */
 export async function writeRow(
   { management }: Pick<Tools, "management">,
   { metadata, spec }: MagnumCluster,
   signal: AbortSignal,
 ): Promise<void> {
-  const { namespace = "", name } = metadata;
+  const { namespace = "", name, resourceVersion } = metadata;
   const { nodeGroups, template, addons } = spec;
-  // No user and no controller changes its spec until it is handed over.
-  const body = { spec: { nodeGroups, template: { imageID: template.imageID }, ...(addons && { addons }) } };
+  // All node groups are written: a change of another one since must not be lost.
+  const body = {
+    metadata: { resourceVersion },
+    spec: { nodeGroups, template: { imageID: template.imageID }, ...(addons && { addons }) },
+  };
   await management.patch(MagnumCluster, { namespace, name }, { type: "merge", body }, { signal });
 }
 

@@ -21,7 +21,7 @@ describe("the phase roll", () => {
     ...changes,
   });
   const fresh = { isPaused: true, fresh: 0, adopted: 2 };
-  const nodePlugin = { isDrivers: false, isRestricted: false, hasOwn: false, hasVolumes: false };
+  const nodePlugin = { isDrivers: false, isRestricted: false, hasOwn: false, hasVolumes: false, hasClasses: false };
   const start: RollStart = { images: [imageOf("ubuntu")], hasImage: true, nodePlugin, outdated: [] };
   const kubeProxy: KubeProxyFacts = { isChosen: true, unapplied: undefined, unhealthy: undefined };
   test.for<[string, readonly RollPool[], string]>([
@@ -121,6 +121,17 @@ describe("the phase roll", () => {
       planRoll({ pools: [pool(fresh)], kubeProxy, start: { ...start, images } }, record).notes;
     expect(notes([imageOf(undefined)])?.join()).toMatch(/node group g: .*no os_distro.*kubeadm/);
     expect(notes([imageOf("ubuntu")])).toEqual([]);
+  });
+
+  test("warns of StorageClasses of Cinder without a node part of volumes for new nodes", () => {
+    const notes = (changes: Partial<RollStart["nodePlugin"]>) => {
+      const before = { ...start, nodePlugin: { ...nodePlugin, isDrivers: true, hasClasses: true, ...changes } };
+      return planRoll({ pools: [pool(fresh)], kubeProxy, start: before }, record).notes?.join() ?? "";
+    };
+    expect(notes({})).toMatch(/StorageClasses of Cinder.*--csi-image/);
+    expect(notes({ hasOwn: true })).toBe("");
+    expect(notes({ hasClasses: false })).toBe("");
+    expect(notes({ isDrivers: false })).toBe("");
   });
 
   test("names the machine at which a pool has stopped", () => {

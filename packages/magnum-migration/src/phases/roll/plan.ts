@@ -101,6 +101,13 @@ const noNodePlugin: PhasePlan<RollStep> = {
   proof: [],
 };
 
+function volumeNotes({ isDrivers, hasOwn, hasClasses }: NodePlugin): string[] {
+  if (!isDrivers || hasOwn || !hasClasses) return [];
+  return [
+    "the cluster has StorageClasses of Cinder and no volume: new nodes could not mount volumes, for they would not have the node part of the CSI driver; start Causeway's controllers with --csi-image IMAGE (causeway up)",
+  ];
+}
+
 /** The next pool; before the first one, what its machines are made of has to be fit, and written. */
 function planPool({ name, adopted, group }: RollPool, facts: RollFacts, record: MigrationRecord): PhasePlan<RollStep> {
   const { pools, kubeProxy, start } = facts;
@@ -119,7 +126,7 @@ function planPool({ name, adopted, group }: RollPool, facts: RollFacts, record: 
   if (refused) return { steps: [], refused, proof: [] };
   if (start.nodePlugin.hasVolumes && !start.nodePlugin.hasOwn) return noNodePlugin;
   const before = stepsBefore(facts, record);
-  const notes = imageNotes(start.images);
+  const notes = [...imageNotes(start.images), ...volumeNotes(start.nodePlugin)];
   if (before.length === 0 && kubeProxy.unapplied !== undefined)
     return { ...waitForKubeProxy(kubeProxy.unapplied), notes };
   return { steps: [...before, roll], batch: Math.max(before.length, 1), notes, proof: [] };

@@ -8,7 +8,7 @@ import {
   type KubeObject,
   type ResourceType,
 } from "@causeway/kubernetes";
-import { addonSetNameOf, kubeProxyLabel } from "@causeway/magnum-api";
+import { addonSetNameOf, isFleets, kubeProxyLabel } from "@causeway/magnum-api";
 import type { MigrationRecord } from "../../record/record.ts";
 import type { Tools } from "../../phase.ts";
 import { ownPlugin, readNodePlugin } from "../../workloads/node-plugin.ts";
@@ -36,7 +36,9 @@ export interface BroughtProxy {
   readonly nodes: readonly string[];
 }
 
-/** By the mark of the cluster's AddonSet: what has another one, or none, is not the migration's. */
+/**
+ * By the labels of the cluster's AddonSet and of the fleet: what has others, or none, is not the migration's.
+ */
 export async function readBroughtProxy(
   { source }: Pick<Tools, "source">,
   record: MigrationRecord,
@@ -45,10 +47,10 @@ export async function readBroughtProxy(
   const found = await Promise.all(
     objects.map((one) => source.find(one.type, { namespace: one.namespace, name: one.name }, { signal })),
   );
-  const own = objects.filter(
-    (one, index) =>
-      found[index] !== undefined &&
-      (one.name === ownPlugin.name || found[index]?.metadata.labels?.[addonSetLabel] === addonSetNameOf(record.name)),
+  const own = objects.filter((one, index) =>
+    one.name === ownPlugin.name
+      ? isFleets(found[index])
+      : found[index]?.metadata.labels?.[addonSetLabel] === addonSetNameOf(record.name),
   );
   const { isRestricted } = await readNodePlugin(source, signal);
   if (own.length === 0 && !isRestricted) return { objects: [], isRestricted, nodes: [] };

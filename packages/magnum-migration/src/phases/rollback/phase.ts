@@ -1,9 +1,11 @@
+import { CausewayError } from "@causeway/foundation";
 import { Cluster, HostedControlPlane } from "@causeway/api";
 import { Node } from "@causeway/kubernetes";
 import { openEtcd } from "../../etcd/access.ts";
 import { controlPlaneUnits, machinesOf, readUnits, startUnits } from "../../masters/units.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import { definePhase, type Tools } from "../../phase.ts";
+import { isTransient } from "../../transient.ts";
 import { stoppable } from "../../workloads/driver.ts";
 import { releasePlugin } from "../../workloads/node-plugin.ts";
 import { findWorkloads, startWorkload } from "../../workloads/workloads.ts";
@@ -13,7 +15,7 @@ import { readPool } from "../switch/phase.ts";
 import { memberNameOf } from "../switch/plan.ts";
 import { deleteBroughtProxy, readBroughtProxy } from "./kube-proxy.ts";
 import { forgetObject, objectsOf, securityGroupNames } from "./objects.ts";
-import { planRollback, type RollbackFacts, type RollbackStep } from "./plan.ts";
+import { planRollback, type RollbackFacts, type RollbackStep, type UnreadCluster } from "./plan.ts";
 
 /** Not one of the seven phases: undoes what the phases did, while retire was not begun. */
 export const rollback = definePhase<RollbackFacts, RollbackStep>({
@@ -93,13 +95,13 @@ async function gatherRollback(tools: Tools, record: MigrationRecord, signal: Abo
   const cluster = await tools.management.find(Cluster, { namespace, name }, { signal });
   const objects = await objectsOf(tools.management, record, signal);
   // By their Nodes: the objects that represented them are deleted before the proof is made.
-  const nodes = await tools.source.list(Node, { signal }).then(
-    ({ items }) => items,
-    () => [],
-  );
+  const reading = readingOf(signal);
+  const nodes = await reading.of(async () => (await tools.source.list(Node, { signal })).items);
   const old = new Set(machinesOf(inventory).map(({ serverId }) => serverId));
-  const made = nodes.flatMap(({ spec }) => spec?.providerID?.split("/").at(-1) ?? []);
-  const workloads = await findWorkloads(tools.source, stoppable, signal).catch(() => undefined);
+  const made = (nodes ?? []).flatMap(({ spec }) => spec?.providerID?.split("/").at(-1) ?? []);
+  const workloads = await reading.of(() => findWorkloads(tools.source, stoppable, signal));
+  const kubeProxy =
+    record.begun === "roll" ? await reading.of(() => readBroughtProxy(tools, record, signal)) : undefined;
   const present = machinesOf(inventory).filter((machine) => !record.phases.roll || inventory.masters.includes(machine));
   return {
     stopped: await inactive(inventory.masters, controlPlaneUnits),
@@ -111,12 +113,32 @@ async function gatherRollback(tools: Tools, record: MigrationRecord, signal: Abo
     isPaused: cluster?.spec.paused === true,
     machineObjects: objects.machines,
     otherObjects: objects.others,
-    kubeProxy:
-      record.begun === "roll" ? await readBroughtProxy(tools, record, signal).catch(() => undefined) : undefined,
+    unread: reading.unread(),
+    kubeProxy,
     groups: await freeGroups(tools, record, signal),
     newServers: made.filter((id) => !old.has(id)),
     agents: await inactive(present, [AGENT]),
-    stoppedWorkloads: workloads?.filter(({ isOurs }) => isOurs),
+    // The proof needs the nodes, too.
+    stoppedWorkloads: nodes && workloads?.filter(({ isOurs }) => isOurs),
+  };
+}
+
+/** Reads the cluster, whose API may not serve yet. The first problem is kept, or the first that does not pass. */
+export function readingOf(signal: AbortSignal) {
+  let unread: UnreadCluster | undefined;
+  return {
+    unread: (): UnreadCluster | undefined => unread,
+    async of<T>(read: () => Promise<T>): Promise<T | undefined> {
+      try {
+        return await read();
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof CausewayError)) throw error;
+        if (unread === undefined || unread.isTransient)
+          unread = { code: error.code, message: error.message, isTransient: isTransient(error) };
+        return undefined;
+      }
+    },
   };
 }
 

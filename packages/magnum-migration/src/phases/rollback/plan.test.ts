@@ -14,6 +14,7 @@ describe("the rollback of a migration", () => {
     isPaused: false,
     machineObjects: [],
     otherObjects: [],
+    unread: undefined,
     kubeProxy: undefined,
     groups: [],
     newServers: [],
@@ -92,12 +93,35 @@ describe("the rollback of a migration", () => {
       "start-workload",
     ],
     ["waits until the cluster says what phases stopped in it", { stoppedWorkloads: undefined }, "wait"],
+    [
+      "waits for an API of the cluster that does not respond",
+      { stoppedWorkloads: undefined, unread: { code: "KUBERNETES_UNREACHABLE", message: "m", isTransient: true } },
+      "wait",
+    ],
+    [
+      "is refused when the cluster's API refuses to say what phases stopped in it",
+      { stoppedWorkloads: undefined, unread: { code: "KUBERNETES_FORBIDDEN", message: "m", isTransient: false } },
+      "KUBERNETES_FORBIDDEN",
+    ],
+    [
+      "starts the masters whatever the cluster's API refuses",
+      {
+        stopped: [{ name: "m0", address: "a" }],
+        stoppedWorkloads: undefined,
+        unread: { code: "KUBERNETES_FORBIDDEN", message: "m", isTransient: false },
+      },
+      "start-control-plane",
+    ],
     ["is done then", {}, "done"],
   ])("%s", ([, changes, expected]) => expect(outcome(planRollback({ ...back, ...changes }, record))).toBe(expected));
 
   test("of a roll waits until the cluster's API says what of kube-proxy there is", () => {
     const rolled = { ...record, begun: "roll" } as const;
     expect(outcome(planRollback(back, rolled))).toBe("wait");
+    const unread = { code: "KUBERNETES_UNREACHABLE", message: "connection refused", isTransient: true };
+    expect(planRollback({ ...back, unread }, rolled).wait).toBe("the cluster's API to respond: connection refused");
+    const forbidden = { ...unread, code: "KUBERNETES_FORBIDDEN", isTransient: false };
+    expect(outcome(planRollback({ ...back, unread: forbidden }, rolled))).toBe("KUBERNETES_FORBIDDEN");
     expect(outcome(planRollback({ ...back, kubeProxy: { objects: [], isRestricted: false, nodes: [] } }, rolled))).toBe(
       "done",
     );
@@ -107,5 +131,12 @@ describe("the rollback of a migration", () => {
     const kubeProxy = { objects: ["DaemonSet kube-proxy"], isRestricted: true, nodes: ["n1", "n2"] };
     const { proof } = planRollback({ ...back, kubeProxy }, { ...record, begun: "roll" });
     expect(proof).toContain("kept: DaemonSet kube-proxy, which nodes n1, n2 need");
+  });
+
+  test("says that the driver's node part of volumes is kept off new nodes", () => {
+    const kubeProxy = { objects: [], isRestricted: true, nodes: ["n1"] };
+    const { proof } = planRollback({ ...back, kubeProxy }, { ...record, begun: "roll" });
+    expect(proof.join()).toMatch(/kept: the node affinity of DaemonSet .*csi-cinder-nodeplugin.* n1/);
+    expect(planRollback(back, record).proof.join()).not.toContain("affinity");
   });
 });

@@ -4,6 +4,14 @@ import { workloadText, type Workload } from "../../workloads/workloads.ts";
 import type { PoolMember } from "../switch/plan.ts";
 import type { BroughtProxy } from "./kube-proxy.ts";
 
+/** An error of the cluster's API. It holds up only what needs that API: without it, the masters serve again. */
+export interface UnreadCluster {
+  readonly code: string;
+  readonly message: string;
+  /** It may pass by itself. */
+  readonly isTransient: boolean;
+}
+
 /** What is read for `planRollback`. */
 export interface RollbackFacts {
   /** Masters whose control plane does not run whole. */
@@ -19,14 +27,16 @@ export interface RollbackFacts {
   /** Objects that represent machines; they go without their servers. */
   readonly machineObjects: readonly string[];
   readonly otherObjects: readonly string[];
-  /** kube-proxy of `roll`. Undefined: the cluster's API does not respond, or `roll` was not begun. */
+  /** Why something of the cluster's API could not be read; undefined: all was. */
+  readonly unread: UnreadCluster | undefined;
+  /** kube-proxy of `roll`. Undefined: it could not be read, or `roll` was not begun. */
   readonly kubeProxy: BroughtProxy | undefined;
   /** Security groups that the cluster's objects had made, and that no port uses. */
   readonly groups: readonly { readonly id: string; readonly name: string }[];
   /** Servers that `roll` made: no part of Heat's stacks. */
   readonly newServers: readonly string[];
   readonly agents: readonly { readonly name: string; readonly address: string }[];
-  /** What phases stopped in the cluster. Undefined: its API does not respond. */
+  /** What phases stopped in the cluster. Undefined: it could not be read. */
   readonly stoppedWorkloads: readonly Workload[] | undefined;
 }
 
@@ -84,7 +94,7 @@ export function planRollback(facts: RollbackFacts, { inventory, begun }: Migrati
     what: `start heat-container-agent on ${name} (${address})`,
   }));
   if (agents.length > 0) return { steps: agents, batch: agents.length, proof: [] };
-  if (facts.stoppedWorkloads === undefined) return wait("the cluster's API to respond");
+  if (facts.stoppedWorkloads === undefined) return unreadPlan(facts);
   const workloads = facts.stoppedWorkloads.map((workload): RollbackStep => ({
     type: "start-workload",
     workload,
@@ -100,9 +110,7 @@ export function planRollback(facts: RollbackFacts, { inventory, begun }: Migrati
       ...facts.newServers.map(
         (server) => `server ${server} was made by roll: it is a node of the cluster, and no stack has it`,
       ),
-      ...(facts.kubeProxy === undefined || facts.kubeProxy.objects.length === 0
-        ? []
-        : [`kept: ${facts.kubeProxy.objects.join(", ")}, which nodes ${facts.kubeProxy.nodes.join(", ")} need`]),
+      ...keptOf(facts),
       `allow changes of cluster ${inventory.uuid} in Magnum's policy file again`,
     ],
   };
@@ -127,13 +135,23 @@ export function planRollback(facts: RollbackFacts, { inventory, begun }: Migrati
   }
 }
 
+/** What new nodes that remain need. */
+function keptOf({ kubeProxy }: RollbackFacts): string[] {
+  if (kubeProxy === undefined) return [];
+  const nodes = kubeProxy.nodes.join(", ");
+  const lines: string[] = [];
+  if (kubeProxy.objects.length > 0) lines.push(`kept: ${kubeProxy.objects.join(", ")}, which nodes ${nodes} need`);
+  if (kubeProxy.isRestricted)
+    lines.push(
+      `kept: the node affinity of DaemonSet kube-system/csi-cinder-nodeplugin, which does not run on nodes ${nodes}`,
+    );
+  return lines;
+}
+
 /** kube-proxy goes when no node has it: without it, nodes that `roll` made would reach no Service. */
-function planKubeProxy(
-  { kubeProxy }: RollbackFacts,
-  begun: MigrationRecord["begun"],
-): PhasePlan<RollbackStep> | undefined {
-  if (kubeProxy === undefined)
-    return begun === "roll" ? { steps: [], wait: "the cluster's API to respond", proof: [] } : undefined;
+function planKubeProxy(facts: RollbackFacts, begun: MigrationRecord["begun"]): PhasePlan<RollbackStep> | undefined {
+  const { kubeProxy } = facts;
+  if (kubeProxy === undefined) return begun === "roll" ? unreadPlan(facts) : undefined;
   const { objects, nodes, isRestricted } = kubeProxy;
   if (nodes.length > 0 || (objects.length === 0 && !isRestricted)) return undefined;
   const steps: RollbackStep[] = objects.map((object) => ({
@@ -147,6 +165,22 @@ function planKubeProxy(
       what: "let DaemonSet kube-system/csi-cinder-nodeplugin have the nodes that it had",
     });
   return { steps, batch: steps.length, proof: [] };
+}
+
+function unreadPlan({ unread }: RollbackFacts): PhasePlan<RollbackStep> {
+  if (unread === undefined || unread.isTransient) {
+    const why = unread === undefined ? "" : `: ${unread.message}`;
+    return { steps: [], wait: `the cluster's API to respond${why}`, proof: [] };
+  }
+  return {
+    steps: [],
+    refused: {
+      code: unread.code,
+      message: `The masters serve, and the rollback cannot read the cluster: ${unread.message}`,
+      hint: "Give an administrator's kubeconfig with --source-kubeconfig, and run rollback again.",
+    },
+    proof: [],
+  };
 }
 
 /** All in their order: the objects of machines come before those that they belong to. */
