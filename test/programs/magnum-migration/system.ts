@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { createAddons } from "@causeway/addons";
 import { addonKinds, allKinds, magnumKinds, toCustomResourceDefinition } from "@causeway/api";
-import { startApiServer, type StartClusterControllers } from "@causeway/apiserver";
+import { startApiServer, type ExternalAuthenticators, type StartClusterControllers } from "@causeway/apiserver";
 import { createClusterApi } from "@causeway/cluster-api";
 import { createOpenStackInfrastructure } from "@causeway/cluster-api-openstack";
 import { createMetrics, silentLog, systemClock } from "@causeway/foundation";
@@ -28,6 +28,7 @@ import type { Simulator } from "@causeway/simulator";
 
 const FLEET = new URL("../../../packages/causeway/src/fleet/fleet.ts", import.meta.url).href;
 const WORKLOADS = new URL("../../../packages/causeway/src/workloads/start.ts", import.meta.url).href;
+const AUTHENTICATORS = new URL("../../../packages/causeway/src/workloads/authenticators.ts", import.meta.url).href;
 
 interface FleetModule {
   readonly createFleet: (options: object) => { run(signal: AbortSignal): Promise<void> };
@@ -56,7 +57,10 @@ export async function startSystem(
 ): Promise<System> {
   const tools = { clock: systemClock, log: silentLog };
   const { startWorkloads } = (await import(WORKLOADS)) as { startWorkloads: StartClusterControllers };
+  // Clusters that are migrated accept Keystone's tokens, as the driver had it.
+  const { authenticators } = (await import(AUTHENTICATORS)) as { authenticators: ExternalAuthenticators };
   const server = await startApiServer({
+    authenticators,
     // Of embedded control planes: those of programs have Kubernetes' own.
     controllers: startWorkloads,
     dir: join(dir, "apiserver"),
@@ -65,7 +69,9 @@ export async function startSystem(
   const kubeconfig = await server.management.kubeconfig();
   const client = createClient(loadKubeconfig({ text: kubeconfig }));
   const processes =
-    programs === undefined ? undefined : createProcessRuntime({ dir: join(dir, "control-planes"), programs, ...tools });
+    programs === undefined
+      ? undefined
+      : createProcessRuntime({ dir: join(dir, "control-planes"), programs, authenticators, ...tools });
   const informers = createInformers(client, tools);
   const remoteClusters = createRemoteClusters({ informers, ...tools });
   const clouds = createCloudPool(tools);
