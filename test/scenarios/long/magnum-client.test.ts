@@ -5,7 +5,7 @@
  * CAUSEWAY_MAGNUM_VERSIONS has the two versions of the upgrade; otherwise they are embedded.
  */
 import { execFile, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -55,15 +55,30 @@ interface Printed {
   readonly text: string;
 }
 
+type As = "simulator" | "simulator-admin";
+
 /** Runs `openstack coe COMMAND…` to its end, as a member or as the administrator. */
-function coe(command: string, as: "simulator" | "simulator-admin" = "simulator"): Promise<Printed> {
+const coe = (command: string, as: As = "simulator"): Promise<Printed> => openstack(`coe ${command}`, as);
+
+function openstack(command: string, as: As = "simulator"): Promise<Printed> {
   // `coe cluster config` needs SHELL, which a program without a terminal need not have.
-  const env = { SHELL: "/bin/sh", ...process.env, OS_CLIENT_CONFIG_FILE: join(folder, "clouds.yaml"), OS_CLOUD: as };
+  const env = { SHELL: "/bin/sh", OS_CLIENT_CONFIG_FILE: join(folder, "clouds.yaml"), OS_CLOUD: as };
+  return run("openstack", command, env);
+}
+
+function run(program: string, command: string, more: Readonly<Record<string, string>>): Promise<Printed> {
   return new Promise((done) => {
-    execFile("openstack", ["coe", ...command.split(" ")], { env, cwd: folder }, (error, stdout, stderr) => {
+    const env = { ...process.env, ...more };
+    execFile(program, command.split(" "), { env, cwd: folder }, (error, stdout, stderr) => {
       done({ code: error === null ? 0 : 1, text: `${stdout}${stderr}` });
     });
   });
+}
+
+/** Nodes of the cluster that kubectl shows by the kubeconfig that the command wrote, with a new token of the member. */
+async function nodesWithToken(): Promise<Printed> {
+  const { text } = await openstack("token issue -f value -c id");
+  return run("kubectl", "--kubeconfig config get nodes -o name", { OS_TOKEN: text.trim() });
 }
 
 /** The output of a command that has to succeed. */
@@ -239,7 +254,8 @@ describe.runIf(hasClient)("openstack coe", () => {
     expect((await coe("cluster create three --cluster-template small --master-count 3")).text).toContain(
       "master_count must be 1 when master_lb_enabled is False",
     );
-    const labels = "--merge-labels --labels ingress_controller=octavia,cinder_csi_enabled=false";
+    const labels =
+      "--merge-labels --labels ingress_controller=octavia,cinder_csi_enabled=false,keystone_auth_enabled=true";
     await good(`cluster create three --cluster-template masters --master-count 3 --node-count 1 ${labels}`);
     await complete("CREATE_COMPLETE", "three");
     const reason = expect.stringContaining("master_count=3 has no effect") as string;
@@ -249,6 +265,22 @@ describe.runIf(hasClient)("openstack coe", () => {
     await good("cluster resize three 5 --nodegroup default-master");
     await complete("UPDATE_COMPLETE", "three");
     expect(await valueOf("cluster show three")).toMatchObject({ master_count: 5, node_count: 1 });
+  });
+
+  it("lets users with role k8s_admin in by config --use-keystone where label keystone_auth_enabled is true", async () => {
+    await good("cluster config three --dir . --force --use-keystone");
+    // Older clients write v1alpha1, which kubectl does not accept any more.
+    const written = readFileSync(join(folder, "config"), "utf8");
+    writeFileSync(join(folder, "config"), written.replaceAll("k8s.io/v1alpha1", "k8s.io/v1beta1"));
+    expect((await nodesWithToken()).text).toMatch(/[Ff]orbidden/);
+    const { auth, scope } = loadCloudsYaml({ cloud: opened.cloud.member, text: opened.cloud.text });
+    const user = auth.type === "password" ? (auth.username ?? "") : "";
+    for (const command of [
+      "role create k8s_admin",
+      `role add --user ${user} --project ${scope?.projectName} k8s_admin`,
+    ])
+      expect(await openstack(command, "simulator-admin")).toMatchObject({ code: 0 });
+    expect(await nodesWithToken()).toMatchObject({ code: 0, text: expect.stringMatching(/^node\/\S+\n$/) as string });
   });
 
   it("has Ingresses on Octavia where label ingress_controller asks for them, and no volumes where they are not wanted", async () => {
