@@ -134,6 +134,16 @@ describe("the phase roll", () => {
     expect(notes({ isDrivers: false })).toBe("");
   });
 
+  test("says while a pool is replaced that kube-proxy does not work on its new nodes", () => {
+    const waitOf = (changes: Partial<RollPool>, proxy: Partial<KubeProxyFacts>) =>
+      planRoll({ pools: [pool(changes)], kubeProxy: { ...kubeProxy, ...proxy }, start: undefined }, record).wait;
+    const unhealthy = "0 of 1 pods are ready";
+    expect(waitOf({ fresh: 1, adopted: 1 }, { unhealthy })).toContain("kube-proxy does not work");
+    expect(waitOf({ fresh: 1, adopted: 1 }, { unhealthy })).toContain(unhealthy);
+    expect(waitOf({ fresh: 1, adopted: 1 }, {})).not.toContain("kube-proxy");
+    expect(waitOf({ fresh: 0, adopted: 2 }, { unhealthy })).not.toContain("kube-proxy");
+  });
+
   test("names the machine at which a pool has stopped", () => {
     const pools = [pool({ fresh: 0, adopted: 2, failure: "Machine a: quota" })];
     expect(planRoll({ pools, kubeProxy, start: undefined }, record).wait).toContain("Machine a: quota");

@@ -65,7 +65,7 @@ export function planRoll(facts: RollFacts, record: MigrationRecord): PhasePlan<R
       const why = pool.failure === undefined ? "" : `; it has stopped: ${pool.failure}`;
       return {
         steps: [],
-        wait: `node group ${pool.group}: ${pool.fresh} of ${pool.replicas} new nodes are ready, ${pool.adopted} of Heat's are left${why}`,
+        wait: `node group ${pool.group}: ${pool.fresh} of ${pool.replicas} new nodes are ready, ${pool.adopted} of Heat's are left${why}${proxyText(pool, kubeProxy)}`,
         proof: [],
       };
     }
@@ -82,6 +82,13 @@ export function planRoll(facts: RollFacts, record: MigrationRecord): PhasePlan<R
       `every server of the workers of cluster ${record.inventory.name} was replaced after its Node was drained`,
     ],
   };
+}
+
+/** Nodes get Ready without it, and the pool continues: addresses of Services lead nowhere on them meanwhile. */
+function proxyText({ fresh }: RollPool, { isChosen, unhealthy }: KubeProxyFacts): string {
+  return fresh > 0 && isChosen && unhealthy !== undefined
+    ? `; kube-proxy does not work on all of them: ${unhealthy}`
+    : "";
 }
 
 const waitForKubeProxy = (why: string): PhasePlan<RollStep> => ({
