@@ -3,8 +3,11 @@ handshake, its headers or its body would occupy one.
 
     front.py PORT CERTIFICATE KEY COMMAND...      COMMAND is uWSGI, which listens at SOCKET by its own protocol
 
-A request that is too slow is dropped; where too many wait, the oldest is. Bodies beyond BODY bytes, and those without a length, go to the
-worker as they come. Requested to stop, it takes no more connections, ends the requests that it has, and then stops uWSGI."""
+A request that is too slow is dropped. Where there are too many connections, one that waits for its client is dropped: the oldest of the address
+with the most of them. Bodies beyond BODY bytes, and those without a length, go to the worker as they come; a client that sends them, or reads
+a long response, below RATE is dropped, too. Requested to stop, it takes no more connections, ends the requests that it has, and then stops uWSGI."""
+import collections
+import contextlib
 import os
 import select
 import signal
@@ -21,8 +24,13 @@ SOCKET = os.environ.get("FRONT_SOCKET", "/tmp/api.sock")
 CONNECTIONS = int(os.environ.get("FRONT_CONNECTIONS", "128"))
 HEADER_SECONDS = float(os.environ.get("FRONT_HEADER_SECONDS", "10"))
 BODY_SECONDS = float(os.environ.get("FRONT_BODY_SECONDS", "30"))
-# Without progress of what is sent in either direction.
-IDLE_SECONDS = 60
+# A client may be behind RATE bytes a second for so long while a worker waits for it, in either direction.
+IDLE_SECONDS = float(os.environ.get("FRONT_IDLE_SECONDS", "60"))
+RATE = float(os.environ.get("FRONT_RATE", str(16 << 10)))
+# For the client's end of TLS, once it has its response.
+CLOSE_SECONDS = 2
+# For a worker that takes no more of a body.
+WORKER_SECONDS = 600
 STOP_SECONDS = 75
 HEADERS = 60 << 10
 BODY = 256 << 10
@@ -33,16 +41,51 @@ class Bad(Exception):
     """A request that is not one, with the status to respond with."""
 
 
+READING, WORKING, WAITING, ENDING = range(4)
+
+
 class Connection:
     def __init__(self, plain, address):
         self.socket, self.address = plain, address
         self.limit(HEADER_SECONDS)
-        self.reading = True
+        # READING and ENDING: no worker has it. WAITING: a worker has it and waits for the client. WORKING is not dropped for others.
+        self.state, self.dropped, self.behind = READING, False, 0.0
+        self.lock = threading.Lock()
+
+    def become(self, state):
+        """Fails where it was dropped by now: no worker gets such a request."""
+        with self.lock:
+            if self.dropped:
+                raise OSError("dropped")
+            self.state = state
+
+    @contextlib.contextmanager
+    def waiting(self, sends=0):
+        """A worker's wait for the client: it has what is left of IDLE_SECONDS, and the time that the bytes take at RATE. Gives the function to
+        report bytes that came."""
+        self.become(WAITING)
+        moved, began = [sends], time.monotonic()
+        self.limit(IDLE_SECONDS - self.behind + sends / RATE)
+        try:
+            yield moved.append
+        finally:
+            self.behind = max(0.0, self.behind + time.monotonic() - began - sum(moved) / RATE)
+            self.limit(None)
+        self.become(WORKING)
+
+    def ends(self, seconds):
+        self.become(ENDING)
+        self.limit(seconds)
 
     def limit(self, seconds):
         self.deadline = None if seconds is None else time.monotonic() + seconds
 
-    def drop(self):
+    def drop(self, state=None):
+        """Does nothing where it has another state than the given one by now."""
+        with self.lock:
+            if state is not None and self.state != state:
+                return
+            self.dropped = True
         try:
             # That of TLS would forget what its own thread reads with.
             socket.socket.shutdown(self.socket, socket.SHUT_RDWR)
@@ -87,14 +130,20 @@ class Front:
         return True
 
     def make_room(self):
-        """Waits where each connection is at work; drops the one that has been read for the longest time where one is read."""
+        """Drops a connection that waits for its client, first of all one that no worker has; waits where a worker has each to do."""
         while True:
             with self.lock:
                 if len(self.open) < CONNECTIONS:
                     return
-                oldest = next((each for each in self.open.values() if each.reading), None)
-            if oldest:
-                oldest.drop()
+                found = [(each, each.state) for each in self.open.values()]
+            for states in ((READING, ENDING), (WAITING,)):
+                candidates = [(each, state) for each, state in found if state in states]
+                if candidates:
+                    count = collections.Counter(each.address[0] for each, _ in candidates)
+                    # The first of those with the same number is the oldest.
+                    each, state = max(candidates, key=lambda pair: count[pair[0].address[0]])
+                    each.drop(state)
+                    break
             time.sleep(0.01)
 
     def watch(self):
@@ -119,6 +168,7 @@ class Front:
                     self.answer(connection, client)
                 except Bad as bad:
                     client.sendall(f"HTTP/1.1 {bad}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".encode())
+                connection.ends(CLOSE_SECONDS)
                 client.unwrap()
         except (OSError, ValueError):
             # The client is gone, was too slow, or speaks no TLS.
@@ -141,15 +191,14 @@ class Front:
                 if not block:
                     return
                 rest += block
-            rest = rest[:length]
-        # Counted among those that are at work, which are not dropped for others.
-        connection.reading = False
+        left = Chunks() if length is None else Length(length)
+        connection.become(WORKING)
         connection.limit(None)
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as worker:
             # With a limit of time it would fail at once where many requests wait for a worker.
             worker.connect(SOCKET)
-            worker.sendall(packet(variables) + rest)
-            relay(connection, client, worker, isinstance(length, int) and buffered)
+            worker.sendall(packet(variables) + left.take(rest))
+            relay(connection, client, worker, left)
 
 
 def read_head(client):
@@ -220,29 +269,93 @@ def packet(variables):
     return struct.pack("<BHB", 0, len(body), 0) + body
 
 
-def relay(connection, client, worker, is_read):
+class Length:
+    """What is left of a body whose length is known."""
+
+    def __init__(self, left):
+        self.left = left
+
+    @property
+    def ended(self):
+        return self.left <= 0
+
+    def take(self, data):
+        """What of it belongs to the body."""
+        taken = data[:self.left]
+        self.left -= len(taken)
+        return taken
+
+
+class Chunks:
+    """What is left of a chunked body: its end is known from its chunks alone."""
+
+    def __init__(self):
+        self.ended, self.last, self.skip, self.line = False, False, 0, b""
+
+    def take(self, data):
+        at = 0
+        while at < len(data) and not self.ended:
+            if self.skip:
+                step = min(self.skip, len(data) - at)
+                self.skip -= step
+                at += step
+                continue
+            end = data.find(b"\n", at)
+            self.line += data[at:len(data) if end < 0 else end]
+            if len(self.line) > HEADERS:
+                raise ValueError("a chunk without an end of its size")
+            at = len(data) if end < 0 else end + 1
+            if end >= 0:
+                self.read(self.line.strip())
+                self.line = b""
+        return data[:at]
+
+    def read(self, line):
+        if self.last:
+            # Trailers end with an empty line.
+            self.ended = not line
+            return
+        size = int(line.split(b";")[0], 16)
+        if size < 0:
+            raise ValueError("a chunk below zero")
+        self.last, self.skip = size == 0, size + 2 if size else 0
+
+
+def relay(connection, client, worker, left):
     """The response, with the rest of a body that was not read. A short response is read as a whole: its worker is free before a slow client
     has it."""
-    kept = b""
+    kept, is_closed = b"", False
     while True:
-        ready = [worker] if is_read else [client] if client.pending() else select.select([worker, client], [], [])[0]
-        if client in ready:
-            block = client.recv(BLOCK)
-            connection.limit(IDLE_SECONDS)
-            if not block:
-                is_read = True
-                worker.shutdown(socket.SHUT_WR)
-            else:
-                worker.sendall(block)
+        if left.ended or is_closed:
+            ready = [worker]
+        else:
+            with connection.waiting() as came:
+                ready = [client] if client.pending() else select.select([worker, client], [], [])[0]
+                block = b""
+                if client in ready:
+                    block = client.recv(BLOCK)
+                    came(len(block))
+            if client in ready:
+                # Not the client's time: it may wait for a worker. One that takes nothing must not hold it for ever.
+                connection.limit(WORKER_SECONDS)
+                if block:
+                    worker.sendall(left.take(block))
+                else:
+                    is_closed = True
+                    worker.shutdown(socket.SHUT_WR)
+                connection.limit(None)
         if worker in ready:
             block = worker.recv(BLOCK)
             kept += block
-            if not block or len(kept) > BODY:
-                connection.limit(IDLE_SECONDS)
-                client.sendall(kept)
-                kept = b""
             if not block:
+                # The worker is free: the client may be dropped for another one.
+                connection.ends(IDLE_SECONDS - connection.behind + len(kept) / RATE)
+                client.sendall(kept)
                 return
+            if len(kept) > BODY:
+                with connection.waiting(len(kept)):
+                    client.sendall(kept)
+                kept = b""
 
 
 def main(port, certificate, key, *command):

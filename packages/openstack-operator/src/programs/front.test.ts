@@ -35,12 +35,16 @@ while True:
         variables[pair[0]] = pair[1]
     body = read(connection, int(variables.get("CONTENT_LENGTH", "0")))
     if "HTTP_TRANSFER_ENCODING" in variables:
-        while not body.endswith(b"0\\r\\n\\r\\n"): body += connection.recv(65536)
+        while not body.endswith((b"0\\r\\n\\r\\n", b"a: b\\r\\n\\r\\n")):
+            block = connection.recv(65536)
+            if not block: break
+            body += block
     print("request", flush=True)
     if variables["QUERY_STRING"].startswith("wait="): time.sleep(float(variables["QUERY_STRING"][5:]))
     size = int(variables["QUERY_STRING"][5:]) if variables["QUERY_STRING"].startswith("size=") else 0
     text = "x" * size if size else json.dumps({"body": len(body), **variables})
-    connection.sendall(b"HTTP/1.1 200 OK\\r\\nConnection: close\\r\\n\\r\\n" + text.encode())
+    try: connection.sendall(b"HTTP/1.1 200 OK\\r\\nConnection: close\\r\\n\\r\\n" + text.encode())
+    except OSError: pass
     connection.close()
 `;
 
@@ -108,8 +112,9 @@ async function start(env: Record<string, string> = {}): Promise<void> {
   said = "";
 }
 
-const tls = (): Socket => {
-  const socket = connect({ port, host: "127.0.0.1", servername: "api", ca: readFileSync(join(dir, "ca.crt")) });
+const tls = (localAddress = "127.0.0.1"): Socket => {
+  const ca = readFileSync(join(dir, "ca.crt"));
+  const socket = connect({ port, host: "127.0.0.1", localAddress, servername: "api", ca });
   open.push(socket);
   return socket;
 };
@@ -130,22 +135,47 @@ function ask(text: string | Buffer): Promise<string> {
 const bodyOf = (answer: string): Record<string, unknown> =>
   JSON.parse(answer.split("\r\n\r\n").at(-1) ?? "") as Record<string, unknown>;
 
+const LONG = "Content-Length: 1000000\r\n";
+const SLOW = {
+  handshake: "",
+  headers: "GET / HTTP/1.1\r\n",
+  body: "POST / HTTP/1.1\r\nContent-Length: 1000\r\n\r\n",
+  // The worker has these, and waits for the client.
+  "long body": `POST / HTTP/1.1\r\n${LONG}\r\n`,
+  chunks: "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nfffff\r\n0\r\n\r\n",
+  "silent body": `POST / HTTP/1.1\r\n${LONG}\r\n`,
+  "long response": "GET /?size=64000000 HTTP/1.1\r\n\r\n",
+};
+
+/** A client that has its response, or does not read it, and leaves its connection as it is. */
+async function lingers(path: string, reads: boolean): Promise<void> {
+  const ca = readFileSync(join(dir, "ca.crt"));
+  const socket = connect({ port, host: "127.0.0.1", servername: "api", ca, allowHalfOpen: true });
+  open.push(socket);
+  socket.on("error", () => {});
+  if (reads) socket.resume();
+  await new Promise((done) => socket.once("secureConnect", done));
+  const before = said.length;
+  socket.write(`GET ${path} HTTP/1.1\r\n\r\n`);
+  await until(() => said.length > before);
+}
+
 /** A client that is slow in its handshake, its headers or its body; the promise ends when it is dropped. */
-function slow(in_: "handshake" | "headers" | "body"): { dropped: Promise<void>; started: Promise<void> } {
+function slow(in_: keyof typeof SLOW, from = "127.0.0.1"): { dropped: Promise<void>; started: Promise<void> } {
   const started = Promise.withResolvers<void>();
   const plain = in_ === "handshake";
-  const socket = plain ? connectPlain(port, "127.0.0.1") : tls();
+  const socket = plain ? connectPlain(port, "127.0.0.1") : tls(from);
   if (plain) open.push(socket);
   let drip: NodeJS.Timeout | undefined;
   socket.once(plain ? "connect" : "secureConnect", () => {
     if (plain) socket.write(Buffer.from("1603010200010001fc0303", "hex"));
-    else socket.write(in_ === "headers" ? "GET / HTTP/1.1\r\n" : "POST / HTTP/1.1\r\nContent-Length: 1000\r\n\r\n");
+    else socket.write(SLOW[in_]);
     // It is never silent for long.
-    if (!plain) drip = setInterval(() => socket.write("x: y\r\n"), 100);
+    if (!plain && in_ !== "silent body") drip = setInterval(() => socket.write("x: y\r\n"), 100);
     started.resolve();
   });
   socket.on("error", () => {});
-  socket.resume();
+  if (in_ !== "long response") socket.resume();
   const dropped = new Promise<void>((resolve) =>
     socket.once("close", () => {
       clearInterval(drip);
@@ -224,6 +254,49 @@ describe.skipIf(!python)("the front of an API with TLS", () => {
     await Promise.all(clients.map(({ started }) => started));
     expect(await ask("GET / HTTP/1.1\r\n\r\n")).toContain("200 OK");
     await clients[0]?.dropped;
+  });
+
+  test.each([
+    ["leave their connections open after it", "/", true],
+    ["do not read a response that is whole", "/?size=200000", false],
+  ])("serves others while more clients than it takes %s", { timeout: 30_000 }, async (_, path, reads) => {
+    await start({ FRONT_CONNECTIONS: "4" });
+    for (let count = 0; count < 6; count++) await lingers(path, reads);
+    expect(await ask("GET / HTTP/1.1\r\n\r\n")).toContain("200 OK");
+  });
+
+  test.each(["long body", "chunks", "silent body", "long response"] as const)(
+    "drops a client whose %s is slower than the least rate, and frees its worker",
+    { timeout: 30_000 },
+    async (kind) => {
+      await start({ FRONT_IDLE_SECONDS: "2", FRONT_RATE: "1000000" });
+      const client = slow(kind);
+      await client.started;
+      // Its worker is the only one.
+      const answer = ask("GET / HTTP/1.1\r\n\r\n");
+      if (kind !== "long response") await client.dropped;
+      expect(await answer).toContain("200 OK");
+    },
+  );
+
+  test("takes a body that is not slow, whose worker thinks for longer than a client may", async () => {
+    await start({ FRONT_IDLE_SECONDS: "1", FRONT_RATE: "1000" });
+    const chunks = `7d000;x\r\n${"a".repeat(0x7d000)}\r\n5\r\nabcde\r\n0\r\na: b\r\n\r\n`;
+    const chunked = ask(`PUT /?wait=3 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`);
+    const sized = ask(`PUT /?wait=3 HTTP/1.1\r\nContent-Length: 500000\r\n\r\n${"a".repeat(500_000)}`);
+    for (const answer of await Promise.all([chunked, sized])) expect(answer).toContain("200 OK");
+  });
+
+  test("drops a client of the address with the most connections, before an older one of another address", async () => {
+    await start({ FRONT_CONNECTIONS: "4", FRONT_HEADER_SECONDS: "600" });
+    const first = slow("headers", "127.0.0.2");
+    await first.started;
+    let isDropped = false;
+    void first.dropped.then(() => (isDropped = true));
+    const others = Array.from({ length: 12 }, () => slow("headers"));
+    await Promise.all(others.map(({ started }) => started));
+    expect(await ask("GET / HTTP/1.1\r\n\r\n")).toContain("200 OK");
+    expect(isDropped).toBe(false);
   });
 
   test("ends the requests that it has before it stops, and takes no other ones", async () => {
