@@ -1,5 +1,5 @@
 /** A northbound database of OVN that is lost, and rebuilt from Neutron. */
-import { Deployment, Job } from "@causeway/kubernetes";
+import { ConfigMap, Deployment, Job, StatefulSet } from "@causeway/kubernetes";
 import { afterEach, describe, expect, test } from "vitest";
 import { OperatorWorld } from "./world.ts";
 
@@ -104,5 +104,41 @@ describe("OVN's northbound database", () => {
     await w.settle();
     expect((await w.deployment()).status?.northbound).toEqual({ database: FIRST });
     expect(await syncs(w)).toEqual([]);
+    expect(await w.condition("NorthboundUnique")).toMatchObject({ status: "False", reason: "SeveralDatabases" });
+    database.current = FIRST;
+    await w.deletePod("cloud-ovn-nb-2");
+    await w.settle();
+    expect(await w.condition("NorthboundUnique")).toMatchObject({ status: "True", reason: "OneDatabase" });
+  });
+
+  test("is reported as two where members with the lost one return, and its members are given what was known", async () => {
+    const database = { current: FIRST };
+    const w = await start(database);
+    w.runOperator();
+    await w.createDeployment({ size: "Small" });
+    await w.whenReady();
+    await w.settle();
+    const known = async () =>
+      (await w.list(ConfigMap)).find(({ metadata }) => metadata.name === "cloud-ovn-known")?.data;
+    expect(await known()).toEqual({ nb: FIRST });
+    const template = async () =>
+      (await w.list(StatefulSet)).find(({ metadata }) => metadata.name === "cloud-ovn-nb")?.spec.template;
+    const before = await template();
+    const volumes = (before?.spec["volumes"] ?? []) as { name: string }[];
+    const volume = volumes.find(({ name }) => name === "known");
+    expect(volume).toMatchObject({ configMap: { name: "cloud-ovn-known", optional: true } });
+    database.current = SECOND;
+    for (const number of [0, 1, 2]) await w.deletePod(`cloud-ovn-nb-${number}`);
+    await w.whenReady();
+    await w.settle();
+    expect((await w.deployment()).status?.northbound).toMatchObject({ database: SECOND });
+    expect(await known()).toEqual({ nb: SECOND });
+    // A member reads it when it has lost its disk: none was restarted for it.
+    expect(await template()).toEqual(before);
+    database.current = FIRST;
+    for (const number of [1, 2]) await w.deletePod(`cloud-ovn-nb-${number}`);
+    await w.settle();
+    expect((await w.deployment()).status?.northbound).toMatchObject({ database: SECOND });
+    expect(await w.condition("NorthboundUnique")).toMatchObject({ status: "False", reason: "SeveralDatabases" });
   });
 });

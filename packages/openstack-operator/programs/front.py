@@ -48,7 +48,8 @@ class Connection:
     def __init__(self, plain, address):
         self.socket, self.address = plain, address
         self.limit(HEADER_SECONDS)
-        # READING and ENDING: no worker has it. WAITING: a worker has it and waits for the client. WORKING is not dropped for others.
+        # READING and ENDING: no worker has it. WAITING: a worker has it and waits for the client. WORKING is not
+        # dropped for others.
         self.state, self.dropped, self.behind = READING, False, 0.0
         self.lock = threading.Lock()
 
@@ -281,9 +282,9 @@ class Length:
 
     def take(self, data):
         """What of it belongs to the body."""
-        taken = data[:self.left]
-        self.left -= len(taken)
-        return taken
+        own = data[:self.left]
+        self.left -= len(own)
+        return own
 
 
 class Chunks:

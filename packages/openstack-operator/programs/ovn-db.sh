@@ -4,7 +4,8 @@
 # It serves it. A member that has data starts with it, so that a loss of all of them needs no hand. With `prepare` it
 # gives a member without data its file, and says in the termination message which database it is of. The first member
 # makes one, and the others join. Where another member has data, the first one joins, too: a disk that was lost must not
-# become a second database.
+# become a second database. Where the operator has known a database, the first one makes another only after each other
+# member has responded that it has none: a silent one may have it.
 set -eu
 trap 'exit 143' TERM INT
 side=$1
@@ -20,27 +21,31 @@ local=tcp:$(address_of "$number"):$raft
 file=${DATA:-/var/lib/ovn}/ovn${side}_db.db
 run=${RUN:-/run/ovn}
 says=${SAYS:-/dev/termination-log}
+# The database that the operator has known; nothing before it has known one.
+known=$(cat "${KNOWN:-/etc/ovn-known}/$side" 2>/dev/null || :)
 others() { seq 0 "$((${MEMBERS:-1} - 1))" | grep -vx "$number" || :; }
 
-# The identity of the database of a member, "none" of one that has not joined yet; fails where none responds.
+# The identity of the database of a member, "none" of one that has not joined yet: it has zeros. Fails where none
+# responds.
 identity_at() {
   query="[\"_Server\",{\"op\":\"select\",\"table\":\"Database\",\"where\":[[\"name\",\"==\",\"$name\"]],\"columns\":[\"cid\"]}]"
   said=$(ovsdb-client --timeout=3 transact "tcp:$(address_of "$1"):$port" "$query" 2>/dev/null) || return 1
   id=$(echo "$said" | sed -n 's/.*\["uuid","\([0-9a-f-]*\)"\].*/\1/p')
-  echo "${id:-none}"
+  case $id in *[!0-]*) echo "$id" ;; *) echo none ;; esac
 }
 
-# Where members with data are; the first one waits a while for those that do not respond.
-with_data() {
+# Sets $found, where members with data are, and $silent, those that do not respond: the first one waits a while for
+# them.
+ask_others() {
   left=${WAIT_SECONDS:-20}
   while :; do
     found='' silent=''
     for other in $(others); do
       if id=$(identity_at "$other"); then
         [ "$id" = none ] || found="$found tcp:$(address_of "$other"):$raft"
-      else silent=yes; fi
+      else silent="$silent $other"; fi
     done
-    if [ -n "$found" ] || [ -z "$silent" ] || [ "$number" != 0 ] || [ "$left" -le 0 ]; then echo "$found"; return; fi
+    if [ -n "$found" ] || [ -z "$silent" ] || [ "$number" != 0 ] || [ "$left" -le 0 ]; then return; fi
     sleep 1
     left=$((left - 1))
   done
@@ -48,9 +53,13 @@ with_data() {
 
 prepare() {
   if [ ! -e "$file" ]; then
-    found=$(with_data)
+    ask_others
     # Words of $found are addresses.
     if [ -n "$found" ]; then ovsdb-tool join-cluster "$file" "$name" "$local" $found
+    elif [ "$number" = 0 ] && [ -n "$known" ] && [ -n "$silent" ]; then
+      echo "this member has lost its disk, and waits for members$silent, which do not respond: one may have database" \
+        "$known. If their disks are lost, too, delete their PersistentVolumeClaims and pods" > "$says"
+      exit 1
     elif [ "$number" = 0 ]; then ovsdb-tool create-cluster "$file" "${SCHEMA:-/usr/share/ovn/ovn-$side.ovsschema}" "$local"
     else ovsdb-tool join-cluster "$file" "$name" "$local" "tcp:$(address_of 0):$raft"; fi
   fi

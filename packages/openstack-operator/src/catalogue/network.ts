@@ -35,6 +35,8 @@ const exporterOf = (kind: keyof typeof EXPORTER_PORTS): Pick<Component, "exporte
 
 /** OVN's database of networks, which Neutron writes. */
 export const NORTHBOUND = "ovn-nb";
+/** The one that northd writes from it, which nodes read. */
+export const SOUTHBOUND = "ovn-sb";
 
 const ovnDatabase = (side: "nb" | "sb", port: number, peer: number): Component => ({
   name: `ovn-${side}`,

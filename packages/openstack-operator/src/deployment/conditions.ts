@@ -2,7 +2,7 @@ import type { OpenStackDeployment, OpenStackDeploymentStatus } from "@causeway/a
 import { setConditions, type Condition, type WantedCondition } from "@causeway/kubernetes";
 import { SCHEMA_RELEASES } from "../config/schema.ts";
 import { isDone, type ComponentStatus, type Judged } from "./components.ts";
-import { northboundConditions } from "./plan-northbound.ts";
+import { northboundConditions, type NorthboundProblem } from "./plan-northbound.ts";
 import { restoreConditions } from "./plan-restore.ts";
 import { UPGRADE_STEPS, type Upgrade } from "./upgrade.ts";
 
@@ -13,6 +13,7 @@ interface From {
   readonly upgrade: Upgrade | undefined;
   readonly restore: OpenStackDeploymentStatus["restore"];
   readonly northbound: OpenStackDeploymentStatus["northbound"];
+  readonly northboundProblem: NorthboundProblem | undefined;
   readonly now: number;
 }
 
@@ -62,7 +63,7 @@ export function conditionsOf(from: From): Condition[] {
     ...wanted,
     ...upgradeConditions(judged, upgrade),
     ...restoreConditions(restore),
-    ...northboundConditions(northbound),
+    ...northboundConditions(northbound, from.northboundProblem, status?.conditions),
   ];
   // Steps of an upgrade that is over remain as its record.
   return setConditions(status?.conditions, all, { generation: metadata.generation, now });

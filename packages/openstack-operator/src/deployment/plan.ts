@@ -109,7 +109,8 @@ function planned(observed: Observed, now: number, desire: Desire): Plan<Step, St
           ...cleanup(observed, desired, { judged, kept: tls.objects }),
         ];
   const rebuilt = rebuiltStatus(northbound, judged, now);
-  const facts = { judged, upgrade, rotation, keyRotation, backup, northbound: rebuilt.status };
+  const { problem: northboundProblem } = northbound;
+  const facts = { judged, upgrade, rotation, keyRotation, backup, northbound: rebuilt.status, northboundProblem };
   const status = statusNow(observed, now, facts);
   const events = [
     ...eventsOf(deployment.status?.components, status.components),
@@ -259,6 +260,7 @@ function judge(observed: Observed, { credentials, nodes, desire, material, opera
     ...(operators ? { operators } : {}),
     ...(isRestoring(deployment) ? { isRestoring: true } : {}),
     ...(northbound?.rendered ? { northbound: northbound.rendered } : {}),
+    ...(northbound?.known ? { knownDatabases: northbound.known } : {}),
   };
   const { release } = deployment.spec;
   const desired = desire({ ...options, messagesOf: upgrade?.from ?? release });
@@ -346,6 +348,7 @@ interface Facts {
   readonly keyRotation: KeyRotation;
   readonly backup: BackupPlan;
   readonly northbound: Status["northbound"];
+  readonly northboundProblem: Northbound["problem"];
 }
 
 function statusNow(observed: Observed, now: number, facts: Facts): Status {
@@ -365,6 +368,7 @@ function statusNow(observed: Observed, now: number, facts: Facts): Status {
       upgrade,
       restore,
       northbound,
+      northboundProblem: facts.northboundProblem,
       now,
     }),
     ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),

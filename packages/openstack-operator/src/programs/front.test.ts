@@ -114,7 +114,8 @@ async function start(env: Record<string, string> = {}): Promise<void> {
 
 const tls = (localAddress = "127.0.0.1"): Socket => {
   const ca = readFileSync(join(dir, "ca.crt"));
-  const socket = connect({ port, host: "127.0.0.1", localAddress, servername: "api", ca });
+  const options = { port, host: "127.0.0.1", localAddress, servername: "api", ca };
+  const socket = connect(options);
   open.push(socket);
   return socket;
 };
@@ -150,7 +151,8 @@ const SLOW = {
 /** A client that has its response, or does not read it, and leaves its connection as it is. */
 async function lingers(path: string, reads: boolean): Promise<void> {
   const ca = readFileSync(join(dir, "ca.crt"));
-  const socket = connect({ port, host: "127.0.0.1", servername: "api", ca, allowHalfOpen: true });
+  const options = { port, host: "127.0.0.1", servername: "api", ca, allowHalfOpen: true };
+  const socket = connect(options);
   open.push(socket);
   socket.on("error", () => {});
   if (reads) socket.resume();

@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -41,6 +41,15 @@ class Members {
     const folder = this.#folderOf(number);
     mkdirSync(join(folder, "run"), { recursive: true });
     execFileSync("nsenter", [...this.#inside, "sh", program, "nb", "prepare"], this.#options(number));
+    return readFileSync(join(folder, "says"), "utf8");
+  }
+
+  /** What the preparation says that refuses to make a database. */
+  refuses(number: number, known: string): string {
+    const folder = this.#folderOf(number);
+    mkdirSync(join(folder, "run"), { recursive: true });
+    writeFileSync(join(folder, "nb"), known);
+    expect(() => this.prepare(number)).toThrow(/Command failed/);
     return readFileSync(join(folder, "says"), "utf8");
   }
 
@@ -96,6 +105,7 @@ class Members {
       LISTEN: HOSTS[number] ?? "",
       WAIT_SECONDS: "0",
       DATA: folder,
+      KNOWN: folder,
       RUN: join(folder, "run"),
       SAYS: join(folder, "says"),
     };
@@ -142,6 +152,23 @@ describe.skipIf(!databases)("a member of OVN's northbound database, of a real ov
     const second = m.prepare(0);
     expect(second).toMatch(/^[0-9a-f-]{36}$/);
     expect(second).not.toBe(first);
+  });
+
+  test("waits for silent members where a database was known, and makes another one once none of them has data", async () => {
+    const m = (members = new Members());
+    await m.whenReady();
+    const known = "11111111-1111-4111-8111-111111111111";
+    expect(m.refuses(0, known)).toMatch(/waits for members 1 2, which do not respond: one may have database 11111111-/);
+    m.prepare(1);
+    m.serve(1);
+    await eventually(WAIT, () => m.status(1).includes("Status: joining cluster"));
+    expect(m.refuses(0, known)).toContain("waits for members 2,");
+    m.prepare(2);
+    m.serve(2);
+    await eventually(WAIT, () => m.status(2).includes("Status: joining cluster"));
+    expect(m.prepare(0)).toMatch(/^[0-9a-f-]{36}$/);
+    m.serve(0);
+    await eventually(WAIT, () => [...HOSTS.keys()].every((number) => m.isMember(number)));
   });
 
   test("does not serve an empty database in place of a file that is gone", async () => {

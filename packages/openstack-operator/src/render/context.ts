@@ -34,11 +34,16 @@ export interface Context {
   readonly certificates: Readonly<Record<string, string | undefined>>;
   /** The northbound database of OVN, where another one was lost; "" where none was. */
   readonly northbound: string;
+  /** Databases of OVN that members have reported; undefined: none yet. */
+  readonly knownDatabases: KnownDatabases | undefined;
   /** Digest of the names of compute nodes. */
   readonly computeNodes: string;
   /** The release that processes may speak with each other: the older one while an upgrade is under way. */
   readonly messagesOf: string;
 }
+
+/** The identity of each database of OVN that members have reported, for one that has lost its disk. */
+export type KnownDatabases = Readonly<Partial<Record<"nb" | "sb", string>>>;
 
 /** Names of the objects that pods mount for TLS. */
 export interface TlsNames {

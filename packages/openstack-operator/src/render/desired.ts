@@ -7,7 +7,8 @@ import { withRestoreJobs } from "../restore/jobs.ts";
 import { withNorthboundRebuild } from "../restore/northbound.ts";
 import type { BackendOperator, Component } from "../model/component.ts";
 import { withUpgradeJobs } from "../upgrade/jobs.ts";
-import { digestOf, type Context, type Rendered } from "./context.ts";
+import { digestOf, type Context, type KnownDatabases, type Rendered } from "./context.ts";
+import { knownDatabases } from "./known-databases.ts";
 import { budgetsOf, defaultDeny, policiesOf, rightsOf, serviceAccountOf, servicesOf } from "./network.ts";
 import { revisionsOf } from "./revisions.ts";
 import { replicasOf } from "./sizes.ts";
@@ -43,6 +44,7 @@ export interface DesireOptions {
   readonly isRestoring?: boolean;
   /** The northbound database that came in place of a lost one, and whether it is still being rebuilt. */
   readonly northbound?: { readonly database: string; readonly isRebuilding: boolean };
+  readonly knownDatabases?: KnownDatabases;
   /** The release whose messages processes may use: that of the oldest that runs. */
   readonly messagesOf: string;
 }
@@ -85,6 +87,7 @@ export function desiredOf(options: DesireOptions): Desired {
     credentialKeys: options.credentialKeys ?? "",
     certificates: options.certificates ?? {},
     northbound: northbound?.database ?? "",
+    knownDatabases: options.knownDatabases,
     messagesOf,
   };
   const { order } = catalogue.graph;
@@ -95,6 +98,7 @@ export function desiredOf(options: DesireOptions): Desired {
       serviceAccountOf(context),
       defaultDeny(context),
       ...revisions.objects,
+      ...knownDatabases(context),
       ...order.flatMap((component) => [
         ...servicesOf(context, component),
         ...policiesOf(context, component),

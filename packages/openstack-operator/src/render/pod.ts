@@ -17,6 +17,7 @@ import { environmentOf } from "./environment.ts";
 import { firstContainers } from "./first-containers.ts";
 import { graceSeconds, overridesOf, preStopOf } from "./grace.ts";
 import { externalAdministrator } from "./external.ts";
+import { knownDatabaseParts } from "./known-databases.ts";
 import { exporterContainers, METRICS, metricsMarks } from "./metrics.ts";
 import { preflightParts } from "./preflight.ts";
 import { hasProber, PROBER_PORT, probesOf } from "./probes.ts";
@@ -201,6 +202,7 @@ function partsOf(context: Context, component: Component, group: NodeGroup | unde
     vaultParts(context, component),
     tlsParts(context, component),
     preflightParts(context, component, group),
+    knownDatabaseParts(context, component),
   ];
   return { volumes: all.flatMap(({ volumes }) => volumes), mounts: all.flatMap(({ mounts }) => mounts) };
 }
