@@ -22,8 +22,8 @@ export function makeStateFolder(dir: string): void {
 }
 
 /**
- * Creates a folder and those above it, of the mode. One level at a time: a recursive mkdir of Node never returns where a
- * file system has no such folder and creates none, as /proc.
+ * Creates a folder and those above it, of the mode. One level at a time: a recursive mkdir of Node never returns where
+ * a file system has no such folder and creates none, as /proc.
  * @throws what the file system throws
  */
 export function makeFolder(dir: string, mode = 0o700): void {
