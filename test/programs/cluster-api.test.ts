@@ -217,6 +217,11 @@ function scenario(name: Server["name"], dir: string): void {
     await until(`nothing that ${cluster} owns`, async () => {
       await k.run("delete", kinds, `-l=cluster.x-k8s.io/cluster-name=${cluster}`, "--timeout=30s");
       const left = (await items(k, kinds)).filter((one) => ownersOf(one).includes(cluster));
+      // The topology's own Secret has no such label.
+      for (const { kind, metadata } of left) {
+        const { name: owned } = metadata as { name: string };
+        await k.run("delete", "--ignore-not-found", String(kind), owned, "--timeout=30s");
+      }
       return left.length === 0 || left;
     });
   }
