@@ -226,10 +226,11 @@ it("a kubelet that was never reached is not reported, and requested seldom", asy
 
 it("a kubelet is reported once one of its cluster was reached", async () => {
   states.set("n0", "no route to host");
-  const { of, stop } = start("auto");
+  const { of, stop, changed } = start("auto");
   await pass(119_000);
-  // The second minute's was well: what is not reached is reported from now on.
+  // The second minute's was well: what is not reached is reported from now on, and the cluster's status keeps that.
   expect(of("c0")?.kubelet).toEqual({ node: "n1", state: "ok" });
+  expect(changed.filter((name) => name === "c0")).toHaveLength(2);
   await pass(180_000);
   expect(of("c0")?.kubelet).toEqual({ node: "n0", state: "no route to host" });
   await stop();

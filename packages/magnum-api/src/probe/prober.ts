@@ -162,7 +162,8 @@ function note(
   const probe = failures > 0 && failures < FAILURES ? before?.probe : found;
   const failing = failures > 0 && found.api === "ok" ? found.kubelet?.node : undefined;
   known.set(id, { ...learned, probe, failures, failing });
-  return shown(before?.probe) !== shown(probe);
+  // That a kubelet was reached is in the cluster's status, so that a new process knows it.
+  return shown(before?.probe) !== shown(probe) || (before?.isReached === false && learned.isReached);
 }
 
 /** Those whose control plane has served once, and that are the Magnum API's own. */

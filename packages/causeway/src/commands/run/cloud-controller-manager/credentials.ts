@@ -2,20 +2,32 @@ import { hasCode, messageOf } from "@causeway/foundation";
 import { connectCloud } from "@causeway/openstack";
 import { readConfiguration, type Configuration } from "./configuration.ts";
 import type { Run } from "./manager.ts";
-import { reportRefusal, type RefusalContext } from "./refused-services.ts";
+import { refusalReporter, type RefusalContext } from "./refused-services.ts";
 
 /** Milliseconds between two reads of cloud.conf, and between two attempts with the same refused credentials. */
 const PAUSE = 5_000;
 const RETRY = 60_000;
-const REFUSED = ["OPENSTACK_UNAUTHORIZED", "OPENSTACK_FORBIDDEN", "CLOUD_CONFIG_INVALID"];
+/** What users of the cluster read by each code; the log has the cloud's own words, which name its addresses. */
+const REFUSED = {
+  OPENSTACK_UNAUTHORIZED: "they are wrong, expired or revoked.",
+  OPENSTACK_FORBIDDEN: "they lack a role in their project.",
+  CLOUD_CONFIG_INVALID: "its configuration is not valid.",
+} as const;
+
+interface Refusal {
+  readonly error: string;
+  readonly why: string;
+}
 
 /** Whether the cloud accepts the credentials of cloud.conf. Until it has done so once, the controller is not ready. */
 export class Credentials {
   readonly #run: Pick<Run, "path"> & RefusalContext;
+  readonly #report: (refusal: string, signal: AbortSignal) => Promise<void>;
   #refusal: string | undefined = "the cloud has not accepted the credentials yet";
 
   constructor(run: Pick<Run, "path"> & RefusalContext) {
     this.#run = run;
+    this.#report = refusalReporter(run);
   }
 
   /** Why the controller cannot work; undefined since the cloud has accepted the credentials. */
@@ -31,15 +43,16 @@ export class Credentials {
   async whenAccepted(first: Configuration, signal: AbortSignal): Promise<Configuration | undefined> {
     const { log } = this.#run;
     for (let configuration = first; !signal.aborted; configuration = await this.#next(configuration, signal)) {
-      const error = await this.#refusalOf(configuration, signal);
+      const refusal = await this.#refusalOf(configuration, signal);
       if (signal.aborted) break;
-      if (error === undefined) {
+      if (refusal === undefined) {
         this.#refusal = undefined;
         return configuration;
       }
+      const { error, why } = refusal;
       if (error !== this.#refusal) log.error("the cloud refuses the credentials of cloud.conf: not leading", { error });
       this.#refusal = error;
-      await reportRefusal(this.#run, error, signal);
+      await this.#report(why, signal);
     }
     return undefined;
   }
@@ -59,14 +72,15 @@ export class Credentials {
     return current;
   }
 
-  async #refusalOf(configuration: Configuration, signal: AbortSignal): Promise<string | undefined> {
+  async #refusalOf(configuration: Configuration, signal: AbortSignal): Promise<Refusal | undefined> {
     const { clock, log } = this.#run;
     const cloud = connectCloud(configuration.cloud, { clock, log });
     try {
       await cloud.projectId({ signal });
       return undefined;
     } catch (error) {
-      return REFUSED.some((code) => hasCode(error, code)) ? messageOf(error) : undefined;
+      const code = (Object.keys(REFUSED) as (keyof typeof REFUSED)[]).find((one) => hasCode(error, one));
+      return code && { error: messageOf(error), why: REFUSED[code] };
     } finally {
       await cloud.close();
     }

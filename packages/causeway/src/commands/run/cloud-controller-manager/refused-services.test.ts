@@ -10,7 +10,7 @@ import {
   type KubernetesClient,
 } from "@causeway/kubernetes";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { reportRefusal, type RefusalContext } from "./refused-services.ts";
+import { refusalReporter, type RefusalContext } from "./refused-services.ts";
 
 const ELECTION = { namespace: "kube-system", name: "cloud-controller-manager" };
 const signal = new AbortController().signal;
@@ -64,27 +64,34 @@ describe("refused credentials", () => {
     const served = await create("served");
     const status = { loadBalancer: { ingress: [{ ip: "203.0.113.7" }] } };
     await client.update(Service, { ...served, status }, { subresource: "status" });
-    await reportRefusal(run, "wrong password.", signal);
+    await refusalReporter(run)("wrong password.", signal);
     expect(await events()).toEqual([["waiting", MESSAGE, 1]]);
+  });
+
+  test("are one event with a count, however often they are reported", async () => {
+    await create("waiting");
+    const report = refusalReporter(run);
+    for (let i = 0; i < 3; i++) await report("wrong password.", signal);
+    expect(await events()).toEqual([["waiting", MESSAGE, 3]]);
   });
 
   test("are no event where another instance leads, whose credentials may work", async () => {
     await create("waiting");
     await hold(systemClock.now());
-    await reportRefusal(run, "wrong password.", signal);
+    await refusalReporter(run)("wrong password.", signal);
     expect(await events()).toEqual([]);
   });
 
   test("are an event where the instance that led has ended", async () => {
     await create("waiting");
     await hold(systemClock.now() - 3_600_000);
-    await reportRefusal(run, "wrong password.", signal);
+    await refusalReporter(run)("wrong password.", signal);
     expect(await events()).toEqual([["waiting", MESSAGE, 1]]);
   });
 
   test("are an event on twenty Services at most", async () => {
     for (let i = 0; i < 22; i++) await create(`web-${String(i).padStart(2, "0")}`);
-    await reportRefusal(run, "wrong password.", signal);
+    await refusalReporter(run)("wrong password.", signal);
     const names = (await events()).map(([name]) => name);
     expect([names.length, names.includes("web-19"), names.includes("web-20")]).toEqual([20, true, false]);
   });

@@ -1,5 +1,12 @@
 import { messageOf } from "@causeway/foundation";
-import { createEventRecorder, Lease, Service, type KubernetesClient, type PlannedEvent } from "@causeway/kubernetes";
+import {
+  createEventRecorder,
+  Lease,
+  Service,
+  type EventRecorder,
+  type KubernetesClient,
+  type PlannedEvent,
+} from "@causeway/kubernetes";
 import type { Run } from "./manager.ts";
 
 /** Services that get an event; of more, the first by namespace and name. */
@@ -11,15 +18,26 @@ const SLACK = 60_000;
 export type RefusalContext = Pick<Run, "client" | "clock" | "log"> & { readonly flags: Pick<Run["flags"], "election"> };
 
 /**
- * Says on the Services that wait for a load balancer why none comes, for people who cannot read the log. Not where
- * another instance leads: its credentials may work.
+ * Reports on the Services that wait for a load balancer why none comes, for people who cannot read the log. Not where
+ * another instance leads: its credentials may work. One recorder for all reports merges those that are equal.
  */
-export async function reportRefusal(run: RefusalContext, refusal: string, signal: AbortSignal): Promise<void> {
+export function refusalReporter(run: RefusalContext): (refusal: string, signal: AbortSignal) => Promise<void> {
   const { client, clock, log } = run;
+  const events = createEventRecorder(client, { component: "cloud-controller-manager", clock, log });
+  return (refusal, signal) => report({ run, events, refusal }, signal);
+}
+
+interface Report {
+  readonly run: RefusalContext;
+  readonly events: EventRecorder;
+  readonly refusal: string;
+}
+
+async function report({ run, events, refusal }: Report, signal: AbortSignal): Promise<void> {
+  const { client, log } = run;
   try {
     if (await otherLeads(run, signal)) return;
     const { items } = await client.list(Service, { fieldSelector: "spec.type=LoadBalancer", signal });
-    const events = createEventRecorder(client, { component: "cloud-controller-manager", clock, log, signal });
     const event: PlannedEvent = {
       type: "Warning",
       reason: "CloudCredentialsRefused",
