@@ -23,8 +23,12 @@ export type RefusalContext = Pick<Run, "client" | "clock" | "log"> & { readonly 
  */
 export function refusalReporter(run: RefusalContext): (refusal: string, signal: AbortSignal) => Promise<void> {
   const { client, clock, log } = run;
-  const events = createEventRecorder(client, { component: "cloud-controller-manager", clock, log });
-  return (refusal, signal) => report({ run, events, refusal }, signal);
+  let events: EventRecorder | undefined;
+  return (refusal, signal) => {
+    // Every report has the signal of the process: what is sent when that ends is not waited for.
+    events ??= createEventRecorder(client, { component: "cloud-controller-manager", clock, log, signal });
+    return report({ run, events, refusal }, signal);
+  };
 }
 
 interface Report {
