@@ -32,7 +32,7 @@ const rules: AdmissionRules = {
   version: "v2",
   defaults: {
     writes: { [GROUP]: ["sizes"] },
-    of: (_, object) => (at(object, "spec", "unit") === "metre" ? [{ path: ["spec", "unit"], value: "m" }] : []),
+    of: (object) => (at(object, "spec", "unit") === "metre" ? [{ path: ["spec", "unit"], value: "m" }] : []),
   },
   writes: { [GROUP]: ["sizes", "sizes/scale"] },
   deletions: { [GROUP]: ["sizes"] },

@@ -27,11 +27,9 @@ export function ownRulesPlugin(rules: readonly AdmissionRules[]): AdmissionPlugi
   return {
     concerns: (call, operation, phase) => (phase === "validate" ? judging : changing)({ call, operation }).length > 0,
     mutate(attempt) {
-      const { kind, old } = attempt;
       return Promise.resolve(
         changing(attempt).reduce<KubeObject | undefined>(
-          (object, { defaults }) =>
-            object && defaults ? withReplacements(object, defaults.of(kind.kind, object, old)) : object,
+          (object, { defaults }) => (object && defaults ? withReplacements(object, defaults.of(object)) : object),
           attempt.object,
         ),
       );

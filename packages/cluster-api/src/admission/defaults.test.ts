@@ -14,7 +14,7 @@ test.each<[string, object, readonly string[]]>([
   ["MachineDeployment", inTemplate("1.33.1"), ["spec", "template", "spec", "version"]],
   ["MachinePool", inTemplate("1.33.1"), ["spec", "template", "spec", "version"]],
 ])("the version 1.33.1 of a %s is stored as v1.33.1", (kind, spec, path) => {
-  expect(clusterApiDefaults.of(kind, object(kind, spec), undefined)).toEqual([{ path, value: "v1.33.1" }]);
+  expect(clusterApiDefaults.of(object(kind, spec))).toEqual([{ path, value: "v1.33.1" }]);
 });
 
 test.each<[string, string, object]>([
@@ -25,5 +25,5 @@ test.each<[string, string, object]>([
   ["a kind without versions", "MachineHealthCheck", { version: "1.33.1" }],
   ["a kind with the name of a member of objects", "constructor", { version: "1.33.1" }],
 ])("%s remains as it is", (_, kind, spec) => {
-  expect(clusterApiDefaults.of(kind, object(kind, spec), undefined)).toEqual([]);
+  expect(clusterApiDefaults.of(object(kind, spec))).toEqual([]);
 });

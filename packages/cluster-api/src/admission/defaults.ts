@@ -18,17 +18,18 @@ export const clusterApiDefaults: AdmissionDefaults = {
     "cluster.x-k8s.io": ["clusters", "machines", "machinesets", "machinedeployments", "machinepools"],
     "controlplane.cluster.x-k8s.io": ["kubeadmcontrolplanes"],
   },
-  of: (kind, object) => versionOf(kind, object),
+  of: versionOf,
 };
 
 /** The object as admission stores it: what was stored before has no defaults. */
 export function withDefaults<T extends KubeObject>(object: T): T {
   const [group = ""] = object.apiVersion.split("/");
   if (!Object.hasOwn(clusterApiDefaults.writes, group)) return object;
-  return withReplacements(object, versionOf(object.kind ?? "", object));
+  return withReplacements(object, versionOf(object));
 }
 
-function versionOf(kind: string, object: KubeObject): readonly Replacement[] {
+function versionOf(object: KubeObject): readonly Replacement[] {
+  const { kind = "" } = object;
   const path = Object.hasOwn(VERSIONS, kind) ? VERSIONS[kind] : undefined;
   if (!path) return [];
   const written = path.reduce<unknown>((value, name) => (isRecord(value) ? value[name] : undefined), object);

@@ -10,11 +10,10 @@ import { nameOf } from "./transfer.ts";
 const MANIFEST = "move.json";
 /** Marks a folder that is being written as ours. */
 const BEGUN = ".causeway-move";
-/** Bytes of one object, and number of objects, that a folder may have. */
+/** Bytes of one object and of the list of all, and number of objects, that a folder may have. */
 const LARGEST = 4 * 2 ** 20;
-const MOST = 100_000;
-
 const MANIFEST_LARGEST = 64 * 2 ** 20;
+const MOST = 100_000;
 
 /** One file of a folder, in the order in which objects are created. */
 interface Entry {
@@ -29,40 +28,39 @@ interface Manifest {
   readonly entries: readonly Entry[];
 }
 
-/** A folder that is written, and becomes `folder` when it is whole. */
-export interface UnfinishedFolder {
-  /** What `beginFolder` returned. */
-  readonly partial: string;
-  readonly folder: string;
+/** What is written to a folder. */
+export interface FolderContent {
   readonly namespace: string;
   readonly graph: readonly Member[];
 }
 
+const partialOf = (folder: string): string => `${folder}.partial`;
+
 /**
- * Makes the folder in which files are written, next to the one that is wanted; what an attempt that ended left there is
- * replaced. Returns its path; undefined in a dry run.
+ * Refuses a folder that exists, and one next to it, in which files are written, that is not of an earlier attempt.
  * @throws MOVE_FOLDER_IN_USE, MOVE_FOLDER_FAILED
  */
-export async function beginFolder(
-  folder: string,
-  { isDryRun }: { readonly isDryRun: boolean },
-): Promise<string | undefined> {
+export async function refuseFolderInUse(folder: string): Promise<void> {
   if (await exists(folder)) throw inUse(folder);
-  const partial = `${folder}.partial`;
+  const partial = partialOf(folder);
   if ((await exists(partial)) && !(await exists(join(partial, BEGUN)))) throw inUse(partial);
-  if (isDryRun) return undefined;
+}
+
+/** Makes the folder in which files are written, in place of that of an earlier attempt. @throws MOVE_FOLDER_FAILED */
+export async function beginFolder(folder: string): Promise<void> {
+  const partial = partialOf(folder);
   await written(folder, async () => {
     await rm(partial, { recursive: true, force: true });
     // The folder that it is in exists: Node's recursive mkdir never returns for some.
     await mkdir(partial, { mode: 0o700 });
     await writeFile(join(partial, BEGUN), "", { mode: 0o600 });
   });
-  return partial;
 }
 
-/** Writes the objects. @throws MOVE_FOLDER_FAILED */
-export async function finishFolder({ partial, folder, namespace, graph }: UnfinishedFolder): Promise<void> {
+/** Writes the objects; the folder appears when all are written. @throws MOVE_FOLDER_FAILED */
+export async function finishFolder(folder: string, { namespace, graph }: FolderContent): Promise<void> {
   if (graph.length > MOST) throw failed(folder, `${graph.length} objects are more than ${MOST}`);
+  const partial = partialOf(folder);
   await written(folder, async () => {
     const entries: Entry[] = [];
     for (const { type, object } of graph) {
@@ -75,8 +73,9 @@ export async function finishFolder({ partial, folder, namespace, graph }: Unfini
     const manifest: Manifest = { format: 1, namespace, entries };
     const text = `${JSON.stringify(manifest, undefined, 2)}\n`;
     await writeFile(join(partial, MANIFEST), text, { mode: 0o600, flush: true });
-    await rm(join(partial, BEGUN));
+    // The mark goes last: an attempt that ends before is recognised by it.
     await rename(partial, folder);
+    await rm(join(folder, BEGUN));
   });
 }
 

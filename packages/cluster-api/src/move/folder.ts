@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { CausewayError } from "@causeway/foundation";
+import { CausewayError, messageOf } from "@causeway/foundation";
 import type { KubernetesClient } from "@causeway/kubernetes";
-import { beginFolder, finishFolder, isWhole, readFolder } from "./folder-files.ts";
+import { beginFolder, finishFolder, isWhole, readFolder, refuseFolderInUse } from "./folder-files.ts";
 import { graphOf, isCluster, marks, targetFolder, type Member } from "./graph.ts";
 import { refuseUnmovable, resultOf, type MoveResult } from "./move.ts";
 import { movedTypes, readMembers, refuseMissingKinds } from "./read.ts";
@@ -53,34 +53,39 @@ export async function saveClusters(options: SaveOptions, signal: AbortSignal): P
   const isMarked = clusters.some(({ object }) => object.metadata.annotations?.[marks.target] === target);
   // The marks are of the attempt that made the folder, and ended before it took them off.
   if (isMarked && (await isWhole(folder, namespace))) {
-    await unpause(options, signal);
+    await unpause(options, types, signal);
     return resultOf((await readFolder(folder)).members);
   }
-  const partial = await beginFolder(folder, { isDryRun: options.dryRun === true });
-  if (partial === undefined) return resultOf(found);
+  await refuseFolderInUse(folder);
+  if (options.dryRun === true) return resultOf(found);
+  await beginFolder(folder);
   let graph: readonly Member[];
   try {
     report(`pausing ${clusters.length} clusters of the source`);
     for (const member of clusters) await pause(from, member, target, signal);
     graph = await settled(options, types, signal);
     report(`writing ${graph.length} objects to ${folder}`);
-    await finishFolder({ partial, folder, namespace, graph });
+    await finishFolder(folder, { namespace, graph });
   } catch (error) {
     // Also when it was interrupted: nothing heals a paused cluster.
-    await unpause(options, AbortSignal.timeout(RELEASE)).catch(() => {
-      report("clusters of the source are still paused: repeat the command");
+    await unpause(options, types, AbortSignal.timeout(RELEASE)).catch((why: unknown) => {
+      report(`clusters of the source are still paused: ${messageOf(why)}. Repeat the command.`);
     });
     throw error;
   }
-  await unpause(options, signal);
+  await unpause(options, types, signal);
   return resultOf(graph);
 }
 
 /** Clusters of the source are as before. */
-async function unpause({ from, namespace, folder, report }: SaveOptions, signal: AbortSignal): Promise<void> {
+async function unpause(
+  { from, namespace, folder, report }: SaveOptions,
+  types: Awaited<ReturnType<typeof movedTypes>>,
+  signal: AbortSignal,
+): Promise<void> {
   report("unpausing the clusters of the source");
   const target = targetFolder(resolve(folder));
-  const members = graphOf(await readMembers(from, await movedTypes(from, signal), namespace, signal));
+  const members = graphOf(await readMembers(from, types, namespace, signal));
   for (const member of members)
     if (isCluster(member) && member.object.metadata.annotations?.[marks.target] === target)
       await release(from, member, signal);

@@ -35,10 +35,8 @@ export async function reviewAdmission(body: unknown, rules: Pick<AdmissionRules,
  * @throws Error if the body is no AdmissionReview
  */
 export function reviewDefaults(body: unknown, { defaults }: Pick<AdmissionRules, "defaults">): Json {
-  const { uid, kind, object, oldObject } = requestOf(body);
-  const name = isRecord(kind) ? String(kind["kind"]) : "";
-  const [now, before] = [object, oldObject].map((one) => (isRecord(one) ? (one as unknown as KubeObject) : undefined));
-  const patch = now ? (defaults?.of(name, now, before) ?? []).map(operationOf) : [];
+  const { uid, object } = requestOf(body);
+  const patch = isRecord(object) ? (defaults?.of(object as unknown as KubeObject) ?? []).map(operationOf) : [];
   if (patch.length === 0) return respond({ uid, allowed: true });
   const encoded = Buffer.from(JSON.stringify(patch)).toString("base64");
   return respond({ uid, allowed: true, patchType: "JSONPatch", patch: encoded });

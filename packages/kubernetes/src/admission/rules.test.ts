@@ -63,10 +63,8 @@ test.each<[string, object, object]>([
 describe("admission defaults", () => {
   const defaults: AdmissionDefaults = {
     writes: { "a.io": ["things"] },
-    of: (kind, object, previous) =>
-      kind === "Thing" && previous === undefined && object.metadata.name === "a"
-        ? [{ path: ["spec", "a/b~c"], value: "v1" }]
-        : [],
+    of: ({ kind, metadata }) =>
+      kind === "Thing" && metadata.name === "a" ? [{ path: ["spec", "a/b~c"], value: "v1" }] : [],
   };
 
   test.each<[string, string, string, string, boolean]>([
@@ -93,8 +91,8 @@ describe("admission defaults", () => {
     expect(defaultingWebhooks({ version: "v2" }, ["a.io"], client)).toEqual([]);
   });
 
-  const review = (name: string, oldObject: object | null = null): Record<string, unknown> => {
-    const request = { uid: "u", kind: { kind: "Thing" }, object: { metadata: { name } }, oldObject };
+  const review = (name: string): Record<string, unknown> => {
+    const request = { uid: "u", object: { kind: "Thing", metadata: { name } } };
     return reviewDefaults({ kind: "AdmissionReview", request }, { defaults });
   };
 
@@ -108,7 +106,8 @@ describe("admission defaults", () => {
 
   test("respond without a patch where nothing changes", () => {
     expect(review("b")["response"]).toEqual({ uid: "u", allowed: true });
-    expect(review("a", { metadata: { name: "a" } })["response"]).toEqual({ uid: "u", allowed: true });
+    const deletion = { kind: "AdmissionReview", request: { uid: "u", object: null } };
+    expect(reviewDefaults(deletion, { defaults })["response"]).toEqual({ uid: "u", allowed: true });
   });
 });
 

@@ -37,8 +37,8 @@ export function withReplacements<T extends KubeObject>(object: T, replacements: 
 export interface AdmissionDefaults {
   /** Plurals of which creations and updates are changed, by API group. */
   readonly writes: Readonly<Record<string, readonly string[]>>;
-  /** What changes in an object, of any version of its kind; `previous` is undefined on CREATE. */
-  of(kind: string, object: KubeObject, previous: KubeObject | undefined): readonly Replacement[];
+  /** What changes in an object, of any version of its kind. */
+  of(object: KubeObject): readonly Replacement[];
 }
 
 /** Rules for the kinds of some API groups, which a webhook or an API server of the same process asks. */
