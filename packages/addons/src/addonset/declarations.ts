@@ -54,7 +54,7 @@ export class Declarations {
     const known = this.#kept.get(id);
     if (known?.key === key) return known.value;
     const value = await made(given, addon, () => parsed(given, addon), signal);
-    // Where a kind is not served yet, whether its objects have a namespace is requested again.
+    // Where a kind is not served yet, it is read again whether its objects have a namespace.
     if (value.refusal === undefined && (await allServed(given, value, signal))) this.#kept.set(id, { key, value });
     return value;
   }

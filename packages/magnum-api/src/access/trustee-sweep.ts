@@ -60,7 +60,7 @@ export async function sweepRegularly(options: TrusteeSweep, signal: AbortSignal)
       await sweepTrustees(options, signal, stuck);
     } catch (error) {
       if (signal.aborted) return;
-      log.warn("users of clusters that are gone could not be searched for", { error: messageOf(error) });
+      log.warn("cannot list or delete the Keystone users of deleted clusters", { error: messageOf(error) });
     }
   }
 }

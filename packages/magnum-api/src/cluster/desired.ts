@@ -232,7 +232,7 @@ function infrastructureOf(
   };
 }
 
-/** A flavor's id may be any text: a number or a UUID is read as an id, all else for a name. */
+/** A flavor's id may be any text: a number or a UUID is read as an id, all else as a name. */
 const flavorOf = (flavor: string) =>
   isUuid(flavor) || /^\d+$/.test(flavor) ? { id: flavor } : { filter: { name: flavor } };
 

@@ -64,7 +64,7 @@ function isRolled(facts: RotationFacts): boolean {
   return facts.isSettled && oldMachines(facts).length === 0;
 }
 
-/** The control plane was requested before to retire what this rotation replaced. */
+/** Whether the control plane already has the request to retire what this rotation replaced. */
 function isRetired(controlPlane: HostedControlPlane | undefined, wanted: string): boolean {
   const { rotateAfter, retireOldAfter } = controlPlane?.spec.authorities ?? {};
   return isSame(rotateAfter, wanted) && retireOldAfter !== undefined;

@@ -213,7 +213,7 @@ const asked = (cluster: string, from = 0): string[] =>
     .filter((one) => one.cluster === cluster && one.node !== undefined && one.at - START >= from)
     .map(({ node, at }) => `${Math.floor((at - START) / 60_000)} ${node}`);
 
-it("a kubelet that was never reached is not reported, and requested seldom", async () => {
+it("a kubelet that was never reached is not reported, and is probed rarely", async () => {
   for (const node of ["n0", "n1"]) states.set(node, "no response in 5 s");
   const { of, stop, changed } = start("auto");
   await pass(21 * 60_000);

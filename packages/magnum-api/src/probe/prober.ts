@@ -51,7 +51,7 @@ const TIMEOUT = 5_000;
 /** Probes in a row that fail before it is reported. */
 const FAILURES = 2;
 
-/** Where no kubelet was ever reached, one is tried in these many probes, and then in each tenth. */
+/** Where no kubelet was ever reached, one is tried in these many probes, and then in every tenth probe. */
 const TRIES = 3;
 const SELDOM = 10;
 
@@ -89,9 +89,9 @@ export function createHealthProber(options: ProberOptions): HealthProber {
     const { failing, tries = 0, isReached = cluster.status?.kubeletReached === true } = known.get(idOf(key)) ?? {};
     const isAsked = mayAsk(kubelets, isReached, tries) && forwards(sources, key);
     const node = isAsked ? nodeOf(readyNodes(sources, key), failing, round) : undefined;
-    const all = await probe({ kubeconfig, node, timeout: TIMEOUT }, signal);
-    const isKnown = isReached || all.kubelet?.state === "ok";
-    const found = kubelets === "always" || isKnown ? all : { api: all.api };
+    const probed = await probe({ kubeconfig, node, timeout: TIMEOUT }, signal);
+    const isKnown = isReached || probed.kubelet?.state === "ok";
+    const found = kubelets === "always" || isKnown ? probed : { api: probed.api };
     // What fails since this process ends says nothing about the cluster.
     if (signal.aborted) return;
     counter.increment({ outcome: isWell(found) ? "ok" : "failed" });

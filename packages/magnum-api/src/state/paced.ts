@@ -12,8 +12,8 @@ interface Turn<T> {
 
 /**
  * Work for a key, of which one key gets a fifth of the time at most, however often it asks: one piece is under way at a
- * time, then it rests, and all callers of that time share the next piece. What is returned was begun after it was
- * requested for.
+ * time, then it rests, and all callers of that time share the next piece. What is returned was begun after the
+ * request for it.
  */
 export function paced<T>(clock: Clock, work: (key: string) => Promise<T>): (key: string) => Promise<T> {
   const turns = new Map<string, Turn<T>>();

@@ -112,7 +112,7 @@ export function openStore(informers: Informers, clock: Clock = systemClock): Sto
     freshCountOf: (type, { metadata }, signal) => freshCount(client, collectionPath(type, metadata.namespace), signal),
     async cluster(uuid, project, signal) {
       const [known] = clusters.byIndex(byUuid, uuid);
-      // Another process may have written it just now. All namespaces are many objects to search for a guess.
+      // Another process may have written it just now. Searching all namespaces reads too many objects for a guess.
       const place = project === undefined ? {} : { namespace: namespaceOf(project) };
       const found = known
         ? await client.find(MagnumCluster, keyOf(known), { signal })

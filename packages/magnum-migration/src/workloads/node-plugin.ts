@@ -58,6 +58,12 @@ export async function hasDriversPlugin(client: KubernetesClient, signal: AbortSi
   return isDriversNodePlugin(await find(client, driversPlugin.name, signal));
 }
 
+/** Whether the driver's node part is kept on Heat's nodes. */
+export async function isPluginRestricted(client: KubernetesClient, signal: AbortSignal): Promise<boolean> {
+  const found = await find(client, driversPlugin.name, signal);
+  return isDriversNodePlugin(found) && isRestricted(found);
+}
+
 /** What is there of it, and whether it is needed. */
 export async function readNodePlugin(client: KubernetesClient, signal: AbortSignal): Promise<NodePlugin> {
   const found = await find(client, driversPlugin.name, signal);

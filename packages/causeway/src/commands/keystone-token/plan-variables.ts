@@ -16,7 +16,7 @@ const CREDENTIAL = ["OS_APPLICATION_CREDENTIAL_ID", "OS_APPLICATION_CREDENTIAL_N
 const SECRET = "OS_APPLICATION_CREDENTIAL_SECRET";
 const OTHER_PROOFS = ["OS_TOKEN", "OS_ACCESS_TOKEN", "OS_PASSCODE"];
 
-/** What a variable is in place of, when it is given above others. */
+/** The variables that a variable replaces when it has precedence. */
 const REPLACED: Readonly<Record<string, readonly string[]>> = {
   OS_PROJECT_NAME: PROJECT,
   OS_USERNAME: USER,

@@ -234,7 +234,8 @@ function holderUserOf(step: RetireStep | undefined, { users }: DriverFacts): str
   return users[0] === undefined ? undefined : userText(users[0]);
 }
 
-const userText = (user: string): string => `${user} to end: it has the password of Magnum's trustee, which is deleted`;
+const userText = (user: string): string =>
+  `${user} to end: it has the password of Magnum's trustee, whose user will be deleted`;
 
 /** Where the trustee's password is, as far as that is known. */
 function passwordsOf({ driver: { kept }, magnum: { row } }: RetireFacts): string[] {
@@ -259,7 +260,7 @@ function trusteeUserOf({ driver, magnum }: RetireFacts): string | undefined {
   if (row === undefined || row === "unknown" || trustee === undefined || trustee === "unknown") return undefined;
   const [other] = driver.others;
   if (other === undefined) return undefined;
-  return `${other} to be deleted, or to have other credentials: it names Magnum's trustee ${row.trusteeId}, which is deleted`;
+  return `${other} to be deleted, or to have other credentials: it names Magnum's trustee ${row.trusteeId}, which will be deleted`;
 }
 
 function silentNodeOf({ row, trustee, silentNodes }: MagnumFacts): string | undefined {

@@ -84,7 +84,7 @@ export function planRoll(facts: RollFacts, record: MigrationRecord): PhasePlan<R
   };
 }
 
-/** Nodes get Ready without it, and the pool continues: addresses of Services lead nowhere on them meanwhile. */
+/** Nodes get Ready without it, and the pool continues: until then ClusterIPs of Services do not work on them. */
 function proxyText({ fresh }: RollPool, { isChosen, unhealthy }: KubeProxyFacts): string {
   return fresh > 0 && isChosen && unhealthy !== undefined
     ? `; kube-proxy does not work on all of them: ${unhealthy}`
@@ -93,7 +93,7 @@ function proxyText({ fresh }: RollPool, { isChosen, unhealthy }: KubeProxyFacts)
 
 const waitForKubeProxy = (why: string): PhasePlan<RollStep> => ({
   steps: [],
-  wait: `kube-proxy of new nodes, without which addresses of Services lead nowhere: ${why}`,
+  wait: `kube-proxy to be healthy on new nodes, where ClusterIPs of Services do not work without it: ${why}`,
   proof: [],
 });
 

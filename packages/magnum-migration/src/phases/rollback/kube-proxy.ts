@@ -11,7 +11,7 @@ import {
 import { addonSetNameOf, isFleets, kubeProxyLabel } from "@causeway/magnum-api";
 import type { MigrationRecord } from "../../record/record.ts";
 import type { Tools } from "../../phase.ts";
-import { ownPlugin, readNodePlugin } from "../../workloads/node-plugin.ts";
+import { ownPlugin, isPluginRestricted } from "../../workloads/node-plugin.ts";
 
 type AnyType = ResourceType<KubeObject>;
 
@@ -52,7 +52,7 @@ export async function readBroughtProxy(
       ? isFleets(found[index])
       : found[index]?.metadata.labels?.[addonSetLabel] === addonSetNameOf(record.name),
   );
-  const { isRestricted } = await readNodePlugin(source, signal);
+  const isRestricted = await isPluginRestricted(source, signal);
   if (own.length === 0 && !isRestricted) return { objects: [], isRestricted, nodes: [] };
   const { items } = await source.list(Node, { labelSelector: kubeProxyLabel, signal });
   return {

@@ -1,3 +1,5 @@
+import { isRecord } from "@causeway/foundation";
+
 /** A Service that the API server itself calls. */
 export interface CalledService {
   readonly namespace: string;
@@ -8,8 +10,6 @@ export interface CalledService {
 }
 
 type Json = Readonly<Record<string, unknown>>;
-const isRecord = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 const recordOf = (value: unknown): Json => (isRecord(value) ? value : {});
 const records = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.filter(isRecord) : []);
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");

@@ -50,7 +50,7 @@ async function report({ run, events, refusal }: Report, signal: AbortSignal): Pr
     for (const service of items.filter(isWaiting).toSorted(byName).slice(0, MOST)) events.event(service, event);
     await events.flush();
   } catch (error) {
-    if (!signal.aborted) log.debug("no event says that the credentials are refused", { reason: messageOf(error) });
+    if (!signal.aborted) log.debug("could not emit event CloudCredentialsRefused", { reason: messageOf(error) });
   }
 }
 

@@ -42,7 +42,7 @@ export function planVolumes(observed: Observed, cluster: string, now: number): r
   const copies = (kind: "snapshot" | "backup", all: readonly Created[]) =>
     all.filter(isOrphan).map((each): OrphanVolume => ({ ...orphan(kind, each), claim: requestOf(each.metadata) }));
   return [
-    ...unknownVolumes(observed, cluster),
+    ...orphanedAttachments(observed, cluster),
     ...copies("backup", backups),
     ...copies("snapshot", snapshots),
     ...volumes.filter(isOrphan).map((each): OrphanVolume => {
@@ -54,7 +54,7 @@ export function planVolumes(observed: Observed, cluster: string, now: number): r
 }
 
 /** Attachments of the cluster's volumes to servers that are gone, which nothing else ends. */
-function unknownVolumes({ volumes, attachments, servers }: Observed, cluster: string): readonly OrphanVolume[] {
+function orphanedAttachments({ volumes, attachments, servers }: Observed, cluster: string): readonly OrphanVolume[] {
   const own = new Map(volumes.filter(({ metadata }) => metadata[CLUSTER] === cluster).map((each) => [each.id, each]));
   return attachments.flatMap(({ id, volume_id, instance }) => {
     const volume = own.get(volume_id);

@@ -122,7 +122,7 @@ describe("a machine in the demo's view is shown as", () => {
     expect(viewOf({ ...whole, ...changes }).machines[0]?.detail).toBe(expected);
   });
 
-  test("a machine that has not joined for some minutes says where to search, and again only after many more", () => {
+  test("a machine that has not joined for some minutes says what to check, and again only after many more", () => {
     const servers = [
       server("a", {
         ...withConditions(condition("InstanceReady", "True")).status,
