@@ -11,7 +11,7 @@ const MODULE = "github.com/argoproj/argo-cd/v3";
 
 /**
  * The program `argo` with both as commands and a Redis, next to the folder `crds`. It takes minutes of a core, so it is
- * built where it is requested only.
+ * built only on request.
  */
 export async function argoPrograms(options: { build: boolean }): Promise<Built> {
   const version = pinnedVersion(folder, MODULE);

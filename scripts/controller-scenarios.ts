@@ -3,7 +3,8 @@
  * scenario that the table names, which has the word for what the controller works on.
  */
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
+import { controllersIn } from "./controller-shape.ts";
 
 type Scenario = readonly [file: string, word: string];
 
@@ -70,7 +71,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   ],
   "workload-controllers/src/endpointslice": [
     "packages/workload-controllers/src/endpointslice/endpoints.test.ts",
-    "World",
+    "EndpointSlice",
   ],
   "workload-controllers/src/persistentvolume": [
     "packages/workload-controllers/src/volumeclaim/volumeclaim.test.ts",
@@ -83,9 +84,7 @@ export function checkControllerScenarios(
   root: string,
   scenarios: Readonly<Record<string, Scenario>> = SCENARIOS,
 ): string[] {
-  const folders = globSync("packages/*/src/**/controller.ts", { cwd: root })
-    .map((file) => dirname(file))
-    .filter((folder) => ["plan.ts", "gather.ts"].some((file) => existsSync(join(root, folder, file))))
+  const folders = controllersIn(globSync("packages/*/src/**/*.ts", { cwd: root }))
     .map((folder) => folder.replace(/^packages\//, ""))
     .toSorted();
   const own = folders.filter((folder) =>

@@ -29,7 +29,7 @@ function shapes(files: readonly string[]): string[] {
 }
 
 /** Folders with a `controller.ts` and a plan, or a gather. */
-function controllersIn(files: readonly string[]): string[] {
+export function controllersIn(files: readonly string[]): string[] {
   const known = new Set(files);
   return files
     .filter((file) => basename(file) === "controller.ts")

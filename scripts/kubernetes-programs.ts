@@ -114,7 +114,7 @@ export async function controlPlanePrograms(): Promise<Built> {
 
 /**
  * etcd and the control plane's programs of the minor before, in tools/kubernetes/previous/go.mod. They take ten minutes
- * of a core, so they are built where they are requested only.
+ * of a core, so they are built only on request.
  */
 export async function previousPrograms(options: { build: boolean }): Promise<Built & { readonly version: string }> {
   const folder = join(tools, "previous");

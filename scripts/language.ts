@@ -9,7 +9,7 @@ import { EVERYWHERE, IN_PROSE, OF_KUBERNETES, UPSTREAM, type Replaced } from "./
 
 /** Not checked: the table of the words itself. An exception without a use must be removed. */
 const EXCEPTIONS: readonly string[] = ["docs/style.md"];
-/** Whose prose others wrote, or that is a record which is rewritten as work ends. */
+/** Generated from what others wrote, and the table of the replaced words. */
 const NO_PROSE = /\.generated\.ts$|(?:^|\/)scripts\/replaced-words\.ts$/;
 const ABOUT_KUBERNETES = /^(?:packages\/apiserver|test\/contracts\/kubernetes|test\/hostile|tools\/kubernetes)\//;
 

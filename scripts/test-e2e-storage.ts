@@ -13,8 +13,8 @@ import { DRIVER_IMAGE, UPSTREAM_IMAGE } from "./node/storage-images.ts";
 const UPSTREAM = "--upstream";
 
 /**
- * Upstream's driver and the stock sidecars, as the tests read them from the environment; nothing unless they are
- * requested for.
+ * Upstream's driver and the stock sidecars, as the tests read them from the environment; nothing unless
+ * `--upstream` is given.
  */
 async function upstreamEnvironment(): Promise<NodeJS.ProcessEnv | { readonly reason: string }> {
   if (!process.argv.includes(UPSTREAM)) return {};

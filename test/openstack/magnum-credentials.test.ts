@@ -137,7 +137,7 @@ describe("a cluster of the Magnum API with a credential of its creator", { timeo
     });
   });
 
-  test("makes the load balancer of a Service, and gives it back", async () => {
+  test("creates the load balancer of a Service, and deletes it with the Service", async () => {
     const { body } = await api("GET", `/clusters/${uuid}`);
     const namespace = `magnum-${String(body["project_id"])}`;
     const management = createClient(

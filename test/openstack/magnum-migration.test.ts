@@ -59,7 +59,7 @@ describe.skipIf(of === undefined)("a cluster of a real Magnum", { timeout: LIMIT
     expect(written).toBeGreaterThan(5);
     expect(lost).toBe(0);
     if (ended === 0) expect(outage).toBeLessThan(OUTAGE);
-    const pod = await podWriter.goesOn();
+    const pod = await podWriter.nextWrite();
     console.log(`${name}: the pod that writes by Service kubernetes continues at ${pod.written} on ${pod.node}`);
     expect(await podWriter.lost()).toEqual([]);
   }
@@ -147,7 +147,7 @@ describe.skipIf(of === undefined)("a cluster of a real Magnum", { timeout: LIMIT
     expect(ids).toHaveLength(heats.size);
     await expectFloating(address);
     const nodes = items.map(({ metadata }) => metadata.name).toSorted();
-    expect(nodes).toContain((await podWriter.goesOn()).node);
+    expect(nodes).toContain((await podWriter.nextWrite()).node);
   });
 
   test("is retired: Heat and the old Magnum have nothing of it, and what it needs is kept", async () => {

@@ -29,7 +29,7 @@ function command(text: string): RunningProgram {
   return running;
 }
 
-test("a server keeps an open stream when it is requested to stop, and an agent returns after a kill of the server", async () => {
+test("a server keeps an open stream while it shuts down, and an agent returns after a kill of the server", async () => {
   const dir = mkdtempSync(join(tmpdir(), "tunnel-commands-"));
   closers.push(() => rmSync(dir, { recursive: true, force: true }));
   const authority = await createAuthority({ commonName: "tunnel-ca", lifetime: year });

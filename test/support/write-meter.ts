@@ -21,8 +21,8 @@ const monotonic: Clock = { now: () => performance.now(), sleep: (ms, signal) => 
 
 /**
  * Writes objects one after the other until it is stopped, each until it is there. The time without a write counts from
- * the start to the first one, and from the last one to the stop: a store that is silent at the end is not shown as
- * well.
+ * the start to the first one, and from the last one to the stop: a store that stops serving at the end counts as
+ * an outage.
  */
 export function startMeter(store: MeteredStore, prefix: string, clock = monotonic): { stop(): Promise<Metered> } {
   const stopping = new AbortController();

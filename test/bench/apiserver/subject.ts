@@ -92,8 +92,8 @@ export function ask({ url, files }: Pick<Subject, "url" | "files">, path: string
 
 /**
  * Starts a server and answers when it has first served a list of namespaces, and when it has first said that it is
- * ready: in seconds from before its first process. It is requested again two milliseconds after each answer that is
- * none. Its processes end with this one.
+ * ready: in seconds from before its first process. The request is repeated two milliseconds after each one that
+ * fails. Its processes end with this one.
  */
 export async function firstAnswers(
   subject: Pick<Subject, "url" | "files">,

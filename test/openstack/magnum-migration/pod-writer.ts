@@ -13,7 +13,7 @@ const NAME = "pod-writer";
 const labels = { app: NAME };
 const metadata = { namespace: "default", name: NAME };
 const written = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"'"$HOSTNAME-$n"'","labels":{"by":"${NAME}"}}}`;
-/** It continues to the next one when this one is there, of which it may not have heard. */
+/** It continues with the next object once this one exists, also when the response to its creation was lost. */
 const SCRIPT = `n=0
 while :; do
   if echo '${written}' | timeout 20 /bin/kubectl create --raw /api/v1/namespaces/default/configmaps -f - 2>&1 |
@@ -24,7 +24,7 @@ done`;
 
 export interface PodWriter {
   /** Waits for another write; where it runs by then, and how much is written by all. */
-  goesOn(): Promise<{ readonly node: string; readonly written: number }>;
+  nextWrite(): Promise<{ readonly node: string; readonly written: number }>;
   /** Numbers that were skipped. */
   lost(): Promise<readonly string[]>;
 }
@@ -72,7 +72,7 @@ export async function startPodWriter(client: KubernetesClient): Promise<PodWrite
     return items.map((one) => one.metadata.name);
   };
   return {
-    async goesOn() {
+    async nextWrite() {
       const before = new Set(await names());
       return eventually(TIMEOUT, async () => {
         const now = await names();

@@ -1,4 +1,4 @@
-/** `causeway move` between two management clusters whose controllers run on one cloud, which is requested no change. */
+/** `causeway move` between two management clusters whose controllers run on one cloud; neither changes it. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

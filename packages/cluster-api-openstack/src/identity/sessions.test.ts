@@ -15,7 +15,7 @@ function secretOf(password: string): Secret {
   return { apiVersion: "v1", kind: "Secret", metadata, data: { "clouds.yaml": Buffer.from(text).toString("base64") } };
 }
 
-/** Sessions on a Secret that can be replaced, and each config that a client was requested for. */
+/** Sessions on a Secret that can be replaced, and each config for which a client was requested. */
 function world(clock: Clock = systemClock) {
   const state = { secret: secretOf("first") };
   const configs: CloudConfig[] = [];

@@ -29,7 +29,7 @@ export function withDefaults<T extends KubeObject>(object: T): T {
 }
 
 function versionOf(object: KubeObject): readonly Replacement[] {
-  const { kind = "" } = object;
+  const { kind } = object;
   const path = Object.hasOwn(VERSIONS, kind) ? VERSIONS[kind] : undefined;
   if (!path) return [];
   const written = path.reduce<unknown>((value, name) => (isRecord(value) ? value[name] : undefined), object);
