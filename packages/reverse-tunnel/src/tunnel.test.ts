@@ -259,5 +259,5 @@ test("an agent that answers no ping is lost", async () => {
   await agents(server, "a", 1);
   socket.resume();
   await agents(server, "a", 0);
-  expect(reasons).toContain("it did not respond to a ping");
+  expect(reasons).toContain("the peer did not respond to a ping");
 });

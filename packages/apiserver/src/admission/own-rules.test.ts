@@ -27,12 +27,15 @@ const DEFINITION = {
 };
 
 let asked: AdmissionRequest[];
+/** False: as before there were defaults. */
+let hasDefaults = true;
 /** No more than three, in the words of v2, and none is deleted that is kept. */
 const rules: AdmissionRules = {
   version: "v2",
   defaults: {
     writes: { [GROUP]: ["sizes"] },
-    of: (object) => (at(object, "spec", "unit") === "metre" ? [{ path: ["spec", "unit"], value: "m" }] : []),
+    of: (object) =>
+      hasDefaults && at(object, "spec", "unit") === "metre" ? [{ path: ["spec", "unit"], value: "m" }] : [],
   },
   writes: { [GROUP]: ["sizes", "sizes/scale"] },
   deletions: { [GROUP]: ["sizes"] },
@@ -58,6 +61,7 @@ const size = (spec: Json, v = "v2"): Json => ({
 
 beforeEach(async () => {
   asked = [];
+  hasDefaults = true;
   server = await startApiServer({ crds: [DEFINITION], rules: [rules] });
   api = await rawClient(server.management);
 });
@@ -111,4 +115,14 @@ it("the admission of our own resources stores defaults of each version before ru
     apply,
   );
   expect([applied.code, applied.body["spec"]]).toEqual([201, { unit: "m" }]);
+});
+
+it("the admission of our own resources adds no default when only metadata changes", async () => {
+  hasDefaults = false;
+  await api.call("POST", path(), size({ unit: "metre" }));
+  hasDefaults = true;
+  const merge = { "content-type": "application/merge-patch+json" };
+  const labelled = await api.call("PATCH", path("/a"), { metadata: { labels: { team: "a" } } }, merge);
+  expect([labelled.code, labelled.body["spec"]]).toEqual([200, { unit: "metre" }]);
+  expect(asked).toHaveLength(1);
 });

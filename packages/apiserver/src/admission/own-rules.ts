@@ -27,6 +27,7 @@ export function ownRulesPlugin(rules: readonly AdmissionRules[]): AdmissionPlugi
   return {
     concerns: (call, operation, phase) => (phase === "validate" ? judging : changing)({ call, operation }).length > 0,
     mutate(attempt) {
+      if (isSpecUnchanged(attempt)) return Promise.resolve(attempt.object);
       return Promise.resolve(
         changing(attempt).reduce<KubeObject | undefined>(
           (object, { defaults }) => (object && defaults ? withReplacements(object, defaults.of(object)) : object),
@@ -44,8 +45,7 @@ async function judge(rules: AdmissionRules, attempt: Attempt): Promise<void> {
   const { call, operation } = attempt;
   const form = formOf(attempt, rules.version);
   const { object, old, kind } = form ? await inForm(attempt, form) : attempt;
-  // A finalizer or a label changes nothing that the rules read.
-  if (operation === "UPDATE" && isDeepStrictEqual(specOf(object), specOf(old))) return;
+  if (isSpecUnchanged({ operation, object, old })) return;
   const problems = await rules.refusals({
     operation: operation as AdmissionRequest["operation"],
     kind: kind.kind,
@@ -67,6 +67,11 @@ function formOf({ call: { resource } }: Attempt, wanted: string): Form | undefin
     resource.versions.find(({ name }) => name === wanted) ??
     resource.versions.find(({ name }) => apiVersionOf(resource.group, name) === resource.storedAs);
   return version && { resource, version };
+}
+
+/** A finalizer or a label changes nothing that the rules and defaults read. */
+function isSpecUnchanged({ operation, object, old }: Pick<Attempt, "operation" | "object" | "old">): boolean {
+  return operation === "UPDATE" && isDeepStrictEqual(specOf(object), specOf(old));
 }
 
 function specOf(object: KubeObject | undefined): unknown {

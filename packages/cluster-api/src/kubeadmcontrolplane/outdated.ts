@@ -1,5 +1,5 @@
 import { annotations, type KubeadmControlPlane } from "@causeway/api";
-import { withPrefix } from "../objects/versions.ts";
+import { isStoredAlike } from "../objects/versions.ts";
 import type { OwnedMachine } from "./observed.ts";
 import { isCurrentConfig } from "./machine.ts";
 
@@ -11,7 +11,7 @@ export function outdatedBecause(control: KubeadmControlPlane, owned: OwnedMachin
   const { version } = control.spec;
   const reasons: [boolean, string][] = [
     [
-      withPrefix(machine.spec.version ?? "") !== withPrefix(version),
+      !isStoredAlike(machine.spec.version, version),
       `Version ${machine.spec.version ?? "unknown"}, ${version} required`,
     ],
     [config?.object !== undefined && !isCurrentConfig(control, config.object.spec), "KubeadmConfig is not up-to-date"],

@@ -7,6 +7,7 @@ import { deletingCondition } from "./deletion.ts";
 import { whyAbsent, type Referred } from "../contract/kind-table.ts";
 import type { Observed } from "./observed.ts";
 import { sameMachines } from "../objects/template.ts";
+import { isStoredAlike } from "../objects/versions.ts";
 
 /** How long what was last seen of a Node is believed once the workload cluster cannot be reached. */
 const connectionGrace = 5 * 60_000;
@@ -211,7 +212,7 @@ function upToDateCondition(observed: Observed, nodeReady: WantedCondition): Want
     return [{ type, status: "False", reason: "NotUpToDate", message: "The MachineDeployment has a newer template" }];
   }
   const kubelet = nodeReady.status === "True" && finding.reach === "connected" ? kubeletVersion(observed) : undefined;
-  if (kubelet && machine.spec.version && kubelet !== machine.spec.version) {
+  if (kubelet && machine.spec.version && !isStoredAlike(kubelet, machine.spec.version)) {
     return [
       {
         type,

@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
 import { CausewayError, messageOf } from "@causeway/foundation";
-import type { KubernetesClient } from "@causeway/kubernetes";
+import { keyOf, type KubernetesClient } from "@causeway/kubernetes";
 import { beginFolder, finishFolder, isWhole, readFolder, refuseFolderInUse } from "./folder-files.ts";
 import { graphOf, isCluster, marks, targetFolder, type Member } from "./graph.ts";
 import { refuseUnmovable, resultOf, type MoveResult } from "./move.ts";
 import { movedTypes, readMembers, refuseMissingKinds } from "./read.ts";
-import { annotate, compare, copy, createNamespace, keyOf, pause, release, settled, type Source } from "./transfer.ts";
+import { annotate, compare, copy, createNamespace, pause, release, settled, type Source } from "./transfer.ts";
 
 /** Where the clusters of a namespace are saved. */
 export interface SaveOptions extends Source {

@@ -1,5 +1,5 @@
 import { CausewayError } from "@causeway/foundation";
-import type { KubeObject, KubernetesClient } from "@causeway/kubernetes";
+import { keyOf, type KubeObject, type KubernetesClient } from "@causeway/kubernetes";
 import { deletionOrder, graphOf, isCluster, marks, savedFolder, type Member } from "./graph.ts";
 import { clusterId, movedTypes, readMembers, refuseMissingKinds } from "./read.ts";
 import {
@@ -8,7 +8,6 @@ import {
   copy,
   createNamespace,
   fieldManager,
-  keyOf,
   nameOf,
   pause,
   release,

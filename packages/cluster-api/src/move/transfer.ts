@@ -2,11 +2,11 @@ import { CausewayError, type Clock } from "@causeway/foundation";
 import {
   isAlreadyExists,
   isConflict,
+  keyOf,
   Namespace,
   type Condition,
   type KubeObject,
   type KubernetesClient,
-  type ObjectKey,
 } from "@causeway/kubernetes";
 import { copyOf, fingerprint, graphOf, isCluster, marks, withoutMarks, type Member } from "./graph.ts";
 import { readMembers } from "./read.ts";
@@ -16,12 +16,6 @@ export const fieldManager = "causeway-move";
 
 /** The kind, namespace and name of an object, for messages. */
 export const nameOf = ({ kind, metadata }: KubeObject): string => `${kind} ${metadata.namespace}/${metadata.name}`;
-
-/** The key of an object. */
-export const keyOf = ({ metadata }: KubeObject): ObjectKey => ({
-  namespace: metadata.namespace ?? "",
-  name: metadata.name,
-});
 
 /** Where clusters are read, and how long their controllers may take to observe a pause. */
 export interface Source {

@@ -12,6 +12,11 @@ export function withPrefix(text: string): string {
   return !text.startsWith("v") && readVersion(text) ? `v${text}` : text;
 }
 
+/** True if two texts are equal but for the "v" that admission adds, also where they are no versions. */
+export function isStoredAlike(a: string | undefined, b: string | undefined): boolean {
+  return withPrefix(a ?? "") === withPrefix(b ?? "");
+}
+
 /** -1: `a` is older; 1: it is newer; 2: the two differ in their build only, which has no order. @throws Error */
 export function compareBuilds(a: string, b: string): -1 | 0 | 1 | 2 {
   const [one, other] = [parseVersion(a), parseVersion(b)];

@@ -4,6 +4,7 @@ import { controlPlaneSpecVersionOf, statusVersionOf } from "../contract/provider
 import { classVariables } from "../variables/class-variables.ts";
 import type { VariableValue } from "../variables/cluster-variables.ts";
 import { VariableEvaluation } from "../variables/evaluation.ts";
+import { isStoredAlike } from "../objects/versions.ts";
 import { clusterBuiltins } from "./builtins.ts";
 import {
   clusterReference,
@@ -120,7 +121,7 @@ export function upgradesOf({ cluster, blueprint, current, hold }: Omit<DesiredIn
     const machines = current.machines.filter(
       ({ metadata: own }) => own.labels?.["topology.cluster.x-k8s.io/deployment-name"] === name,
     );
-    const isUpgrading = version !== undefined && machines.some(({ spec }) => spec.version !== version);
+    const isUpgrading = version !== undefined && machines.some(({ spec }) => !isStoredAlike(spec.version, version));
     return { topologyName: name, notes, current: { name: existing.metadata.name, version, isUpgrading } };
   });
   const version = current.controlPlane && controlPlaneSpecVersionOf(current.controlPlane);

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { upgradePath } from "./upgrade-plan.ts";
 import { planUpgrades, type ObservedVersions, type WorkersVersion } from "./upgrades.ts";
-import { compareBuilds, isSameVersion, parseVersion } from "../objects/versions.ts";
+import { compareBuilds, isSameVersion, isStoredAlike, parseVersion } from "../objects/versions.ts";
 
 const workers = (
   name: string,
@@ -217,4 +217,15 @@ describe("an upgrade of a topology", () => {
       { numRuns: 100 },
     );
   });
+});
+
+test.each<[string | undefined, string | undefined, boolean]>([
+  ["1.33.1", "v1.33.1", true],
+  ["v1.33.1", "v1.33.1", true],
+  ["1.33.1", "v1.33.2", false],
+  ["newest", "vnewest", false],
+  [undefined, undefined, true],
+  [undefined, "v1.33.1", false],
+])("versions %s and %s are stored alike but for the v: %s", (one, other, expected) => {
+  expect(isStoredAlike(one, other)).toBe(expected);
 });

@@ -48,6 +48,12 @@ describe("the networks of a hosted control plane", () => {
       "10.96.0.0/12 of services (the default) and 10.100.0.0/16 of pods overlap",
     ],
     [
+      "are refused when an empty list of services means the default network, which pods have",
+      ["10.100.0.0/16"],
+      [],
+      "10.96.0.0/12 of services (the default) and 10.100.0.0/16 of pods overlap",
+    ],
+    [
       "are refused with a prefix that is too long",
       undefined,
       ["10.97.0.0/33"],

@@ -18,7 +18,8 @@ interface Range {
 export function networkProblem({ metadata, spec }: Cluster): ControlPlaneProblem | undefined {
   const declared = spec.clusterNetwork;
   const of = `spec.clusterNetwork of Cluster ${metadata.namespace ?? ""}/${metadata.name}`;
-  const services = rangesOf("services", declared?.services?.cidrBlocks ?? [DEFAULT_SERVICE_CIDR]);
+  const own = declared?.services?.cidrBlocks ?? [];
+  const services = rangesOf("services", own.length === 0 ? [DEFAULT_SERVICE_CIDR] : own);
   const pods = rangesOf("pods", declared?.pods?.cidrBlocks ?? []);
   const unreadable = [...services, ...pods].find(({ cidr }) => cidr === undefined);
   if (unreadable !== undefined)
@@ -26,7 +27,7 @@ export function networkProblem({ metadata, spec }: Cluster): ControlPlaneProblem
   for (const service of services) {
     const pod = pods.find((each) => overlap(service, each));
     if (pod === undefined) continue;
-    const byDefault = declared?.services === undefined ? " (the default)" : "";
+    const byDefault = own.length === 0 ? " (the default)" : "";
     return refused(`${of}: ${service.text} of services${byDefault} and ${pod.text} of pods overlap`);
   }
   return undefined;

@@ -18,7 +18,7 @@ export function keepAlive(
     if (wire.writableLength < MOST_UNSENT) wire.write(codec.pong());
   };
   const timer = setInterval(() => {
-    if (!answered) return void wire.destroy(new Error("it did not respond to a ping"));
+    if (!answered) return void wire.destroy(new Error("the peer did not respond to a ping"));
     answered = false;
     wire.write(codec.ping());
   }, interval).unref();

@@ -138,7 +138,7 @@ describe("a move through a folder", () => {
     expect(readdirSync(dir)).not.toContain("acting");
   });
 
-  test("is equal where the target's admission adds defaults that an older source has not", async () => {
+  test("is equal where the target's admission adds defaults that an older source lacks", async () => {
     const nothing = () => Promise.resolve(undefined);
     const rules = clusterApiRules({ class: nothing, controlPlane: nothing, users: () => Promise.resolve([]) });
     const target = await side({ rules: [rules] });
