@@ -6,7 +6,7 @@ import { TIMEOUT, type Rig } from "./rig.ts";
 
 const CELLS = ["nova_cell0", "nova"];
 /** Jobs whose first migrations are cut off, with the databases that these make. */
-export const MIGRATIONS = {
+const MIGRATIONS = {
   "nova-cell-sync": CELLS,
   "neutron-db-sync": ["neutron"],
 } as const;

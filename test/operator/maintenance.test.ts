@@ -93,14 +93,14 @@ describe("a compute node", () => {
 
   test("waits while another one of its zone is in maintenance, and remains held while a server cannot leave", async () => {
     const w = await start();
-    w.nova.addServer("remains", "compute-0");
-    w.nova.stubborn.add("remains");
+    w.nova.addServer("stuck", "compute-0");
+    w.nova.stubborn.add("stuck");
     w.nova.addServer("other", "compute-1");
     await cordon(w, "compute-0", true);
     await w.until("the first is disabled", () => Promise.resolve(w.nova.hosts.get("compute-0")?.isEnabled === false));
     await cordon(w, "compute-1", true);
     await w.until("it was tried three times", async () =>
-      (await w.events()).some((text) => /^ServerStays: .*remains/.test(text)),
+      (await w.events()).some((text) => /^ServerStays: .*stuck/.test(text)),
     );
     expect(await drain(w, "compute-0")).toBe(false);
     expect(w.nova.on("compute-1")).toEqual(["other"]);

@@ -12,7 +12,7 @@ afterEach(async () => {
 const FIRST = "11111111-1111-4111-8111-111111111111";
 const SECOND = "22222222-2222-4222-8222-222222222222";
 
-/** A cloud that is Ready, with the database that its member reports. */
+/** A world whose northbound members report this database. */
 async function start(database: { current: string }): Promise<OperatorWorld> {
   const w = (world = await OperatorWorld.start(1));
   w.saysOf = (component, container) =>

@@ -11,7 +11,7 @@ import (
 
 const (
 	perConnection = 10
-	timeLimit      = 30 * time.Second
+	timeLimit     = 30 * time.Second
 )
 
 // fanout opens watches on a collection, then writes one object so many times, and measures from the sending of each

@@ -250,7 +250,7 @@ describe.skipIf(!python)("the front of an API with TLS", () => {
     expect(said).toBe("request\n");
   });
 
-  test("drops the slowest where there are too many, and serves the others", async () => {
+  test("drops the oldest connection where there are too many, and serves the others", async () => {
     await start({ FRONT_CONNECTIONS: "4", FRONT_HEADER_SECONDS: "600", FRONT_BODY_SECONDS: "600" });
     const clients = Array.from({ length: 12 }, () => slow("headers"));
     await Promise.all(clients.map(({ started }) => started));

@@ -15,8 +15,8 @@ export function knownDatabases(context: Context): Rendered<ConfigMap>[] {
 }
 
 /** Where a member reads it. A first installation has none. */
-export function knownDatabaseParts({ deployment }: Context, { service, prepares }: Component): Parts {
-  if (service !== "ovn" || !prepares) return { volumes: [], mounts: [] };
+export function knownDatabaseParts({ deployment }: Context, { prepares }: Component): Parts {
+  if (!prepares) return { volumes: [], mounts: [] };
   const configMap = { name: knownDatabasesName(deployment.metadata.name), optional: true, defaultMode: 0o444 };
   return {
     volumes: [{ name: "known", configMap }],

@@ -1,3 +1,4 @@
+import { NORTHBOUND, SOUTHBOUND } from "../catalogue/network.ts";
 import type { OpenStackService } from "@causeway/api";
 import type { Catalogue } from "../catalogue/index.ts";
 import { graphOf } from "../graph/graph.ts";
@@ -35,7 +36,7 @@ function inOvnOrder(component: Component): Component {
     const known = connections.map((connection) => ({ ...connection, needed: false }));
     return { ...component, after: after.filter((each) => each !== "ovn-northd"), connections: known };
   }
-  return name === "ovn-nb" || name === "ovn-sb" ? { ...component, after: [...after, CONTROLLER] } : component;
+  return name === NORTHBOUND || name === SOUTHBOUND ? { ...component, after: [...after, CONTROLLER] } : component;
 }
 
 /** Services that come with a program that says whether their data can be upgraded. */
