@@ -366,23 +366,23 @@ def main(port, certificate, key, *command):
     if os.path.exists(SOCKET):
         os.unlink(SOCKET)
     process = subprocess.Popen(command)
-    front = None
-    stop = threading.Event()
+    # No Event: a signal may come while this thread holds the lock of one, and its handler would wait for that for ever.
+    stops = []
     for each in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(each, lambda *_: stop.set())
-    while not os.path.exists(SOCKET) and process.poll() is None and not stop.is_set():
+        signal.signal(each, lambda number, _: stops.append(number))
+    while not os.path.exists(SOCKET) and process.poll() is None and not stops:
         time.sleep(0.05)
-    if process.poll() is None and not stop.is_set():
+    if process.poll() is None and not stops:
         front = Front(int(port), context)
         serving = threading.Thread(target=front.serve)
         serving.start()
-        while not stop.wait(0.2) and process.poll() is None:
-            pass
+        while not stops and process.poll() is None:
+            time.sleep(0.1)
         front.stopping.set()
         serving.join(None if process.poll() is None else 1)
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
-    sys.exit(process.wait() if stop.is_set() else (process.wait() or 1))
+    sys.exit(process.wait() if stops else (process.wait() or 1))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ const python = spawnSync("python3", ["-c", "import ssl"]).status === 0;
 /** Represents uWSGI with one worker: it says what it got, and how long its body was. */
 const WORKER = `
 import json, os, signal, socket, struct, sys, time
-stopped = []
 signal.signal(signal.SIGTERM, lambda *_: (print("stopped", flush=True), os._exit(0)))
 listener = socket.socket(socket.AF_UNIX); listener.bind(os.environ["FRONT_SOCKET"]); listener.listen(int(os.environ.get("BACKLOG", "100")))
 def read(connection, count):

@@ -1,6 +1,5 @@
-import { NORTHBOUND, SOUTHBOUND } from "../catalogue/network.ts";
 import type { OpenStackService } from "@causeway/api";
-import type { Catalogue } from "../catalogue/index.ts";
+import { NORTHBOUND, SOUTHBOUND, type Catalogue } from "../catalogue/index.ts";
 import { graphOf } from "../graph/graph.ts";
 import type { Component } from "../model/component.ts";
 
