@@ -62,6 +62,26 @@ test("the check of words reads comments and texts of sources, across their lines
   ]);
 });
 
+test("the check of words refuses the other forms of a replaced word", () => {
+  const [reports, actors] = [
+    ["te", "lling"],
+    ["every", "one"],
+  ].map((parts) => parts.join(""));
+  const text = `It is ${reports} ${actors}, and no\none hears. He ${["let", "s go"].join("")}.\n`;
+  expect(usesIn("prose/forms.md", text)).toEqual([
+    `1 uses "${reports}"; write: report, return, show, send`,
+    `1 uses "${actors}"; write: the name of the actor: a user, every client, another controller`,
+    `1 uses "${["no", "one"].join(" ")}"; write: the name of the actor: a user, every client, another controller`,
+    `2 uses "${["lets", "go"].join(" ")}"; write: release`,
+  ]);
+});
+
+test("the check of words finds a word after code in a page, and no part of a word", () => {
+  const text = `\`a\` and \`b\` and \`c\` play what \`d\` ${words.asked}\n`;
+  expect(usesIn("prose/d.md", text)).toEqual([`1 uses "${words.asked}"; write: requested, queried, called`]);
+  expect(usesIn("prose/e.md", "`a` and `b` plays, `c` delays\n")).toEqual([]);
+});
+
 test.each([
   ["a word in its other sense", `It ${words.looks} up what ${words.looks} like a name, and titles stand alone.`],
   ["code in a page", `The parameter \`${words.taken}\` is a list.`],

@@ -12,7 +12,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "apiserver/src/schema/regexp.ts": "compiled patterns, limited in number and size, the same for all clusters",
   "apiserver/src/server/request-scope.ts": "whether the process is guarded against failures of requests",
   "foundation/src/certificates.ts": "facts of certificates by their text, limited in number",
-  "hosted-control-plane/src/controlplane/new-root.ts": "a key pair that was made in advance, of no one yet",
+  "hosted-control-plane/src/controlplane/new-root.ts": "a key pair that was made in advance, without an owner yet",
   "openstack-operator/src/config/schema.ts": "files of the package, each read once",
 };
 const STATE = /^(?:export )?(?:let|var) |^(?:export )?const \w+ = new (?:Map|Set)(?:<.*>)?\(\);/;

@@ -12,7 +12,11 @@ interface Span {
  * comments.
  */
 export function proseOf(file: string, text: string): string {
-  if (file.endsWith(".md")) return blanked(text, [...text.matchAll(/`[^`\n]+`/g)].map(spanOf));
+  if (file.endsWith(".md"))
+    return blanked(
+      text,
+      [...text.matchAll(/`[^`\n]+`/g)].map((found) => spanOf(found)),
+    );
   if (!/\.m?[jt]s$/.test(file)) return text;
   const { comments, texts } = prosesOf(file);
   const code = comments.flatMap(({ start, end }) =>

@@ -34,7 +34,7 @@ const VERB = new RegExp(
     "is are was were be been has have had do does did can may must cannot will would not",
     "begin belong bring call carry change come count cover depend differ end expire fail fit follow get give go grow hold",
     "keep know lack leave let lose make mark match mean name need open pass publish put reach read refuse repeat",
-    "return run say see send serve set share show sign sort speak stop take tell turn use wait want win work write",
+    "return run say see send serve set share show sign sort speak stop take turn use wait want win work write",
     "accept add allow apply ask become cost create decide delete drain find join land move own replace request require",
     "skip understand arrive send list made kept said found sent given left held put cut shut built brought",
     "gone begun broken chosen known led lost met paid run seen shown spread understood written won",

@@ -22,11 +22,11 @@ def reason(test):
 
 
 def main():
-    def tell(test):
+    def show(test):
         print(json.dumps({"id": test["id"], "status": test["status"], "reason": reason(test)}))
 
     content = sys.stdin.buffer.read()
-    result = testtools.StreamToDict(tell)
+    result = testtools.StreamToDict(show)
     if content.startswith(b"time: "):
         old = testtools.ExtendedToStreamDecorator(result)
         old.startTestRun()

@@ -40,7 +40,7 @@ function labelsOf(node: SyntaxNode | undefined, within: readonly SyntaxNode[]): 
   return elements.flatMap(inner).join(", ");
 }
 
-/** Those of programs that pods mount: rows of name, kind, labels besides the deployment, and meaning in Python. */
+/** Those of programs that pods mount: rows of name, kind, labels other than the deployment, and meaning in Python. */
 function metricsOfPrograms(root: string): Metric[] {
   return globSync("packages/*/programs/*.py", { cwd: root }).flatMap((path) => {
     const rows = readFileSync(join(root, path), "utf8").matchAll(

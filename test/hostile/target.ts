@@ -47,7 +47,7 @@ export class Target {
   readonly #agents = new Map<string, Agent>();
   /** How many requests ended with each status; 0: no response came. */
   readonly statuses = new Map<number, number>();
-  /** Connections that were opened besides those of requests. */
+  /** Connections that were opened in addition to those of requests. */
   connections = 0;
 
   constructor(place: Place, signal: AbortSignal) {

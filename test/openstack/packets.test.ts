@@ -111,11 +111,11 @@ describe("packets through a load balancer", () => {
     if (world && group !== undefined) await removeGroup(group);
   }, SETTING_UP);
 
-  test("arrive through the floating IP at both nodes, over TCP and UDP, and bear the client's address", async () => {
+  test("arrive through the floating IP at both nodes, over TCP and UDP, and have the client's address", async () => {
     for (const where of BOTH) await untilHeard(nodes, HOST, () => fromOutside(where));
   });
 
-  test("arrive through the VIP at both nodes, over TCP and UDP, and bear the client's address", async () => {
+  test("arrive through the VIP at both nodes, over TCP and UDP, and have the client's address", async () => {
     for (const where of BOTH) await untilHeard(nodes, inside(), () => fromInside(where));
   });
 
@@ -176,7 +176,7 @@ describe("packets through a load balancer", () => {
   });
 });
 
-/** A security group of the servers that lets everybody in, as a cluster's own group does for node ports. */
+/** A security group of the servers that permits every source, as a cluster's own group does for node ports. */
 async function openTo({ cloud }: World, servers: readonly Server[]): Promise<string> {
   const { securityGroups, securityGroupRules, ports } = cloud.network;
   const { id } = await securityGroups.create({ name: `${prefix}-open` });
@@ -194,7 +194,7 @@ async function removeGroup(id: string): Promise<void> {
   await cloud.close();
 }
 
-/** Takes off what lets everybody in. */
+/** Removes the group that permits every source. */
 async function shut({ cloud }: World, server: Server): Promise<void> {
   for (const port of await cloud.network.ports.all({ device_id: server.id }))
     await cloud.network.ports.update(port.id, { security_groups: [] });

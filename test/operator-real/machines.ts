@@ -19,7 +19,7 @@ interface MachineOptions {
   readonly kubeconfig: string;
   /** Places for claims. */
   readonly disks: number;
-  /** Folders of archives of images, besides those that all machines have. */
+  /** Folders of archives of images, in addition to those that all machines have. */
   readonly images: readonly string[];
 }
 

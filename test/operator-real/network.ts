@@ -58,7 +58,7 @@ function addMachine({ namespace, number, address }: Place): void {
   ip("-n", namespace, "address", "add", `${address}/24`, "dev", "eth0");
   for (const name of ["lo", "eth0"]) ip("-n", namespace, "link", "set", name, "up");
   ip("-n", namespace, "route", "add", "default", "via", HOST);
-  // `ip netns exec` lays this over the host's own: programs in there look up names of the cluster.
+  // `ip netns exec` mounts this over the host's own: programs in there look up names of the cluster.
   mkdirSync(`/etc/netns/${namespace}`, { recursive: true });
   const lookup = [`nameserver ${DNS_ADDRESS}`, "search svc.cluster.local cluster.local", "options ndots:5", ""];
   writeFileSync(`/etc/netns/${namespace}/resolv.conf`, lookup.join("\n"));

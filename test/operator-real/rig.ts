@@ -42,7 +42,7 @@ export interface Rig {
 
 export interface RigOptions {
   readonly machines?: number;
-  /** Folders of archives of images, besides those that all rigs have. */
+  /** Folders of archives of images, in addition to those that all rigs have. */
   readonly images?: readonly string[];
 }
 

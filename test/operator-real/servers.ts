@@ -32,7 +32,7 @@ export async function bootServer(rig: Rig, name: string, host?: string): Promise
       imageRef: image,
       flavorRef: flavor,
       networks: [{ port: port.id }],
-      // An administrator may name the host besides the zone.
+      // An administrator may name the host in addition to the zone.
       ...(host === undefined ? {} : { availability_zone: `nova:${host}` }),
     },
   });

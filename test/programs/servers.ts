@@ -44,7 +44,7 @@ export async function startServer(name: ServerName): Promise<Server> {
   };
 }
 
-/** A kubeconfig, in JSON, of someone in system:masters. */
+/** A kubeconfig, in JSON, of a user in system:masters. */
 export async function administrator({ url, ca, authority }: Target): Promise<string> {
   const { certificate, key } = await issueCertificate(authority, {
     commonName: "admin",

@@ -1,6 +1,6 @@
 /**
  * Seeded schedules of what goes wrong: lost answers, refused calls, controllers that are killed, two at once, servers
- * that are deleted, volumes that other users reserve, states that someone sets by hand. The clock moves when all are
+ * that are deleted, volumes that other users reserve, states that users set by hand. The clock moves when all are
  * idle, and what is random is seeded: a schedule is the same each time. The content that represents each volume's bytes
  * decides that no data is lost. A failure names its seed: CAUSEWAY_CSI_SEED=7 runs that schedule alone,
  * CAUSEWAY_CSI_SCHEDULES=2000 that many from CAUSEWAY_CSI_FIRST on (default 1).

@@ -224,7 +224,7 @@ export interface ControlPlaneProblem {
   /** In upper snake case, as in docs/reference/errors. */
   readonly code: string;
   readonly message: string;
-  /** Who must act: who wrote the object, who operates the service cluster, or no one, since it continues by itself. */
+  /** Who must act: who wrote the object, who operates the service cluster, or neither, since it continues by itself. */
   readonly actor: "user" | "operator" | "none";
 }
 

@@ -250,7 +250,7 @@ describe("a machine", () => {
     }
   });
 
-  test("started again, continues with what is on its disk, asking for nothing", async () => {
+  test("started again, continues with what is on its disk, without a request", async () => {
     const first = play(machine("worker-2"));
     await readyNode("worker-2");
     await eventually("serving", async () => (await first.identity.load(Date.now()))?.serving);

@@ -1,6 +1,6 @@
 import type { Cloud, HealthMonitor, LoadBalancer, Member, MemberCreate, Pool } from "@causeway/openstack";
 
-/** A pool with what its list entry does not tell. */
+/** A pool with what its list entry does not have. */
 export interface ObservedPool {
   readonly pool: Pool;
   readonly members: readonly Member[];

@@ -125,7 +125,7 @@ describe("a tree of which only the access is kept as desired", () => {
     ["another member", desired({ members: ["10.0.0.1", "10.0.0.2"] }), ["replace-members"]],
     ["no members", desired({ members: [] }), ["replace-members"]],
     ["source ranges", desired({ ranges: ["192.0.2.0/24"] }), ["update-listener"]],
-    ["ranges that let everyone in", desired({ ranges: ["0.0.0.0/0", "192.0.2.0/24"] }), []],
+    ["ranges that permit every source", desired({ ranges: ["0.0.0.0/0", "192.0.2.0/24"] }), []],
   ])("follows %s", (_, wanted, types) => {
     expect(settle(wanted, created(desired())).types).toEqual(types);
   });

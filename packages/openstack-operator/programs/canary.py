@@ -272,7 +272,7 @@ def ping(address, timeout=2):
     return False
 
 
-# Name, kind, labels besides the deployment, and meaning. docs/reference/metrics.md is made from this table.
+# Name, kind, labels other than the deployment, and meaning. docs/reference/metrics.md is made from this table.
 METRICS = (
     ("causeway_canary_failed", "gauge", "phase", "1 while the newest run of the canary failed in this phase, 0 otherwise."),
     ("causeway_canary_phase_seconds", "gauge", "phase", "Time that a phase of the newest run took."),

@@ -20,7 +20,7 @@ SOCKETS = {
 DATABASES = {"nb": "OVN_Northbound", "sb": "OVN_Southbound"}
 TIMEOUT = 3
 
-# Name, kind, labels besides the deployment, and meaning. docs/reference/metrics.md is made from this table.
+# Name, kind, labels other than the deployment, and meaning. docs/reference/metrics.md is made from this table.
 METRICS = (
     ("causeway_ovn_up", "gauge", "component", "1 while the process responds at its control socket."),
     ("causeway_ovs_datapath_flows", "gauge", "component, datapath", "Flows in a datapath of a node."),

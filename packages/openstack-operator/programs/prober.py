@@ -164,7 +164,7 @@ def parsed_url(url):
     return [tuple(map(urllib.parse.unquote, host)) for host in hosts], urllib.parse.unquote(vhost) or "/"
 
 
-# Name, kind, labels besides the deployment, and meaning. docs/reference/metrics.md is made from this table.
+# Name, kind, labels other than the deployment, and meaning. docs/reference/metrics.md is made from this table.
 METRICS = (
     ("causeway_rpc_silent_seconds", "gauge", "component", "Time that a worker has not responded to pings while its broker did; 0 while it responds."),
     ("causeway_rpc_broker_away", "gauge", "component", "1 while the broker of a worker does not respond to its prober."),

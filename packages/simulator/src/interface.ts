@@ -137,7 +137,7 @@ export interface Simulator {
   snapshot(name: string): () => void;
   /** Puts the cloud's clock forward: tokens expire, what was under way ends. */
   advance(milliseconds: number): void;
-  /** The servers that have booted, as their hypervisor sees them; it is no request of anybody's. */
+  /** The servers that have booted, as their hypervisor sees them; reading them is no request to the cloud. */
   machines(): readonly RunningMachine[];
   /** Undefined without the option. */
   readonly dataPath: SimulatorDataPath | undefined;

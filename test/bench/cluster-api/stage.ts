@@ -149,7 +149,7 @@ export class Stage {
     return ((await this.client.request("GET", MACHINES)) as { items: BenchMachine[] }).items;
   }
 
-  /** Deletes a worker's server behind everybody's back; returns the name of its Machine. */
+  /** Deletes a worker's server without a word to the controllers; returns the name of its Machine. */
   async loseServer(): Promise<string> {
     const machine = (await this.machines()).find(({ metadata }) => !metadata.name.includes("-control-"));
     const id = machine?.spec.providerID?.split("/").at(-1);

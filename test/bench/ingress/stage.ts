@@ -114,7 +114,7 @@ export class Stage {
   }
 
   /**
-   * Every load balancer ACTIVE with its policies, rules and members, every Ingress with an address; and none besides.
+   * Every load balancer ACTIVE with its policies, rules and members, every Ingress with an address; and no others.
    */
   async reached(): Promise<boolean> {
     const { loadBalancing } = this.cloud.cloud;

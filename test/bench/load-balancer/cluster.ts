@@ -11,7 +11,7 @@ import {
 import type { Server } from "@causeway/openstack";
 import { makeNamespace, type Subject } from "../apiserver/subject.ts";
 
-/** A Kubernetes API with nodes and Services, without anybody who minds them but the controller under measurement. */
+/** A Kubernetes API with nodes and Services, without any controller but the one under measurement. */
 export interface Cluster {
   readonly client: KubernetesClient;
   /** The path of a file. */

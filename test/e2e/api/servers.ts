@@ -53,7 +53,7 @@ export function startServer(name: ServerName, dir: string, flags: readonly strin
   return name === "causeway" ? startOurs(dir, flags) : startTheirs();
 }
 
-/** A kubeconfig, in JSON, of someone with a certificate for a day. */
+/** A kubeconfig, in JSON, of a user with a certificate for a day. */
 export async function kubeconfigFor(
   { url, authority }: Pick<Server, "url" | "authority">,
   { user, groups = [] }: { user: string; groups?: readonly string[] },

@@ -287,13 +287,13 @@ class Run {
       if (wrong === undefined || this.#world.clock.now() > end) return wrong;
       if (!repaired && this.#world.clock.now() > end - TIMEOUT / 2) {
         repaired = true;
-        await this.#mendByHand();
+        await this.#repairByHand();
       }
     }
   }
 
-  /** What events tell a person to do about a load balancer that broke while it served. */
-  async #mendByHand(): Promise<void> {
+  /** What events advise to do about a load balancer that broke while it served. */
+  async #repairByHand(): Promise<void> {
     const { loadBalancing } = this.#world.cloud;
     for (const lb of await loadBalancing.loadBalancers.all())
       if (lb.provisioning_status === "ERROR") await loadBalancing.deleteLoadBalancer(lb.id, { cascade: true });

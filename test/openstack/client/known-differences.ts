@@ -9,7 +9,7 @@ export const knownDifferences: readonly { readonly why: string; readonly command
     commands: ["server show {p}-uno -c status -c OS-EXT-STS:power_state -c OS-EXT-STS:vm_state"],
   },
   {
-    why: "the real cloud's hypervisor uploads nothing, so that images of servers remain queued and get nothing that libvirt would tell",
+    why: "the real cloud's hypervisor uploads nothing, so that images of servers remain queued and get nothing that libvirt would report",
     commands: [
       "server image create {p}-vm --name {p}-image",
       "image show {p}-image -c name -c status",

@@ -4,7 +4,7 @@
  *     [WHO:] [NAME=] [all|of(WORD|WORD…)] WORDS…
  *
  * NAME keeps the id of what the command printed for `{NAME}` in later lines; WHO is `admin`, `alt` or `reader` instead
- * of the cloud's plain user; `all` compares every row of a list, not only rows that tell of this run, and `of` those in
+ * of the cloud's plain user; `all` compares every row of a list, not only rows of this run, and `of` those in
  * which a field is one of its words: what others make meanwhile is left out. `{p}` begins the name of everything made,
  * `{P}` in capitals. Words are split at blanks; single quotes keep blanks together. `settled NAME` waits until a
  * server, `settled KIND… NAME` until another resource, has nothing under way; `until STATUS KIND… NAME` for that
@@ -24,7 +24,7 @@ export interface Command {
   readonly text: string;
   readonly keep: string | undefined;
   readonly account: Account;
-  /** Which rows of a list are compared: those that tell of this run, all, or those that have one of these words. */
+  /** Which rows of a list are compared: those of this run, all, or those that have one of these words. */
   readonly rows: "own" | "all" | readonly string[];
   readonly words: readonly string[];
 }

@@ -93,7 +93,7 @@ function etcdFiles({ parameters, programs, masters }: MasterOf): Files {
     `listen-client-urls: "${clients}"`,
     `initial-advertise-peer-urls: "${peer}"`,
     `advertise-client-urls: "${clients}"`,
-    // The driver has a discovery service tell the members of one another.
+    // The driver has a discovery service, where each member finds the others.
     `initial-cluster: "${masters.map((one) => `${one.name}=https://${one.address}:2380`).join(",")}"`,
     "initial-cluster-state: new",
     // Of a machine that is busier than masters are.

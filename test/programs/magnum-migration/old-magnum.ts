@@ -1,5 +1,5 @@
 /**
- * What the older Magnum has of a cluster besides its API: rows in its database, and a trustee with a trust in Keystone.
+ * What the older Magnum has of a cluster outside its API: rows in its database, and a trustee with a trust in Keystone.
  */
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

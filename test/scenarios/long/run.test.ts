@@ -35,7 +35,7 @@ test("a cloud controller that is killed while it works is followed by the other,
   await w.remove("web");
 });
 
-test("in a migration, what moves waits until the program that it comes from lets go of the shared Lease", async () => {
+test("in a migration, what moves waits until the program that it comes from releases the shared Lease", async () => {
   const { w, start } = await staged();
   const now = `${new Date().toISOString().slice(0, -1)}000Z`;
   const name = "cloud-provider-extraction-migration";

@@ -67,7 +67,7 @@ export function relay(client: Socket, server: Socket, { head, halfOpenTimeout }:
       });
       from.once("error", () => to.resetAndDestroy());
       from.once("close", () => {
-        // Closed before the other end was read to its end: no one reads the rest.
+        // Closed before the other end was read to its end: the rest has no reader.
         if (!to.readableEnded) to.destroy();
         open -= 1;
         if (open === 0) resolve();

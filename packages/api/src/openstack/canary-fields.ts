@@ -5,7 +5,7 @@ const external = object(
     network: text(1, 255, { description: "Name or ID of an external network of the cloud." }),
     cidr: text(1, 64, {
       pattern: "^[0-9a-fA-F.:]+/[0-9]{1,3}$",
-      description: "Addresses of its floating IPs: the canary's pod may reach these besides the APIs.",
+      description: "Addresses of its floating IPs: the canary's pod may reach these in addition to the APIs.",
     }),
   },
   { description: "Where the server gets a floating IP that is pinged. Default: no server is pinged." },

@@ -1,7 +1,7 @@
 /**
  * What each of Kubernetes' own controllers may do, by the name of its service account in kube-system: "GROUPS RESOURCES
  * VERBS", joined by "; ". "core" is the group without a name, " =NAMES" holds a rule to objects of these names,
- * "events" is to tell events in both of their groups. Source: the ClusterRoles system:controller:* of kube-apiserver
+ * "events" is to write events in both of their groups. Source: the ClusterRoles system:controller:* of kube-apiserver
  * 1.34; kubernetes.io "Using RBAC Authorization", Controller roles.
  */
 export const CONTROLLER_RULES: Readonly<Record<string, string>> = {

@@ -62,7 +62,7 @@ export function impersonated(
   };
 }
 
-/** Everybody is either authenticated or not; who says so in the headers is left at it. */
+/** Each user is either authenticated or not; a group in the headers that says which one is kept. */
 function withOrigin(user: string, groups: readonly string[]): readonly string[] {
   if (groups.includes("system:unauthenticated")) return groups;
   if (user === ANONYMOUS.name) return [...groups, "system:unauthenticated"];

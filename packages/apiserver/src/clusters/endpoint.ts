@@ -24,8 +24,8 @@ export interface Endpoint {
   /** Ends connections that `keeps` is false for, with their watches. */
   endUnless(keeps: (socket: TLSSocket) => boolean): void;
   /**
-   * Keeps a port that was requested, for a start that asks for none; one that was found is kept before anybody hears of
-   * it.
+   * Keeps a port that was requested, for a start that asks for none; one that was found is kept before a client can
+   * know it.
    */
   keepPort(): void;
   close(): Promise<void>;

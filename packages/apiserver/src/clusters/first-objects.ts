@@ -48,7 +48,7 @@ export async function writeFirst(cluster: Cluster, resource: Resource, known: Ku
   announce(call, "ADDED", stored.object);
 }
 
-/** The parts that tell of no instant are shared by all clusters. */
+/** The parts without a time are shared by all clusters. */
 function bornAt(time: string, known: KubeObject): KubeObject {
   const managedFields = known.metadata.managedFields?.map((entry) => ({ ...entry, time }));
   const conditions = at(known, "status", "conditions");

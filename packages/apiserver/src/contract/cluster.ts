@@ -62,6 +62,6 @@ export interface Cluster extends ClusterView {
   readonly thread: ThreadTime;
   /** What keeps the server from working that an operator has to see to. */
   readonly problems: { readonly all: readonly ServerProblem[] };
-  /** What its watches tell. */
+  /** The encoded lines that its watches send. */
   readonly lines: WatchLineCache;
 }

@@ -50,7 +50,7 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
   return { isResource: true, path, verb, group, version, namespace, plural, name, subresource, rest };
 }
 
-/** The old way of asking for a watch: "watch" before what is watched. */
+/** The deprecated path of a watch: "watch" before what is watched. */
 function watched(method: string, below: string[]): { isWatch: boolean; rest: string[] } {
   const isWatch = method === "GET" && below[0] === "watch" && below.length > 1;
   return { isWatch, rest: isWatch ? below.slice(1) : below };

@@ -11,7 +11,7 @@ import type { FieldProblem } from "../errors/status.ts";
 import type { CompiledSchema } from "../schema/index.ts";
 import type { Store } from "../store/index.ts";
 
-/** What a strategy may read besides the object: the cluster it lives in and who asks. */
+/** What a strategy may read in addition to the object: the cluster it lives in and who asks. */
 export interface WriteContext extends AuditNotes {
   readonly cluster: ClusterView;
   readonly user: User;
@@ -101,7 +101,7 @@ export interface Strategy {
   admitDelete?(object: KubeObject, context: WriteContext): void;
   /** Takes what is scarce (addresses, ports); what it returns gives it back when the write fails. */
   allocate?(draft: Draft, old: KubeObject | undefined, context: WriteContext): () => void;
-  /** What readers are shown of a stored object; watches and deletions tell what is stored. */
+  /** What readers are shown of a stored object; watches and deletions return it as it is stored. */
   shown?(object: KubeObject): KubeObject;
   /** After an update is durable. */
   written?(object: KubeObject, cluster: ClusterView): void;

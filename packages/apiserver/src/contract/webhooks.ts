@@ -30,6 +30,6 @@ export interface WebhookClient {
    * are kept. Throws WEBHOOK_CALL_FAILED, whose message is what kube-apiserver says after "failed to call webhook: ".
    */
   call(config: WebhookClientConfig, body: Json, options: WebhookCallOptions): Promise<Json>;
-  /** Lets go of all connections. */
+  /** Closes all connections. */
   close(): void;
 }

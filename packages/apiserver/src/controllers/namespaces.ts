@@ -10,7 +10,7 @@ import { builtIn, type Controller } from "../contract/controller.ts";
 import { startLoop } from "./loop.ts";
 import { terminatingConditions, type NamespaceRemains } from "./namespace-conditions.ts";
 
-/** Empties a namespace that is being deleted, then lets go of it. What finalizers hold is waited for. */
+/** Empties a namespace that is being deleted, then removes its finalizer. What finalizers hold is waited for. */
 export function namespaceController(cluster: Cluster): Controller {
   const namespaces = builtIn(cluster, "", "namespaces");
   const loop = startLoop({

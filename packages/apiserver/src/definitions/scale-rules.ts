@@ -34,7 +34,7 @@ function selectorProblems(object: Json, path: readonly string[]): FieldProblem[]
   return wrongType === undefined ? [] : [invalidValue(`.${path.join(".")}`, "", wrongType)];
 }
 
-/** A value of another type, on the way or at its end, as Go's accessors tell it. */
+/** A value of another type, on the way or at its end, as Go's accessors report it. */
 function pathTypeProblem(object: Json, path: readonly string[], wanted: "int64" | "string"): string | undefined {
   let here: JsonValue | undefined = object as JsonValue;
   for (const [i, name] of path.entries()) {

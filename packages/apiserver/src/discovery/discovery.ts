@@ -82,7 +82,7 @@ function legacy(resource: Resource): Json {
 }
 
 /**
- * Clients may tell by it that objects are stored in another version than before: the same for all servers that store
+ * Clients may see by it that objects are stored in another version than before: the same for all servers that store
  * the kind in that version.
  */
 function hashOf({ storedAs, kind }: Resource): string {

@@ -8,7 +8,7 @@ import { readConfiguration, type Provider, type Rule } from "./configuration.ts"
 export interface Encryption extends Required<RecordCodec> {
   /** The labels of all keys, of those that records are written with now, and what is written with which. */
   readonly labels: { readonly known: readonly string[]; readonly writing: readonly string[]; readonly plan: string };
-  /** A text sealed with a key, for telling later whether a key of that name is still the same. */
+  /** A text sealed with a key, to check later whether a key of that name is still the same. */
   sealed(label: string): string;
   opens(label: string, sealed: string): boolean;
 }

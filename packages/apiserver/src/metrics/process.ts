@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
 
-/** What the operating system and the runtime tell about this process; undefined where they do not. Bytes, seconds. */
+/** What the operating system and the runtime report about this process; undefined where they do not. Bytes, seconds. */
 export interface ProcessState {
   readonly cpuSeconds: number;
   readonly residentBytes: number;

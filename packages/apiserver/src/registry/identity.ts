@@ -5,7 +5,7 @@ import { apiError, badRequest, conflict, type FieldProblem } from "../errors/sta
 import { invalidValue } from "../errors/problems.ts";
 import type { Call } from "../contract/call.ts";
 
-/** Resources that upstream keeps under other names, as messages about its storage tell. */
+/** Resources that upstream keeps under other names, which messages about its storage have. */
 const STORED_UNDER: Readonly<Record<string, string>> = {
   "/services": "services/specs",
   "/endpoints": "services/endpoints",
@@ -22,7 +22,7 @@ export function checkIdentity(call: Call, uid: string | undefined, old: KubeObje
   throw conflict(call.resource, call.name, why);
 }
 
-/** Where kube-apiserver keeps an object: some of its messages tell. */
+/** Where kube-apiserver keeps an object: some of its messages have the key. */
 function storageKey({ resource, namespace, name, dryRun }: Call): string {
   const { group, plural, custom, storage } = resource;
   const folder = custom ? `${group}/${plural}` : (STORED_UNDER[storage] ?? plural);
@@ -37,7 +37,7 @@ export function refuseOtherName(call: Pick<Call, "name">, name: string): void {
   throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.name})`);
 }
 
-/** What lets go of all metadata lets go of the name with it. */
+/** A request that releases all metadata releases the name with it. */
 export function nameless({ name }: Pick<Call, "name">): Error {
   return badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
 }

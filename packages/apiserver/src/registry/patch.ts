@@ -163,7 +163,7 @@ export async function apply(
     emptyMetadata.emptyKeys = emptyKeysOf(call, fields(object));
     emptyMetadata.members = emptyMembers(call, fields(object));
     const draft = readApplied(call, applied, object);
-    // Who lets go of all metadata that was applied lets go of the name with it.
+    // A manager that releases all metadata that it applied releases the name with it.
     if (!draft.metadata.name) throw nameless(call);
     return draft;
   };

@@ -86,7 +86,7 @@ function validationProblem(given: string | null): FieldProblem | undefined {
 
 const MANAGER_LIMIT = 128;
 
-/** The name that managedFields are to tell. Throws 422. */
+/** The manager's name for managedFields. Throws 422. */
 function checkedManager(request: ResourceRequest): string {
   const name = request.query.get("fieldManager") ?? "";
   if (name.length > MANAGER_LIMIT) {

@@ -43,7 +43,7 @@ export function place(
   }
 }
 
-/** The uids, not the names, which are not everybody's to know. */
+/** The uids, not the names, which not every user may know. */
 function setFlowHeaders({ level, schema }: Ticket, response: Response): void {
   response.setHeader("x-kubernetes-pf-flowschema-uid", schema.uid);
   response.setHeader("x-kubernetes-pf-prioritylevel-uid", level.config.uid);

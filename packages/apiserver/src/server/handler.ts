@@ -48,7 +48,7 @@ import { typedBody } from "./typed-body.ts";
 import { asksForWebSocket } from "./websocket.ts";
 import type { Request } from "../contract/exchange.ts";
 
-/** A logical cluster with what answering its requests needs. */
+/** A logical cluster with what its requests need. */
 export interface ServedCluster {
   readonly cluster: Cluster;
   readonly authorize: Authorize;

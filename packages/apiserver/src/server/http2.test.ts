@@ -81,7 +81,7 @@ test("requests over HTTP/2 are recorded with their answers", async () => {
   });
 });
 
-test("a watch over HTTP/2 is recorded when it begins, before there is anything to tell", async () => {
+test("a watch over HTTP/2 is recorded when it begins, before there is an event to send", async () => {
   await call("GET", "/api/v1/namespaces/default/secrets?watch=true&timeoutSeconds=1", { "audit-id": "watched" });
   const stages = (await events("watched", 3)).map((e) => e["stage"]);
   expect(stages).toEqual(["RequestReceived", "ResponseStarted", "ResponseComplete"]);

@@ -37,11 +37,11 @@ type HttpOptions = Pick<ServerOptions, "maxHeaderSize" | "shouldUpgradeCallback"
 const CLOSE_GRACE = 300;
 /**
  * Of the request line and headers of HTTP/1.1: long selectors and fat tokens, but not the megabyte of kube-apiserver,
- * which anybody may send.
+ * which every client may send.
  */
 const HEADERS = 256 * 1024;
 
-/** Listens with TLS 1.2 or later, HTTP/2 or HTTP/1.1, asking for client certificates. Throws APISERVER_PORT_TAKEN. */
+/** Listens with TLS 1.2 or later, HTTP/2 or HTTP/1.1, and requests client certificates. Throws APISERVER_PORT_TAKEN. */
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const { host, port, certificate, handler, accepted } = options;
   const http1: HttpOptions & SecureServerOptions["http1Options"] = {

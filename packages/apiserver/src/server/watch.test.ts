@@ -35,7 +35,7 @@ describe("watches of 20 MB and more", () => {
   });
 
   it(
-    "tell what exists, whole and in order, and then what happens",
+    "send what exists, whole and in order, and then what changes",
     async () => {
       const events = await api.events(
         `${PATH}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`,
@@ -49,7 +49,7 @@ describe("watches of 20 MB and more", () => {
   );
 
   it(
-    "tell the past from a revision on, whole",
+    "send all events since a revision",
     async () => {
       const events = await api.events(`${PATH}?watch=1&resourceVersion=${before}`, COUNT, TIMEOUT);
       expect(events.map(nameOf)).toEqual(names);

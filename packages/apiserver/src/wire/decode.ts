@@ -11,7 +11,7 @@ interface Place {
 const QUANTITY = /^[+-]?(\d+(\.\d*)?|\.\d+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
 const QUANTITY_RULE = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
-/** A text with a name of its own in Go, which its messages tell. */
+/** A text with a type name of its own in Go, which its messages have. */
 const UID = "types.UID";
 const RANGES: Readonly<Record<string, number>> = { int32: 2 ** 31, int64: 2 ** 63 };
 const GO_NAMES: Readonly<Record<string, string>> = {

@@ -12,7 +12,7 @@ import {
 import type { Cloud, Flavor, Server } from "@causeway/openstack";
 import type { Simulator } from "@causeway/simulator";
 
-/** The machines of the simulated cloud, seen as a hypervisor sees them: without asking its API. */
+/** The machines of the simulated cloud, seen as a hypervisor sees them: without a request to its API. */
 export function simulatedMachines(simulator: Simulator): MachineSource {
   return { machines: async () => simulator.machines() };
 }

@@ -27,7 +27,7 @@ test("the node plugin is installed, and gets the image that the fleet was starte
   expect(await image()).toBe("registry.example/causeway:2");
 });
 
-test("a node plugin that someone else installed is left as it is", async () => {
+test("a node plugin that another program installed is left as it is", async () => {
   const labels = { "app.kubernetes.io/managed-by": "Helm" };
   await client.patch(DaemonSet, key, { type: "merge", body: { metadata: { labels } } });
   const before = await client.get(DaemonSet, key);

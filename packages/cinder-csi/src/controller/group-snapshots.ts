@@ -156,7 +156,7 @@ export async function readGroupSnapshot(
 }
 
 /**
- * The snapshots that are one independent group snapshot. Their ID is only their name, which anyone may write into a
+ * The snapshots that are one independent group snapshot. Their ID is only their name, which every user may write into a
  * VolumeGroupSnapshotContent: snapshots that the driver did not create, or that have no name, are never members.
  */
 async function independent(

@@ -139,7 +139,7 @@ async function trunkedAddresses(
     });
 }
 
-/** Flavors are listed only where Nova does not tell their names itself (before microversion 2.47). */
+/** Flavors are listed only where Nova's servers do not have the names of their flavors (before microversion 2.47). */
 async function flavorOf(watch: CloudWatch, server: Server, signal: AbortSignal): Promise<Flavor | undefined> {
   const { id, original_name: name } = server.flavor;
   if (id === undefined || (name !== undefined && name !== "")) return undefined;

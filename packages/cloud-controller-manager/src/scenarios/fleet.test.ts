@@ -44,7 +44,7 @@ test("of many clusters in one process, one whose API server is dead and one whos
   await dead.w.createService("web");
   await dead.w.served("web");
   await dead.kill();
-  // Longer than anybody here has timeout: whom it holds up, fails.
+  // Longer than every timeout here: a cluster that it delays fails.
   slow.setDelay("request.load-balancer", 50_000);
   for (let i = 0; i < 20; i++) await hanging.w.createService(`web-${i}`);
   await sound.w.createService("web");

@@ -112,7 +112,7 @@ describe("Nodes of the cloud controller", () => {
     expect(lists()).toBe(before);
   });
 
-  test("of a stopped server bear the shutdown taint until it is started again", async () => {
+  test("of a stopped server have the shutdown taint until it is started again", async () => {
     const { w } = await started(1);
     w.run();
     await w.joinAll();

@@ -39,7 +39,7 @@ async function started(options: { servers?: number; atomic?: boolean } = {}): Pr
   return { w, cloud, routes, work };
 }
 
-/** What the test asks itself has the same name: it is left out by asking between two checks only. */
+/** The test's own requests have the same names: they are left out, since they are sent between two checks only. */
 function isOfRoutes(route: string): boolean {
   return /^(PUT|POST|DELETE) \/(routers|ports)|^GET \/(routers|ports)\/ID/.test(route);
 }

@@ -79,7 +79,7 @@ describe("a Service's load balancer", () => {
     );
   });
 
-  test("that is as wished has no steps, no wait and nothing new to tell", () => {
+  test("that is as wished has no steps, no wait and no new event", () => {
     fc.assert(
       fc.property(provider, wishes, (name, any) => {
         const wish = possible(name, any);

@@ -42,7 +42,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
 }
 
 /**
- * The name that the second one had before the cluster was renamed, where the first cannot tell it, because it is gone
+ * The name that the second one had before the cluster was renamed, where the first does not have it, because it is gone
  * or has its new name: the tag of its owner does. All load balancers are read for it, so only for a Service that lacks
  * a second or that ends.
  */

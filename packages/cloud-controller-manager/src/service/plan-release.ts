@@ -103,7 +103,7 @@ function orphanAddresses({ ownFloatingIps, parameters }: ServiceObserved & Addre
   return ownFloatingIps.filter(isFree).map((ip) => ({ type: "delete-floating-ip", id: ip.id }));
 }
 
-/** A Service that remains, as another type, must not bear what the load balancer left on it. */
+/** A Service that remains, as another type, must not keep what the load balancer left on it. */
 function farewell({ service }: ServiceObserved): Step[] {
   if (service.metadata.deletionTimestamp !== undefined) return [{ type: "remove-finalizer" }];
   const annotations = { [annotation.loadBalancerId]: null, [annotation.loadBalancerAddress]: null };

@@ -18,7 +18,10 @@ export interface SweepRequest extends SweepFrom, SweepOptions {
   readonly clock: Clock;
   /** Only orphans of Services of this namespace. Default: of all. */
   readonly namespace?: string | undefined;
-  /** Is given what would be deleted, before anything is; false: nothing is deleted. Default: delete without asking. */
+  /**
+   * Is given what would be deleted, before anything is; false: nothing is deleted. Default: delete without
+   * confirmation.
+   */
   readonly confirm?: (orphans: readonly Orphan[]) => Promise<boolean>;
   /** Is given the names of the clusters that have load balancers, addresses or security groups in the project. */
   readonly onClusters?: (names: readonly string[]) => void;

@@ -3,7 +3,7 @@ export type IdentityState<Cloud> =
   | { readonly ok: true; readonly cloud: Cloud }
   | { readonly ok: false; readonly reason: string; readonly message: string };
 
-/** OpenStack refused for a reason that asking again at once does not change: a quota, a policy, an invalid value. */
+/** OpenStack refused for a reason that an immediate retry does not change: a quota, a policy, an invalid value. */
 export interface Hold {
   /** The condition that says so. */
   readonly type: string;

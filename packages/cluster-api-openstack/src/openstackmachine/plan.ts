@@ -100,7 +100,7 @@ export function unauthenticated(reason: string, message: string, now: number): O
 export function planPresent(context: MachineContext, now: number): Outcome {
   const found = findServer(context);
   if (found.kind === "several") {
-    const message = `Several servers named ${context.name} bear this machine's mark: ${found.ids.join(", ")}. Delete the ones that are not in use`;
+    const message = `Several servers named ${context.name} have this machine's mark: ${found.ids.join(", ")}. Delete the ones that are not in use`;
     return {
       steps: [],
       finding: { type: "InstanceReady", status: "False", reason: "DuplicateServer", message },

@@ -4,7 +4,7 @@ import { isBadRequest, isForbidden, isNotImplemented, isOpenStackConflict, isQuo
 import type { Hold } from "../identity/state.ts";
 import { oneLine } from "../resources/findings.ts";
 
-/** What to say of a failed step, and whether it is worth asking again soon. */
+/** What to say of a failed step, and whether an early retry can succeed. */
 export interface Refusal {
   readonly reason: string;
   readonly message: string;

@@ -65,7 +65,7 @@ describe("certificate requests", () => {
     ["a client certificate with names", { ...first, subject: { ...subject, dnsNames: ["w-1"] } }, "leave"],
     ["a client certificate that could serve", { ...first, usages: ["client auth", "server auth"] }, "leave"],
     ["a user who is no bootstrapper", { ...first, username: "jane", groups: [] }, "leave"],
-    ["a node asking for another's renewal", { ...renewal, username: "system:node:w-2" }, "leave"],
+    ["a node that requests another node's renewal", { ...renewal, username: "system:node:w-2" }, "leave"],
     [
       "a serving certificate for a foreign address",
       { ...serving, subject: { ...subject, ipAddresses: ["10.0.0.1"] } },

@@ -5,7 +5,7 @@ import { argumentsOf, durationsOf, kubeadmApi } from "../objects/kubeadm.ts";
 type JoinSpec = NonNullable<KubeadmConfigSpec["joinConfiguration"]>;
 type NodeRegistration = NonNullable<JoinSpec["nodeRegistration"]>;
 
-/** What a join needs besides what the user wrote. */
+/** What a join needs in addition to what the user wrote. */
 export interface JoinFacts {
   /** Undefined: the machine names its Node itself. */
   readonly machine: string | undefined;

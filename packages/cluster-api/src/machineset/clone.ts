@@ -26,7 +26,7 @@ function slotName(set: MachineSet, slot: number): string {
   return nameFromTemplate(template, values, suffix);
 }
 
-/** The Machine of one slot. Its provider objects bear its name and are made after it, owned by it. */
+/** The Machine of one slot. Its provider objects have its name, are created after it, and are owned by it. */
 export function newMachine(set: MachineSet, name: string): Machine {
   const { template, clusterName } = set.spec;
   const configRef = template.spec.bootstrap.configRef;

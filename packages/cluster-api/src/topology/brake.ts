@@ -3,7 +3,7 @@ import { fingerprint } from "../objects/names.ts";
 import type { Desired } from "./desired.ts";
 import type { Blueprint } from "./model.ts";
 
-/** Names that the templates of a topology may get in turn while nothing is changed by anyone. */
+/** Names that the templates of a topology may get in turn while no user changes anything. */
 const most = 5;
 const mostKept = 10_000;
 

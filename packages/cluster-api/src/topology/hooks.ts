@@ -24,7 +24,7 @@ export interface Hold {
   readonly workers?: boolean;
 }
 
-/** How hooks bear on a topology now. */
+/** What hooks hold back in a topology now. */
 export interface HookState {
   /** Why something is held back: one line for each hook. */
   readonly blocking: readonly { readonly hook: LifecycleHook; readonly message: string }[];

@@ -13,7 +13,7 @@ export interface MadeObject {
 
 type Marks = Readonly<Record<string, string>>;
 
-/** What an object gets besides what its template says. */
+/** What an object gets in addition to its template. */
 export interface ObjectHead {
   readonly cluster: Cluster;
   readonly name: string;

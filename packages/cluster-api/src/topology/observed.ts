@@ -16,7 +16,7 @@ export interface Observed {
   };
   /** The report while the extensions of its patches are busy with other Clusters. */
   readonly before?: TopologyReport;
-  /** How the handlers of runtime extensions bear on it. */
+  /** What the handlers of runtime extensions hold back. */
   readonly hooks: HookState;
   readonly current: CurrentState;
   /** undefined while there is an obstacle. */

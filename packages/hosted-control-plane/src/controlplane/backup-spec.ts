@@ -9,7 +9,7 @@ export const backupRequestAnnotation = "controlplane.causeway.dev/backup-request
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 
-/** The namespace is the object's own: no one restores what is another's. */
+/** The namespace is the object's own: a restore of another namespace's backups is not possible. */
 export function backupOf({ metadata, spec }: HostedControlPlane): BackupSpec | undefined {
   if (spec.backup === undefined || metadata.uid === undefined) return undefined;
   const { fullEveryHours = 24, changesEverySeconds = 300, keepDays = 7 } = spec.backup;

@@ -245,12 +245,12 @@ describe("the rotation of a control plane's authority", () => {
       { steps: [], phase: "Preparing", reason: "RotationBroken" },
     ],
     [
-      "reports that someone put an old Secret back",
+      "reports that an old Secret was put back",
       { spec: retired, stages: ["sign", "single"] },
       { steps: [], phase: "Preparing", reason: "RotationBroken" },
     ],
     [
-      "reports that someone took the other root away",
+      "reports that the other root was removed",
       { spec: retired, stages: ["sign", "sign"], ca: { other: undefined as never } },
       { steps: [], phase: "Preparing", reason: "RotationBroken" },
     ],
@@ -358,7 +358,7 @@ describe("the Secrets of a rotation", () => {
     },
   );
 
-  test("tell the runtime to sign what others verify with the older one until it is retired", () => {
+  test("have the runtime sign what others verify with the older one until it is retired", () => {
     const old = rootOf(first.ca)?.pair as KeyPair;
     const rotations = walk().map((roots) => rotationOf({ roots, createdAt: 0, expiresAt: 0, machines: [] }).rotation);
     const serving = rotations.map((rotation) => rotation && splitCertificates(rotation.serving.certificate)[0]);

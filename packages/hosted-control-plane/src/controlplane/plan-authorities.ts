@@ -183,7 +183,7 @@ const broken =
 
 function running(at: RootStage): string {
   const what = at === "retire" ? "the old authority is being removed" : "the new authority is being made known";
-  return `${what}; no one needs to act (CONTROL_PLANE_ROTATION_RUNNING)`;
+  return `${what}; no action is needed (CONTROL_PLANE_ROTATION_RUNNING)`;
 }
 
 const type = "AuthoritiesCurrent";

@@ -17,7 +17,7 @@ import type { Step } from "./steps.ts";
 
 type Rotate = Extract<Step, { type: "rotate-root" }>;
 
-/** One write, on condition that no one else wrote: of two leaders that make a key, one key is kept. */
+/** One write, on condition that no other process wrote: of two leaders that make a key, one key is kept. */
 export async function rotateRoot(
   { client, clock }: { client: KubernetesClient; clock: Clock },
   step: Rotate,

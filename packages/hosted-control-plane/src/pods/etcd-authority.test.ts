@@ -73,7 +73,7 @@ test("the rotation of etcd's authority goes through its stages with the roots, a
   expect(cluster.performed).toEqual([]);
 });
 
-test("a Secret whose content was changed by someone else in the middle is reported, and not followed", () => {
+test("a Secret whose content another user changed in the middle is reported, and not followed", () => {
   const cluster = new PlayedCluster();
   const wanted = specOf({ rotationStage: at("trust") });
   cluster.complete(specOf());

@@ -8,7 +8,7 @@ const LIFETIME = 10 * 365 * 24 * 3600_000;
 type Rotate = Extract<Step, { type: "rotate-etcd-authority" }>;
 type Follow = Extract<Step, { type: "follow" }>;
 
-/** One write, on condition that no one else wrote: of two leaders that make a key, one key is kept. */
+/** One write, on condition that no other process wrote: of two leaders that make a key, one key is kept. */
 export async function rotateEtcdAuthority(
   { client, now }: { readonly client: KubernetesClient; readonly now: number },
   step: Rotate,

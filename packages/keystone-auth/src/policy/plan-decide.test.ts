@@ -64,7 +64,7 @@ describe("policies of version 1", () => {
     resource(["drafts"], [match("role", "editor")]),
     resource(["plain"], [match("role", "editor")], { version: "" }),
     resource(["local"], [match("role", "editor")], { namespace: "here" }),
-    resource(["everyone"], [match("role", "*")]),
+    resource(["shared"], [match("role", "*")]),
     resource(["mystery"], [match("planet", "*")]),
     resource(["books/cover"], [match("user", "anna")]),
     resource(["shelves/*"], [match("user", "anna")]),
@@ -100,7 +100,7 @@ describe("policies of version 1", () => {
     [anna, "get plain.example.com", false],
     [anna, "get local in here", true],
     [anna, "get local in there", false],
-    [bert, "get everyone", true],
+    [bert, "get shared", true],
     [anna, "get mystery", false],
     [anna, "get books/cover", true],
     [anna, "get books/price", false],
@@ -180,7 +180,7 @@ describe("policies of version 2", () => {
     expect(decide(policy, request(who, words)).allowed).toBe(allowed);
   });
 
-  it("denies a user without the facts of Keystone, even by a rule for everybody", () => {
+  it("denies a user without the facts of Keystone, even by a rule for all users", () => {
     const everybody = policyOf([{ resource_permissions: { "*/*": ["*"] } }]);
     expect(decide(everybody, request({ name: "n" }, "get pods"))).toEqual({
       allowed: false,

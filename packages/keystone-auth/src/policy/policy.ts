@@ -5,7 +5,7 @@ export type Policy = readonly PolicyRule[];
 export interface PolicyRule {
   /**
    * Whom the rule is for (version 2): all of the roles, and any of the projects. Undefined: decided by `match`, or
-   * everybody.
+   * all users.
    */
   readonly users?: {
     readonly roles: readonly string[];

@@ -10,7 +10,7 @@ const settled = async () => {
 
 type Watch = (options: WatchOptions) => AsyncGenerator<WatchEvent<Node>>;
 
-/** Remains open, telling nothing, until it is aborted. */
+/** Remains open without an event until it is aborted. */
 async function* silent(options: WatchOptions): AsyncGenerator<WatchEvent<Node>> {
   yield await new Promise<never>((_, reject) => {
     options.signal?.addEventListener("abort", () => reject(options.signal?.reason as Error), { once: true });

@@ -23,7 +23,7 @@ export function tlsOptions(config: ClusterConfig, { certificate, key }: Credenti
 }
 
 /**
- * Lets go of the headers as they came, once they are read: they are pieces of the 64 KiB that were received with them,
+ * Drops the headers as they came, once they are read: they are pieces of the 64 KiB that were received with them,
  * which a watch would keep for as long as it lasts.
  */
 export function forgetRawHeaders(dispatch: Dispatcher["dispatch"]): Dispatcher["dispatch"] {

@@ -279,7 +279,7 @@ function isStaleConnection(error: unknown): boolean {
 }
 
 /**
- * How long the server asks to wait, if asking again is safe: a 429 was not acted on; after a 503 only
+ * How long the server asks to wait, if a retry is safe: a 429 was not acted on; after a 503 only
  * requests whose repetition changes nothing.
  */
 function retryWait(answer: Dispatcher.ResponseData, request: TransportRequest, now: number): number | undefined {

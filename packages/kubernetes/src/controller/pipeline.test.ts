@@ -63,7 +63,7 @@ describe("the pipeline", () => {
     expect(world.log).toEqual([]);
   });
 
-  test("goes to the end of the queue after so many rounds, telling how far it came", async () => {
+  test("goes to the end of the queue after so many rounds, and reports how far it came", async () => {
     const { world, pipeline } = counting(5);
     expect(await runPipeline(pipeline, { maxRounds: 2 })(key, never)).toEqual({ after: 0 });
     expect(world.log).toEqual(["add", "add", "at 2, from 0, from 1, from 2"]);

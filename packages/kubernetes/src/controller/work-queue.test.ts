@@ -132,7 +132,7 @@ describe("a work queue", () => {
     expect(names).toEqual(["a"]);
   });
 
-  test("lets everyone go when it closes", async () => {
+  test("releases all waiting workers when it closes", async () => {
     const clock = new VirtualClock();
     const queue = new WorkQueue({ clock });
     const waiting = queue.take();

@@ -57,7 +57,7 @@ export class LeaseRecord {
     }
   }
 
-  /** Lets go of it, so that another need not wait for it to run out. */
+  /** Releases it, so that another replica need not wait for it to expire. */
   async release(signal: AbortSignal): Promise<void> {
     if (!this.#seen || this.holder !== this.#who.identity) return;
     const { holderIdentity: _holder, ...rest } = this.#seen.spec ?? {};

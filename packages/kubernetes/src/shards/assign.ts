@@ -8,7 +8,7 @@ export function shardOf(namespace: string, count: number): number {
 
 /**
  * The member that each shard belongs to: by rendezvous hashing, with at most ceil(count / members) for each. Who comes
- * or goes moves few shards besides its own. Every process that sees the same members finds the same.
+ * or goes moves few shards other than its own. Every process that sees the same members finds the same.
  *
  * @example
  *   assignShards(4, ["a", "b"]); // for example ["b", "a", "b", "a"]

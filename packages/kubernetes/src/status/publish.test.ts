@@ -76,7 +76,7 @@ test("an object without a status gets its first", async () => {
 
 test.each<[string, unknown, unknown, { same: boolean; more: boolean }]>([
   ["equal values", { a: [1, { b: null }] }, { a: [1, { b: null }] }, { same: true, more: false }],
-  ["a field besides, deep inside", { a: { b: 1 } }, { a: { b: 1, c: 2 } }, { same: true, more: true }],
+  ["another field, deep inside", { a: { b: 1 } }, { a: { b: 1, c: 2 } }, { same: true, more: true }],
   ["a list that is longer", { a: [1] }, { a: [1, 2] }, { same: false, more: false }],
   ["another order", { a: [1, 2] }, { a: [2, 1] }, { same: false, more: false }],
   ["an object for a value", { a: 1 }, { a: {} }, { same: false, more: false }],
@@ -87,7 +87,7 @@ test.each<[string, unknown, unknown, { same: boolean; more: boolean }]>([
     { same: true, more: false },
   ],
   [
-    "a condition besides",
+    "another condition",
     [ready("True", "x")],
     [ready("True", "x"), { ...ready("True", "x"), type: "B" }],
     { same: true, more: true },

@@ -19,8 +19,8 @@ const applied: unique symbol = Symbol("last applied status");
 
 /**
  * Writes `status` by one server-side apply to the status subresource, and not at all when `object`, as it is cached,
- * shows it already. Fields besides ours are either another manager's, or ours from before, to be removed; the cache
- * cannot tell which (it holds no managedFields), so the first time an apply settles it, and is remembered.
+ * shows it already. Fields other than ours are either another manager's, or ours from before, to be removed; the cache
+ * does not show which (it holds no managedFields), so the first time an apply settles it, and is remembered.
  * Give `informers.client`, so that the next comparison sees the answer. Returns the object as it now is.
  */
 export async function publishStatus<T extends KubeObject, S extends object>(

@@ -4,7 +4,7 @@ import { isRecord } from "@causeway/foundation";
 export interface Comparison {
   /** Every field to be written is as it is to be. */
   readonly same: boolean;
-  /** The existing one has fields besides: another manager's, or ours from before, which an apply would remove. */
+  /** The existing one has more fields: another manager's, or ours from before, which an apply would remove. */
   readonly more: boolean;
 }
 

@@ -53,7 +53,7 @@ interface ExistingObjects {
   readonly controlPlane: HostedControlPlane | undefined;
   readonly infrastructure?: OpenStackCluster | undefined;
   readonly machines: readonly Machine[];
-  /** Each node group has all its nodes, all ready, and none besides. */
+  /** Each node group has all its nodes, all ready, and no others. */
   readonly isSettled: boolean;
 }
 

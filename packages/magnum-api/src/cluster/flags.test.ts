@@ -109,7 +109,7 @@ describe("flags of the control plane's programs", () => {
     ["", false, undefined],
     ["192.0.2.0/24,198.51.100.7/32", true, undefined],
     ["192.0.2.0", true, /"192.0.2.0" is not a CIDR/],
-    ["0.0.0.0/0,everyone", true, /"everyone" is not a CIDR/],
+    ["0.0.0.0/0,all", true, /"all" is not a CIDR/],
     [Array.from({ length: 51 }, (_, at) => `10.0.${at}.0/24`).join(), true, /more than 50/],
   ])("master_lb_allowed_cidrs=%.40s with access lists %s", (value, accessLists, why) => {
     for (const label of ["master_lb_allowed_cidrs", "api_master_lb_allowed_cidrs"]) {

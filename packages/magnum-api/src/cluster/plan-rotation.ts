@@ -5,7 +5,7 @@ export interface RotationFacts {
   readonly object: MagnumCluster;
   readonly controlPlane: HostedControlPlane | undefined;
   readonly machines: readonly Machine[];
-  /** Each node group has all its nodes, all ready, and none besides. */
+  /** Each node group has all its nodes, all ready, and no others. */
   readonly isSettled: boolean;
 }
 

@@ -10,7 +10,7 @@ export interface Pool {
   readonly group: MagnumNodeGroup;
   readonly deployment: MachineDeployment | undefined;
   readonly machines: readonly Machine[];
-  /** As many nodes as are wanted, all ready, of the wanted version and content, and none besides. */
+  /** As many nodes as are wanted, all ready, of the wanted version and content, and no others. */
   readonly isSettled: boolean;
   readonly readyNodes: number;
 }

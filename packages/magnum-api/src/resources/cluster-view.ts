@@ -101,7 +101,9 @@ export function clusterDetail(
   };
 }
 
-/** Where a node that joins finds the cluster: kubeadm's object of that purpose, which anyone may read. */
+/**
+ * Where a node that joins finds the cluster: kubeadm's object of that purpose, which may be read without a credential.
+ */
 const discoveryOf = ({ status }: MagnumCluster): string | undefined =>
   status?.apiAddress && `${status.apiAddress}/api/v1/namespaces/kube-public/configmaps/cluster-info`;
 

@@ -9,7 +9,7 @@ const ADDED = ["reader", "load-balancer_member", "creator"];
 
 /**
  * The roles of a credential that a member's cluster has: those that clusters need, and of no more, whatever the caller
- * has besides: a cluster of an administrator must not work as one.
+ * has in addition: a cluster of an administrator must not work as one.
  * @throws MagnumError 403 for a caller who has none of `needed`
  */
 export function credentialRoles({ roles }: Pick<Caller, "roles">, needed: readonly string[]): readonly string[] {

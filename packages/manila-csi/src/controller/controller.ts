@@ -66,7 +66,7 @@ function shareCalls(options: ControllerOptions, run: Run): ControllerImpl {
       const spec = shareSpec(request, { protocol, clusterId, withTopology });
       const target = { key: `name ${spec.name}`, request: JSON.stringify(spec), secrets, signal };
       return run(target, async (call) => {
-        // Before a share is made that no one could use.
+        // Before a share is created that has no possible client.
         const clients = adapterOf(protocol).clientsOf(spec.parameters, spec.name);
         const placement = await placementOf(call, request.parameters, options.claimAnnotations);
         const share = await createShare({ ...call, spec, placement });

@@ -24,7 +24,7 @@ export function policiesOf(matches: readonly Match[], port: number): DesiredPoli
   }));
 }
 
-/** Equal for two matches that Octavia cannot tell apart. */
+/** Equal for two matches that Octavia cannot distinguish. */
 export function matchKey(match: Match, port: number): string {
   return policyName({ rules: [...hostRules(match.host, port), pathRule(match)] });
 }

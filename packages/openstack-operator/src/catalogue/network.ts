@@ -168,7 +168,8 @@ const neutronNeeds = [
 ];
 
 /**
- * A process of Neutron besides its API. Without a topic it listens to nothing: that it runs is all that can be checked.
+ * A process of Neutron other than its API. Without a topic it listens to nothing: that it runs is all that can be
+ * checked.
  */
 const neutronWorker = (name: string, does: string, more: { readonly topic?: string } = {}): Component =>
   worker("neutron", {

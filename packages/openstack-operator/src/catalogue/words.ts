@@ -123,7 +123,7 @@ export function job(
   };
 }
 
-/** What a Job that makes schemas has besides. */
+/** What a Job that makes schemas has in addition. */
 export const makesSchemas = (service: OpenStackService, databases: readonly string[]): Partial<Component> => ({
   schemas: databases,
   secrets: [`${service}.database`],

@@ -1,7 +1,7 @@
 /** Sections of a configuration file: options by section. Values are text as the file has it. */
 export type Sections = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** The configuration of a service in two parts: what anyone may read, and what has passwords. */
+/** The configuration of a service in two parts: what is not secret, and what has passwords. */
 export interface ServiceConfiguration {
   readonly open: Sections;
   readonly secret: Sections;

@@ -59,7 +59,7 @@ export function keysAfter(
 const secondsOf = (milliseconds: number): number => Math.floor(milliseconds / 1000);
 
 /**
- * When the keys that are kept besides the signing one ended to sign, in seconds, the oldest first. What is not known
+ * When the keys that are kept next to the signing one ended to sign, in seconds, the oldest first. What is not known
  * counts from now.
  */
 function retiredAfter(

@@ -89,7 +89,7 @@ export interface Exporter {
   readonly image: string;
   readonly command: readonly string[];
   readonly port: number;
-  /** Files of the ConfigMap of programs that it needs besides the component's own. */
+  /** Files of the ConfigMap of programs that it needs in addition to the component's own. */
   readonly programs?: readonly string[];
   /** Where the sockets of the process are: a folder of the host, or one of its scratch. */
   readonly sockets?: string;
@@ -118,7 +118,7 @@ export interface Component {
   readonly earlier?: { readonly before: OpenStackRelease; readonly command: readonly string[] };
   /** The first release that has it: before, another component does its work. */
   readonly since?: OpenStackRelease;
-  /** Variables of its environment, besides those that all have. */
+  /** Variables of its environment, in addition to those that all have. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly placement: Placement;
   readonly scale: "Api" | "Worker" | "Quorum" | "One" | "Node";
@@ -132,7 +132,7 @@ export interface Component {
   readonly configuration?: readonly OpenStackService[];
   /** Sections of its service's configuration that its pods do not have: who takes a host over must not get them. */
   readonly lacks?: readonly string[];
-  /** Keys of the credentials that are mounted as files, besides those in its configuration. */
+  /** Keys of the credentials that are mounted as files, in addition to those in its configuration. */
   readonly secrets?: readonly string[];
   /** It does not start without /etc/SERVICE/SERVICE.conf, although it reads the folder next to it. */
   readonly demandsMainFile?: true;
@@ -165,7 +165,7 @@ export interface Component {
   readonly scratch?: readonly string[];
   /** Jobs: databases whose schema it makes. One whose first migration was cut off is emptied before. */
   readonly schemas?: readonly string[];
-  /** Jobs: what makes them run again, besides image, command and configuration. */
+  /** Jobs: what makes them run again, in addition to image, command and configuration. */
   readonly rerunWith?: readonly string[];
   /** It writes a backup of the deployment, or reads the one that the deployment is restored from. */
   readonly vault?: "backup" | "restore";

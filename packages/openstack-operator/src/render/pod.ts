@@ -236,7 +236,7 @@ function configurationParts(context: Context, component: Component, group: NodeG
     ];
     parts.volumes.push({ name: `etc-${service}`, projected: { sources, defaultMode: 0o440 } });
     parts.mounts.push({ name: `etc-${service}`, mountPath: etcPath(service), readOnly: true });
-    // Under uWSGI a service demands its main file, whatever folder it reads besides.
+    // Under uWSGI a service demands its main file, whatever other folder it reads.
     if (component.command[0] === "uwsgi" || component.demandsMainFile)
       parts.mounts.push({
         name: `etc-${service}`,

@@ -187,7 +187,7 @@ const DATA_KEYS: Readonly<Record<string, string | undefined>> = {
     "the keys of projects are encrypted with the deployment's key, and their secrets would be lost. Leave it out",
 };
 
-/** Options of the specification can be read by everyone who may read the deployment. */
+/** Options of the specification can be read by all users who may read the deployment. */
 function secretsInTheOpen(service: OpenStackService, overrides: Sections): OptionProblem[] {
   return Object.entries(overrides).flatMap(([section, options]) =>
     Object.keys(options)

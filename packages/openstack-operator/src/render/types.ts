@@ -1,6 +1,6 @@
 import type { Container, IntOrString, KubeObject, LabelSelector, Resource, ResourceType } from "@causeway/kubernetes";
 
-/** Wire types that the operator writes, besides those of the kit. */
+/** Wire types that the operator writes, in addition to those of the kit. */
 
 /** Volumes of a pod, and where its container has them. */
 export interface Parts {

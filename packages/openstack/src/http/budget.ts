@@ -87,7 +87,7 @@ export class Budget {
       if (lane === undefined) break;
       const line = this.#lanes.get(lane) ?? [];
       const waiter = line.shift();
-      this.#lanes.delete(lane); // and to the end of the turn, if anybody is left in it
+      this.#lanes.delete(lane); // and to the end of the turn, if a request is left in it
       if (line.length > 0) this.#lanes.set(lane, line);
       this.#tokens--;
       this.#inFlight++;

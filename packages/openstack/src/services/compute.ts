@@ -38,7 +38,7 @@ export function createComputeService(client: ServiceClient, clock: Clock): Compu
 /**
  * A server right after Nova accepted it. Nova's response to a create (202) has the id and an administrator's
  * password only; the password is dropped here, and what is known by the API's contract fills the rest: the state is
- * BUILD and there are no addresses. Reading it would cost a call for each server and tell nothing more.
+ * BUILD and there are no addresses. Reading it would cost a call for each server and add nothing.
  */
 function acceptedServer(id: string, create: C.ServerCreate, now: number): C.Server {
   const instant = new Date(now).toISOString().replace(/\.\d+Z$/, "Z");

@@ -83,7 +83,7 @@ export interface HostAggregate {
 /** -1: no limit. */
 export type ComputeQuota = Record<string, number>;
 
-/** Orders to servers. Each is accepted (202) and done later; states tell when. */
+/** Orders to servers. Each is accepted (202) and done later; the server's state shows when. */
 export interface ServerActions {
   start(id: string, options?: CallOptions): Promise<void>;
   stop(id: string, options?: CallOptions): Promise<void>;

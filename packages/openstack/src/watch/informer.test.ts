@@ -372,7 +372,7 @@ describe("a transition whose length is known", () => {
       const polls = world.polls;
       changes.length = 0;
       const begun = clock.now();
-      // A write's answer may tell more than a list does: that is no new transition.
+      // A write's response may have more than a list has: that is no new transition.
       informer.observe(thing("a", { status: "PENDING_UPDATE", description: "set by the response" }));
       world.objects = [thing("a", { status: "PENDING_UPDATE" })];
       let seen = 0;

@@ -79,7 +79,7 @@ test("flushed changes are restored in the same order; unflushed changes are lost
   again.close();
 });
 
-/** Lets go of the file without the flush of an orderly close. */
+/** Closes the file without the flush of an orderly close. */
 function killed(kernel: ReturnType<typeof createKernel>): void {
   kernel.store.flush = () => {};
   kernel.close();

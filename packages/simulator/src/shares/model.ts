@@ -192,14 +192,14 @@ export function requireAdmin(c: ShareContext): void {
   if (!c.get("caller").isAdmin) throw refused();
 }
 
-/** An object of the caller's project, or anybody's for an administrator; else 404. */
+/** An object of the caller's project, or of every project for an administrator; else 404. */
 export const owned = <T extends { readonly project_id: string }>(
   c: ShareContext,
   object: T | undefined,
   missing = notThere,
 ): T => ownedBy(c.get("caller"), object, missing);
 
-/** A share of the caller's project, a public one, or anybody's for an administrator; else 404. */
+/** A share of the caller's project, a public one, or one of every project for an administrator; else 404. */
 export const shareFor = (c: ShareContext, { shares }: ShareParts, id: string): Share => {
   const share = shares.get(id);
   return share?.is_public === true ? share : owned(c, share);

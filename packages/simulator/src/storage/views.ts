@@ -112,7 +112,7 @@ const imageMetadata = (image: Image) => ({
   size: String(image.size),
 });
 
-/** A snapshot; `full` adds what the detailed list and show tell. */
+/** A snapshot; `full` adds what the detailed list and show have. */
 export function snapshotView(c: StorageContext, snapshot: Snapshot, full = false): JsonObject {
   return {
     id: snapshot.id,

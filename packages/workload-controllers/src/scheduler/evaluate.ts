@@ -55,7 +55,7 @@ export interface Evaluation {
   readonly tested: number;
 }
 
-/** What the search depends on besides pod and cluster. */
+/** What the search depends on in addition to pod and cluster. */
 export interface EvaluationOptions {
   /** Pods of the same or a higher priority for which victims have been removed from a node. */
   readonly nominatedTo: (node: string) => readonly PodInfo[];

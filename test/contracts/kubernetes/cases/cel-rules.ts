@@ -202,7 +202,7 @@ export const celRules: CaseGroup = {
       },
     })),
     {
-      name: "rules that do not hold, or cannot be evaluated, tell what and where",
+      name: "rules that do not hold, or cannot be evaluated, report what and where",
       async run(c) {
         const { path, judge } = await judges(c, rules(SPEC, ...FALSE.map(([rule]) => rule)));
         invalid(await c.api.post(path, judge("a", GIVEN)), ...FALSE.map(([, cause]) => cause));

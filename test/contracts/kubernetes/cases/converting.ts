@@ -159,7 +159,7 @@ export const converting: CaseGroup = {
       },
     },
     {
-      name: "an applier lets go, in another version, of what it applied before",
+      name: "an applier releases, in another version, what it applied before",
       async run(c) {
         await withGauges(c, async ({ path, gauge }) => {
           await made(apply(c.api, path("v1", "a"), gauge("v1", "a", { size: "3 m", replicas: 4 }), "one"));

@@ -10,7 +10,7 @@ const listMap = (...keys: readonly string[]) => ({
   "x-kubernetes-list-map-keys": keys,
 });
 
-/** Fields of built-in kinds, and how documents tell clients to merge them. */
+/** Fields of built-in kinds, and how clients merge them by the documents. */
 const MARKS: readonly (readonly [definition: string, field: string, marks: Record<string, unknown>])[] = [
   ["core.v1.PodSpec", "containers", { ...listMap("name"), ...keyed("name") }],
   ["core.v1.Container", "ports", { ...listMap("containerPort", "protocol"), ...keyed("containerPort") }],

@@ -5,7 +5,7 @@ const THEN = "2024-01-01T00:00:00Z";
 const RUNNING = { running: { startedAt: THEN } };
 const C = { name: "c", image: "i", imageID: "" };
 
-/** Pods in the states that their rows tell apart. */
+/** Pods in the states that their rows distinguish. */
 export const POD_ROWS: readonly Row[] = [
   {
     apiVersion: "v1",

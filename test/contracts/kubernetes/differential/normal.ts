@@ -49,7 +49,7 @@ export class Normal {
     return this.value(child);
   }
 
-  /** Lists tell a revision that others' writes raise; objects one of their own. */
+  /** Lists have a revision that others' writes raise; objects have one of their own. */
   #revision(revision: string, parent: Json): string {
     if (parent["uid"] === undefined && parent["name"] === undefined) return "<revision>";
     if (!/^\d+$/.test(revision)) return revision;

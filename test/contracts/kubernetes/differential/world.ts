@@ -54,7 +54,7 @@ export class World {
     return this.#api.get(path);
   }
 
-  /** Makes the object of which watches tell last; false where none of the kind can be made. */
+  /** Creates the object that watches report last; false where none of the kind can be made. */
   async finish(subject: Subject): Promise<boolean> {
     const { apiVersion, kind } = subject;
     const metadata = { name: this.#last(subject) };
@@ -186,7 +186,7 @@ export class World {
     this.#seen.set(key, [...(this.#seen.get(key) ?? []), body]);
   }
 
-  /** Answers tell a generated name even when nothing comes of it. */
+  /** Responses have a generated name even when no object is created. */
   #learnName(body: Json): void {
     const { metadata, details } = body;
     const name =

@@ -300,7 +300,7 @@ export const suites: readonly Suite[] = [
       admin: all hypervisor stats show
       admin: all compute service list
       compute service list
-      admin: compute service set compute-2 nova-compute --disable --disable-reason mending
+      admin: compute service set compute-2 nova-compute --disable --disable-reason maintenance
       admin: all compute service list --long --service nova-compute
       admin: compute service set compute-2 nova-compute --enable
       admin: compute service set nothing nova-compute --disable

@@ -146,7 +146,7 @@ func managerLife(e *env) error {
 	if err := expect(len(found.Items) == 1, "%d red", len(found.Items)); err != nil {
 		return err
 	}
-	// What it owns comes back when someone takes it away.
+	// What it owns comes back when it is deleted.
 	owned := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "one", Namespace: e.namespace}}
 	if err := c.Delete(e, owned); err != nil {
 		return err

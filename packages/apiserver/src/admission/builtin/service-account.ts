@@ -91,7 +91,7 @@ function checkMirror(pod: Draft, spec: Json): void {
 
 interface Reference {
   readonly secret: string;
-  /** How messages tell where it is. */
+  /** The place of it, as messages have it. */
   readonly where: string;
 }
 

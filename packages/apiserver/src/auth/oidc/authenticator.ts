@@ -34,7 +34,7 @@ export function jwtAuthenticator(issuer: JwtIssuer, clock: Clock): VerifyJwt {
   };
 }
 
-/** What a token says of its issuer, before anybody has verified it. */
+/** What a token says of its issuer, before it was verified. */
 function issuerOf(token: string): string | undefined {
   try {
     const { iss } = jose().decodeJwt(token);

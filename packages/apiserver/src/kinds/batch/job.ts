@@ -23,7 +23,7 @@ function selectOwn(draft: Draft): void {
   const given = record(metadata["labels"]);
   // A job without labels of its own has those of its pods.
   const isBare = same(draft.metadata.labels ?? {}, given);
-  // Of labels that are given already the rules tell whether they are right.
+  // The rules check labels that are given already.
   metadata["labels"] = { ...own, ...given };
   template["metadata"] = metadata;
   spec["template"] = template;

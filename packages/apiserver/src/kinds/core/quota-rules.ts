@@ -76,7 +76,7 @@ function fits(scope: string, name: string): boolean {
   return OF_PODS.has(name);
 }
 
-/** In Go's words, which tell a selector as it is in memory. */
+/** In Go's words, which print a selector as it is in memory. */
 function shown(selector: Json): Json {
   const MatchExpressions = records(selector["matchExpressions"]).map((term) => ({
     ScopeName: term["scopeName"],

@@ -339,7 +339,7 @@ describe("properties of server-side apply", () => {
       fc.property(history, (steps) => {
         const live = replay(steps);
         if (live === undefined) return;
-        // One who applies the whole as it is, and then lets go, takes nothing away.
+        // An applier of the whole object as it is, which then gives up all its fields, removes none of them.
         const whole = strip(live);
         const held = apply(live, "whole", whole).object;
         expect(strip(apply(held, "whole", deployment(undefined)).object)).toEqual(whole);

@@ -34,7 +34,7 @@ export function managerKey(manager: Pick<Manager, "name" | "operation" | "apiVer
   return JSON.stringify([manager.operation, manager.name, manager.subresource, version]);
 }
 
-/** The managers that entries tell of; undefined when one of them cannot be read. */
+/** The managers of these entries; undefined when one of them cannot be read. */
 export function readManagers(entries: readonly ManagedFieldsEntry[] | undefined): Managers | undefined {
   const managers = new Map<string, Manager>();
   for (const entry of entries ?? []) {
@@ -75,7 +75,7 @@ function byOperationTimeName(a: Manager, b: Manager): number {
   return i < 0 ? 0 : (left[i] ?? "") < (right[i] ?? "") ? -1 : 1;
 }
 
-/** Lays the oldest updaters of one version together until few enough are left by name. */
+/** Merges the oldest updaters of one version until few enough are left by name. */
 export function capUpdaters(managers: Managers): Managers {
   const updaters = [...managers]
     .filter(([, m]) => m.operation === "Update")
@@ -142,7 +142,7 @@ const SERVER_FIELDS: FieldSet = fieldSet(false, [
   ],
 ]);
 
-/** What of a set a manager can own. The object itself is there for everybody. */
+/** The fields of a set that a manager can own. The object itself has no owner. */
 export function ownable(fields: FieldSet): FieldSet {
   return { ...difference(fields, SERVER_FIELDS), member: false };
 }

@@ -28,8 +28,8 @@ export interface UpdateToTrack {
   /** RFC 3339 in seconds. */
   readonly time?: string;
   /**
-   * managedFields of no entries end the tracking of the object, as one empty entry does. Custom resources tell none
-   * from nothing.
+   * managedFields of no entries end the tracking of the object, as one empty entry does. For custom resources
+   * an empty list is not the same as none.
    */
   readonly resetByNone?: boolean;
   /**

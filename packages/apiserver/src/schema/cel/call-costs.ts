@@ -1,7 +1,7 @@
 import { MATCHES } from "./strings.ts";
 
 /**
- * What calls cost besides what they are given: those that build a value of a type of its own take far longer than a
+ * What calls cost in addition to their arguments: those that build a value of a type of its own take far longer than a
  * step of evaluating. In units of about 200 ns, measured, so that an object's budget is some two seconds whatever its
  * rules call: without them, 10 million units of time zones would be a minute and a half.
  */

@@ -108,7 +108,7 @@ class Estimator implements CostEstimator {
     return functionCost(this, node, scope);
   }
 
-  /** Asking whether a field is there costs nothing but the way to it. */
+  /** The check whether a field exists costs nothing but the way to it. */
   #presence({ args: [field] }: CelCall, scope: Scope): Priced {
     const operand = field?.op === "." || field?.op === ".?" ? field.args[0] : undefined;
     return { cost: operand ? this.price(operand, scope).cost : 0, size: 1 };

@@ -53,8 +53,8 @@ function once<T>(make: () => T): () => T {
 
 function registerLibraries(): CelEnvironment {
   const environment = new Environment({
-    // kube-apiserver refuses lists of mixed types, but for the arguments of format(), which the library cannot tell
-    // apart.
+    // kube-apiserver refuses lists of mixed types, but for the arguments of format(), which the library does not
+    // distinguish.
     homogeneousAggregateLiterals: false,
     enableOptionalTypes: true,
     limits: { maxAstNodes: 10_000, maxDepth: 100 },

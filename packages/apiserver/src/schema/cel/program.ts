@@ -87,8 +87,8 @@ const PATTERNS: ReadonlySet<string> = new Set([MATCHES, "matches", "find", "find
 const MATCHED_AT_ONCE = 100;
 
 /**
- * What an operation costs besides itself, by the size of what it is given; undefined for those that cost the same
- * whatever that is.
+ * What an operation costs in addition to itself, by the size of what it is given; undefined for those that cost the
+ * same whatever that is.
  */
 function priceOf(node: CelNode): ((given: readonly unknown[]) => number) | undefined {
   if (node.op === "in") return ([, list]) => sizeOf(list);

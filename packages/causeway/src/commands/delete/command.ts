@@ -36,7 +36,7 @@ function clusterOptions() {
     .description("Delete a cluster with its machines, load balancers, network and control plane.")
     .argument("<name>", "name of the cluster")
     .addOption(managementOptions.namespace())
-    .option("-y, --yes", "delete without asking", false)
+    .option("-y, --yes", "delete without confirmation", false)
     .option("--no-wait", "return as soon as the deletion is accepted")
     .option("--timeout <seconds>", "longest time to wait", whole(1, 86_400), 900)
     .addOption(managementOptions.kubeconfig())

@@ -68,7 +68,7 @@ function clustersOptions() {
     .addOption(managementOptions.context())
     .option("--dry-run", "only list what would be deleted", false)
     .option("--running", "also clusters with servers that run", false)
-    .option("-y, --yes", "delete without asking", false)
+    .option("-y, --yes", "delete without confirmation", false)
     .addOption(outputOption())
     .addOption(logLevelOption());
 }
@@ -86,7 +86,7 @@ function options() {
     .addOption(clusterOptions.context())
     .option("-n, --namespace <name>", "only orphans of Services of this namespace (default: of all namespaces)")
     .option("--dry-run", "only list what would be deleted", false)
-    .option("-y, --yes", "delete without asking", false)
+    .option("-y, --yes", "delete without confirmation", false)
     .option(
       "--floating-ips",
       "also addresses that nothing uses: they may have been kept on purpose (keep-floatingip)",

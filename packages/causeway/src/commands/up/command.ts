@@ -50,7 +50,7 @@ function options() {
     )
     .option(
       "--advertise-address <address>",
-      "address at which machines reach this host (default: found by asking the cloud)",
+      "address at which machines reach this host (default: found by a connection to the cloud)",
     )
     .option(
       "--node-networks <cidrs>",

@@ -1,7 +1,7 @@
 import type { Clock } from "@causeway/foundation";
 import type { LoadBalancer } from "@causeway/openstack";
 
-/** Since when load balancers have been PENDING; Octavia does not tell it of its own changes. */
+/** Since when load balancers have been PENDING; Octavia does not report it for its own changes. */
 export class PendingTimes {
   readonly #clock: Clock;
   readonly #since = new Map<string, number>();

@@ -17,7 +17,7 @@ export function concerns(service: Service, config: CloudControllerConfig): boole
 }
 
 /**
- * Does it bear our finalizer? With a class that may be another controller's: until such a Service goes, it is held by
+ * Does it have our finalizer? With a class that may be another controller's: until such a Service goes, it is held by
  * us only where a load balancer of ours is noted.
  */
 export function isHeld(service: Service): boolean {

@@ -21,7 +21,9 @@ const floatingIpPrefix = "Floating IP for Kubernetes external service";
 /** Octavia's and Neutron's limit of names, descriptions and tags, in characters. */
 export const maxNameLength = 255;
 
-/** kube_service_CLUSTER_NAMESPACE_NAME, cut to 255 characters: the load balancer's name and everybody's tag. */
+/**
+ * kube_service_CLUSTER_NAMESPACE_NAME, cut to 255 characters: the load balancer's name, and the tag of all its parts.
+ */
 export function loadBalancerName(cluster: string, service: Service): string {
   return `${loadBalancerPrefix}${cluster}_${service.metadata.namespace}_${service.metadata.name}`.slice(
     0,

@@ -82,7 +82,7 @@ function rule(protocol: string, port: number, source: string): Rule[] {
   ];
 }
 
-/** Neutron may tell "from anywhere" as no prefix at all. */
+/** Neutron may return "from anywhere" as no prefix at all. */
 function ruleKey(rule: Rule | SecurityGroupRule): string {
   const any = rule.ethertype === "IPv6" ? "::/0" : "0.0.0.0/0";
   const { ethertype, protocol, port_range_min: from, port_range_max: to, remote_ip_prefix: prefix } = rule;

@@ -38,8 +38,8 @@ export function nextChange(observed: PlannedTree, goal: TreeGoal): TreeStep | un
 }
 
 /**
- * When the first of the changes that are held back may be tried again; undefined where none is. `more`: changes besides
- * those of the tree.
+ * When the first of the changes that are held back may be tried again; undefined where none is. `more`: changes in
+ * addition to those of the tree.
  */
 export function brakedUntil(observed: PlannedTree, goal: TreeGoal, more: readonly TreeStep[] = []): number | undefined {
   const untils = [...more, ...changes(observed, goal)].flatMap((change) => observed.held.braked(change) ?? []);

@@ -2,7 +2,7 @@ import { fixedId } from "../kit/fixed-id.ts";
 import { ServiceError } from "../../kernel/service-error.ts";
 import type { ComputeParts, InstanceAction, Server, VmState } from "../model.ts";
 
-/** Deleted servers that changes-since can still tell of. */
+/** Deleted servers that changes-since can still list. */
 const deletedKept = 500;
 
 /** The user that Cinder speaks to Nova as. */

@@ -28,7 +28,7 @@ export interface PlainKind {
   release?(id: string): void;
   /** Fields that only the response to the create returns. */
   readonly once?: readonly string[];
-  /** Anybody with a token may read it. */
+  /** Every user with a token may read it. */
   readonly open?: boolean;
   /** Its id is the caller's to choose, by PUT; there is no POST. */
   readonly chosen?: true;

@@ -48,7 +48,7 @@ export function mountTasks(app: Service["app"], kernel: Pick<Kernel, "atomic">, 
     create: (_c, given) => {
       throw refusedImport(given);
     },
-    // The real service has the route, and permits it to no one.
+    // The real service has the route, and permits it to no user.
     remove: () => {
       throw notDeleted();
     },

@@ -157,7 +157,8 @@ function requireObject(state: NetworkState, caller: Caller, { type, id }: { type
 }
 
 /**
- * What a policy's coming (`row.id` not yet kept) or going changes of its network: a use by anybody makes it external.
+ * What a policy's coming (`row.id` not yet kept) or going changes of its network: a use by all projects makes it
+ * external.
  */
 function markNetwork(state: NetworkState, row: Omit<RbacPolicy, "id" | "revision_number">, open: boolean): void {
   const network = row.object_type === "network" ? state.networks.get(row.object_id) : undefined;

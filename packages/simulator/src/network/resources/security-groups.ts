@@ -65,7 +65,7 @@ function removeGroup(state: NetworkState, row: SecurityGroup): void {
   state.groups.remove(row.id);
 }
 
-/** Rules inside a group tell more than alone, as the real service's do: Neutron's own number, and tags. */
+/** Rules inside a group have more fields than alone, as the real service's do: Neutron's own number, and tags. */
 function groupRule(row: SecurityGroupRule, place: number): JsonObject {
   return { ...ruleView(row), standard_attr_id: place + 1, tags: [] };
 }

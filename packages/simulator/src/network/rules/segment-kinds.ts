@@ -1,7 +1,7 @@
 import { invalidInput } from "../errors.ts";
 import type { NetworkState } from "../model.ts";
 
-/** What a segment is made of, as a network's provider attributes tell it. */
+/** What a segment is made of, as a network's provider attributes have it. */
 export interface SegmentKind {
   readonly network_type: string;
   readonly physical_network: string | null;

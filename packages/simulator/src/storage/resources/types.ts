@@ -43,7 +43,7 @@ function typeView(c: StorageContext, type: VolumeType, more: JsonObject = {}): J
   };
 }
 
-/** Extra specs that tell users what they can do with a volume; the others are the operator's own. */
+/** Extra specs that show users what they can do with a volume; the others are the operator's own. */
 const seenByAll = (specs: Readonly<Record<string, string>>) =>
   Object.fromEntries(
     Object.entries(specs).filter(([key]) =>

@@ -54,7 +54,7 @@ function options() {
     .option("--health-addr <address>", "where /healthz and /readyz are served, over HTTP", ":9440")
     .option("--diagnostics-address <address>", "where /metrics is served, with TLS; 0: nowhere", ":8443")
     .addOption(
-      new Option("--insecure-diagnostics [boolean]", "serve /metrics over HTTP, to everybody")
+      new Option("--insecure-diagnostics [boolean]", "serve /metrics over HTTP, without a check of who reads it")
         .choices(["true", "false"] as const)
         .preset("true")
         .default("false"),

@@ -48,7 +48,7 @@ export function hostedControlPlaneOptions() {
     .option("--tunnel-ca-file <file>", "authority of its certificate")
     .option("--tunnel-namespace <namespace>", "where its pods are", "causeway-system")
     .addOption(
-      new Option("--audit-log <where>", "where API servers write who did what, besides --audit-webhook-url")
+      new Option("--audit-log <where>", "where API servers write who did what, in addition to --audit-webhook-url")
         .choices(["stdout", "file", "none"] as const)
         .default("stdout" as const),
     )

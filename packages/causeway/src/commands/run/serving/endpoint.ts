@@ -11,7 +11,7 @@ export interface EndpointOptions {
   readonly certificate: KeyPair;
   readonly minVersion: "TLSv1.2" | "TLSv1.3";
   readonly metrics: Metrics;
-  /** Paths that anybody may read. */
+  /** Paths that may be read without a credential. */
   readonly open: readonly string[];
   readonly guard: Guard;
   /** Why the component is not ready; undefined: it is. */

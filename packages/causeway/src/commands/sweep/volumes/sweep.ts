@@ -20,7 +20,10 @@ export interface VolumeSweep {
   readonly namespace?: string | undefined;
   readonly dryRun: boolean;
   readonly clock: Clock;
-  /** Is given what would be deleted, before anything is; false: nothing is deleted. Default: delete without asking. */
+  /**
+   * Is given what would be deleted, before anything is; false: nothing is deleted. Default: delete without
+   * confirmation.
+   */
   readonly confirm?: (orphans: readonly OrphanVolume[]) => Promise<boolean>;
 }
 

@@ -150,7 +150,7 @@ describe("a machine in the demo's view is shown as", () => {
 });
 
 describe("the plain lines of the demo", () => {
-  test("tell each change once, and nothing of what has not begun", () => {
+  test("report each change once, and nothing of what has not begun", () => {
     const lines = createLines();
     expect(lines(viewOf(empty))).toEqual([]);
     const first = lines(viewOf({ ...whole, nodes: [], service: undefined }));
@@ -169,7 +169,7 @@ describe("the plain lines of the demo", () => {
     ]);
   });
 
-  test("tell once that a machine is gone", () => {
+  test("report once that a machine is gone", () => {
     const lines = createLines();
     lines(viewOf(whole));
     expect(lines(viewOf({ ...whole, machines: [] }))).toEqual(["machine a: deleted"]);

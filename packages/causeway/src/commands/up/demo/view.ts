@@ -96,7 +96,7 @@ export function viewOf(world: DemoWorld): DemoView {
   return { exists: world.cluster !== undefined, ...items, machines, wanted, address, ready };
 }
 
-/** Everything there is to tell of a view, each with a title of its own. */
+/** All items of a view, each with a title of its own. */
 export function itemsOf(view: DemoView): readonly Item[] {
   return [
     view.network,
