@@ -14,8 +14,9 @@ afterAll(() => rmSync(state, { recursive: true, force: true }));
 
 async function started() {
   const process = causeway(["cloud", "--state", state, "-o", "json"]);
-  const output = await process.until(/\}\n/);
-  return { process, ready: JSON.parse(output.split("\n")[0] ?? "") as { cloudsYaml: string; clouds: string[] } };
+  const output = await process.until(/^\}$/m);
+  const [document = ""] = /^\{$[^]*?^\}$/m.exec(output) ?? [];
+  return { process, ready: JSON.parse(document) as { cloudsYaml: string; clouds: string[] } };
 }
 
 test("a cloud starts alone, prints its addresses, stops, and starts again with its contents", async () => {

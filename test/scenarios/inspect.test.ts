@@ -74,7 +74,8 @@ test("a Service is planned, served, forgotten and swept; the doctor sees cloud a
 
   await w.change("web", { metadata: { finalizers: null } });
   await w.remove("web");
-  const dry = await run("sweep", "--cluster-name", "shop", "--dry-run");
+  const dry = await run("sweep", "--cluster-name", "shop", "--dry-run", "--detailed-exitcode");
+  expect(dry.status).toBe(3);
   expect(dry.output).toContain("found    load balancer kube_service_shop_default_web of Service default/web");
   expect(await w.loadBalancers()).toHaveLength(1);
   const wrong = await run("sweep", "--cluster-name", "chop", "--dry-run");

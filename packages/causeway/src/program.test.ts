@@ -1,5 +1,5 @@
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { withShortVersion } from "./command-line.ts";
@@ -9,6 +9,12 @@ const root = program(new AbortController().signal);
 
 function all(command: CommandUnknownOpts): CommandUnknownOpts[] {
   return [command, ...command.commands.flatMap(all)];
+}
+
+/** `plan service`, without the name of the program. */
+function pathOf(command: CommandUnknownOpts): string {
+  const { parent } = command;
+  return parent?.parent ? `${pathOf(parent)} ${command.name()}` : command.name();
 }
 
 function helpOf(command: CommandUnknownOpts): string {
@@ -57,8 +63,43 @@ describe("options of up", () => {
     expect(() => option("--replicas")?.parseArg?.("0", undefined)).toThrow("from 1 to 1000");
   });
 
-  test("results are a table, JSON or YAML", () => {
-    expect(option("--output")?.argChoices).toEqual(["table", "json", "yaml"]);
+  test.each(["--os-cloud", "--insecure", "--cacert"])("%s is one, as of other commands that read a cloud", (flag) => {
+    expect(option(flag)).toBeDefined();
+  });
+});
+
+describe("-o", () => {
+  const printing = all(root).filter(({ options }) => options.some(({ short }) => short === "-o"));
+
+  test("is an option of many commands", () => {
+    expect(printing.length).toBeGreaterThan(20);
+  });
+
+  test.each(printing.map((command) => [pathOf(command), command] as const))(
+    "of %s offers a table, JSON and YAML, and the result goes through documentOf",
+    (path, command) => {
+      const option = command.options.find(({ short }) => short === "-o");
+      expect(option?.defaultValue).toBe("table");
+      expect(option?.argChoices).toEqual(expect.arrayContaining(["table", "json", "yaml"]));
+      const folder = join(import.meta.dirname, "commands", path.split(" ")[0] ?? "");
+      const sources = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+      const texts = sources.map((file) => readFileSync(join(folder, file), "utf8"));
+      expect(texts.some((text) => text.includes("documentOf("))).toBe(true);
+    },
+  );
+
+  test("of version json prints a document that is indented", async () => {
+    let written = "";
+    const stdout = vi.spyOn(process.stdout, "write").mockImplementation((text) => {
+      written += String(text);
+      return true;
+    });
+    try {
+      await program(new AbortController().signal).parseAsync(["node", "causeway", "version", "-o", "json"]);
+    } finally {
+      stdout.mockRestore();
+    }
+    expect(written).toBe(`${JSON.stringify(JSON.parse(written), null, 2)}\n`);
   });
 });
 

@@ -1,8 +1,9 @@
+import { resolve } from "node:path";
 import { type Clock, type Log, InputError } from "@causeway/foundation";
 import { cloudIdentity, connectCloud, loadCloudsYaml, renderCloudsYaml, type CloudConfig } from "@causeway/openstack";
 import type { Simulator } from "@causeway/simulator";
 import type { State } from "./state.ts";
-import { chosenCloud } from "./chosen.ts";
+import { chosenCloud, type CloudPlace } from "./chosen.ts";
 
 /** The cloud that the demo runs on, and how its machines reach this host. */
 export interface ChosenCloud {
@@ -19,9 +20,8 @@ export interface ChosenCloud {
   close(): Promise<void>;
 }
 
-/** What the options of `causeway up` say of the cloud; without `cloud` it is simulated. */
-export interface CloudChoice {
-  readonly cloud?: string;
+/** What the options of `causeway up` say of the cloud; without `osCloud` it is simulated. */
+export interface CloudChoice extends CloudPlace {
   readonly advertiseAddress?: string;
   readonly delays: "instant" | "real";
   /** Of the simulated cloud. */
@@ -37,11 +37,15 @@ interface CloudContext {
 
 /**
  * Opens the cloud before anything else starts, so that a wrong name or password is said at once.
- * @throws CLOUD_NOT_FOUND, CLOUD_ENVIRONMENT_NOT_SET, OPENSTACK_UNAUTHORIZED, OPENSTACK_UNREACHABLE,
+ * @throws FLAG_INVALID, CLOUD_NOT_FOUND, CLOUD_ENVIRONMENT_NOT_SET, OPENSTACK_UNAUTHORIZED, OPENSTACK_UNREACHABLE,
  * STATE_OF_ANOTHER_CLOUD, …
  */
 export async function openCloud(choice: CloudChoice, using: CloudContext): Promise<ChosenCloud> {
-  return choice.cloud === undefined ? openSimulator(choice, using) : openRealCloud(choice.cloud, choice, using);
+  if (choice.osCloud !== undefined) return openRealCloud(choice.osCloud, choice, using);
+  if (choice.insecure !== true && choice.cacert === undefined) return openSimulator(choice, using);
+  throw new InputError("FLAG_INVALID", "--insecure and --cacert are for a real cloud, and no --cloud is given.", {
+    hint: "Name the cloud with --cloud; the simulated cloud needs neither.",
+  });
 }
 
 async function openSimulator(choice: CloudChoice, using: CloudContext): Promise<ChosenCloud> {
@@ -67,7 +71,13 @@ async function openSimulator(choice: CloudChoice, using: CloudContext): Promise<
 }
 
 async function openRealCloud(name: string, choice: CloudChoice, using: CloudContext): Promise<ChosenCloud> {
-  const config = chosenCloud({ osCloud: name });
+  const { insecure, cacert } = choice;
+  // The clusters' Secrets have the path.
+  const config = chosenCloud({
+    osCloud: name,
+    ...(insecure === undefined ? {} : { insecure }),
+    ...(cacert === undefined ? {} : { cacert: resolve(cacert) }),
+  });
   const cloud = connectCloud(config, { clock: using.clock, log: using.log });
   const options = { signal: using.signal };
   try {

@@ -1,13 +1,13 @@
 import { HostedControlPlane } from "@causeway/api";
 import { InputError, systemClock } from "@causeway/foundation";
 import { backupRequestAnnotation } from "@causeway/hosted-control-plane";
-import { stringify } from "yaml";
 import { withManagement } from "../../clusters/place.ts";
 import { waitUntil } from "../../clusters/wait.ts";
 import type { BackupControlPlaneOptions } from "./command.ts";
 import { findControlPlane } from "../../clusters/find-control-plane.ts";
 import { backupProgress, requestBackup, type BackupProgress } from "./plan-backup.ts";
 import { objectKeyOf } from "../../options/object-key.ts";
+import { documentOf } from "../../terminal/documents.ts";
 
 /**
  * Requests a backup of all data, and waits until there is one.
@@ -40,8 +40,7 @@ export async function backupControlPlane(
       if (result) process.stdout.write(`restore it: causeway restore control-plane NEW-NAME --from ${shown}\n`);
       return;
     }
-    const written = { ...key, requested: at, ...result };
-    process.stdout.write(options.output === "json" ? `${JSON.stringify(written, null, 2)}\n` : stringify(written));
+    process.stdout.write(documentOf({ ...key, requested: at, ...result }, options.output) ?? "");
 
     async function taken(): Promise<Extract<BackupProgress, { time: string }> | undefined> {
       let [last, done]: [string, Extract<BackupProgress, { time: string }> | undefined] = ["", undefined];

@@ -1,7 +1,6 @@
 import { HostedControlPlane } from "@causeway/api";
 import { silentLog, systemClock } from "@causeway/foundation";
 import { pointsByFolder } from "@causeway/hosted-control-plane";
-import { stringify } from "yaml";
 import { openStore } from "../../backups/store.ts";
 import { withManagement, type Management } from "../../clusters/place.ts";
 import { columns } from "../../terminal/columns.ts";
@@ -9,6 +8,7 @@ import type { ListBackupsOptions } from "./command.ts";
 import { findControlPlane } from "../../clusters/find-control-plane.ts";
 import { backupsOfObjects, backupsOfStore, storedPoints, type BackupRow } from "./rows.ts";
 import { objectKeyOf } from "../../options/object-key.ts";
+import { documentOf } from "../../terminal/documents.ts";
 
 /**
  * Lists backups: what control planes say of theirs, or what is in a store.
@@ -62,8 +62,8 @@ async function fromStore(
 }
 
 function write(rows: readonly BackupRow[], { output }: ListBackupsOptions): void {
-  if (output === "json") return void process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
-  if (output === "yaml") return void process.stdout.write(stringify(rows));
+  const document = documentOf(rows, output);
+  if (document !== undefined) return void process.stdout.write(document);
   const [first] = rows;
   if (first === undefined) return void process.stdout.write("There is no backup.\n");
   const header = Object.keys(first);

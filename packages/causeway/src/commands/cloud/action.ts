@@ -1,10 +1,10 @@
 import { systemClock, whenAborted } from "@causeway/foundation";
 import { startSimulator } from "@causeway/simulator";
-import { stringify } from "yaml";
 import { openState } from "../../composition/state.ts";
 import type { OutputFormat } from "../../options/output.ts";
 import type { CloudOptions } from "./command.ts";
 import { commandLog } from "../../terminal/text-log.ts";
+import { documentOf } from "../../terminal/documents.ts";
 
 /** What a simulated cloud is reached by. */
 interface RunningCloud {
@@ -50,8 +50,8 @@ export async function cloud(options: CloudOptions, signal: AbortSignal): Promise
 }
 
 function render(running: RunningCloud, output: OutputFormat): string {
-  if (output === "json") return `${JSON.stringify(running)}\n`;
-  if (output === "yaml") return stringify(running);
+  const document = documentOf(running, output);
+  if (document !== undefined) return document;
   const { authUrl, cloudsYaml, control, clouds, dataPath } = running;
   return `simulated OpenStack at ${authUrl}
   export OS_CLIENT_CONFIG_FILE=${cloudsYaml} OS_CLOUD=simulator

@@ -1,8 +1,8 @@
 import { styleText } from "node:util";
-import { stringify } from "yaml";
 import type { OutputFormat } from "../../options/output.ts";
 import { wrapped } from "../../terminal/wrap-help.ts";
 import type { Finding, State } from "./finding.ts";
+import { documentOf } from "../../terminal/documents.ts";
 
 /** What the doctor says. */
 export interface Report {
@@ -32,8 +32,8 @@ const NARROWEST = 30;
 /** A table for people, or the report as JSON or YAML: with all findings, problems first. */
 export function renderReport(report: Report, format: OutputFormat, style: TableStyle = PLAIN): string {
   const findings = ORDER.flatMap((state) => report.findings.filter((finding) => finding.state === state));
-  if (format === "json") return `${JSON.stringify({ ...report, findings }, null, 2)}\n`;
-  if (format === "yaml") return stringify({ ...report, findings });
+  const document = documentOf({ ...report, findings }, format);
+  if (document !== undefined) return document;
   const shown = style.quiet ? findings.filter(({ state }) => state !== "works") : findings;
   const widest = Math.max(0, ...shown.map((finding) => finding.feature.length));
   const lines = shown.flatMap((finding) => rowsOf(finding, widest, style));

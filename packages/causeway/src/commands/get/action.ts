@@ -1,9 +1,9 @@
 import { Cluster, HostedControlPlane } from "@causeway/api";
-import { stringify } from "yaml";
 import { findCluster } from "../../clusters/find.ts";
 import { withManagement } from "../../clusters/place.ts";
 import { clusterNames, clusterTable } from "../../clusters/table.ts";
 import type { GetClustersOptions } from "./command.ts";
+import { documentOf, listOf } from "../../terminal/documents.ts";
 
 /**
  * Lists clusters, or shows one.
@@ -20,9 +20,9 @@ export async function getClusters(
       name === undefined
         ? (await client.list(Cluster, scope)).items
         : [await findCluster(client, { namespace, name }, signal)];
-    const result = name === undefined ? clusters : clusters[0];
-    if (options.output === "json") return void process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
-    if (options.output === "yaml") return void process.stdout.write(stringify(result));
+    const result = name === undefined ? listOf(clusters) : clusters[0];
+    const document = documentOf(result, options.output);
+    if (document !== undefined) return void process.stdout.write(document);
     if (options.output === "name") return void process.stdout.write(clusterNames(clusters));
     const planes = (await client.list(HostedControlPlane, scope)).items;
     const listed = clusters.map((cluster) => {

@@ -73,7 +73,11 @@ async function credentials(
     const value = flags[flag as keyof typeof VARIABLES];
     if (value !== undefined) given[variable] = value;
   }
-  const entry = entryOf(flags.cloud ?? (env["OS_CLOUD"] || undefined), { env, given, mayAsk: terminal !== undefined });
+  const entry = entryOf(flags.osCloud ?? (env["OS_CLOUD"] || undefined), {
+    env,
+    given,
+    mayAsk: terminal !== undefined,
+  });
   const known = withFlags(entry ? withEnvironment(entry, env) : env, given);
   const home = { HOME: env["HOME"] };
   if (entry) return found(environmentConfig({ ...known, ...home }), known);

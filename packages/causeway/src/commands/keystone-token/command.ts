@@ -31,7 +31,10 @@ function options() {
     .description(
       "Print a Keystone token for kubectl, as credential plugin (client.authentication.k8s.io/v1 and v1beta1).",
     )
-    .option("--cloud <name>", "entry of clouds.yaml (default: OS_CLOUD, else the OS_ variables, else the only entry)")
+    .option(
+      "--cloud, --os-cloud <name>",
+      "entry of clouds.yaml (default: OS_CLOUD, else the OS_ variables, else the only entry)",
+    )
     .option("--for-kubeconfig <file>", "print this kubeconfig with this command as its user, and no token")
     .option("--no-cache", "get a new token each time")
     .option("--keystone-url <url>", "Keystone v3 (OS_AUTH_URL)")

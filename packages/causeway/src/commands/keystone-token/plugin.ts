@@ -8,7 +8,7 @@ import { SECRET_VARIABLES } from "./secret-variables.ts";
 export type PluginFlags = Partial<Omit<KeystoneTokenFlags, "forKubeconfig">>;
 
 const TEXTS = {
-  cloud: "--cloud",
+  osCloud: "--cloud",
   keystoneUrl: "--keystone-url",
   domainName: "--domain-name",
   userName: "--user-name",

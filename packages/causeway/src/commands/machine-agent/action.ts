@@ -15,11 +15,11 @@ export async function machineAgent(options: MachineAgentOptions, signal: AbortSi
   makeStateFolder(options.state);
   const log = commandLog(options.logLevel);
   const open = (reload: () => CloudConfig) => connectCloud(reload(), { clock: systemClock, log, reload });
-  const project = open(() => loadCloudsYaml({ cloud: options.cloud }));
+  const project = open(() => loadCloudsYaml({ cloud: options.osCloud }));
   const admin = open(() => adminConfig(options));
   try {
     const projectId = await project.projectId({ signal });
-    const disks = folderDisks(join(options.state, options.cloud));
+    const disks = folderDisks(join(options.state, options.osCloud));
     const launch = launchInNamespaces({
       disks,
       clock: systemClock,
@@ -28,7 +28,7 @@ export async function machineAgent(options: MachineAgentOptions, signal: AbortSi
       real: options.kubelet === "real",
       codeCache: join(options.state, "code-cache"),
     });
-    log.info("playing the machines of a project", { cloud: options.cloud, project: projectId });
+    log.info("playing the machines of a project", { cloud: options.osCloud, project: projectId });
     const source = cloudMachines(admin, projectId);
     await runMachineAgent({ source, launch, disks, interval: 1000, clock: systemClock, log }, signal);
   } finally {
@@ -53,13 +53,13 @@ function programFor({ logLevel, kubelet, kubeletPath, podNetwork, images, volume
 function adminConfig(options: MachineAgentOptions): CloudConfig {
   if (options.adminCloud !== undefined) return loadCloudsYaml({ cloud: options.adminCloud });
   try {
-    return loadCloudsYaml({ cloud: `${options.cloud}-admin` });
+    return loadCloudsYaml({ cloud: `${options.osCloud}-admin` });
   } catch (cause) {
     throw new InputError(
       "ADMIN_CLOUD_NEEDED",
       `playing machines needs an administrator's account: only they are shown servers' user data`,
       {
-        hint: `Name one with --admin-cloud NAME, or give clouds.yaml an entry ${options.cloud}-admin.`,
+        hint: `Name one with --admin-cloud NAME, or give clouds.yaml an entry ${options.osCloud}-admin.`,
         cause,
       },
     );

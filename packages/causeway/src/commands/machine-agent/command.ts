@@ -22,7 +22,7 @@ Examples:
 function options() {
   return new Command("machine-agent")
     .description("Play the machines of a cloud whose servers are network namespaces of this host: boot, join, live.")
-    .requiredOption("--cloud <name>", "entry of clouds.yaml whose project's servers to play")
+    .requiredOption("--cloud, --os-cloud <name>", "entry of clouds.yaml whose project's servers to play")
     .option("--admin-cloud <name>", "entry with an administrator's account (default: NAME-admin)")
     .addOption(kubeletOption())
     .addOption(podNetworkOption())

@@ -1,11 +1,6 @@
 import type { Inventory, MigrationRecord, PhasePlan, Step } from "@causeway/magnum-migration";
-import { stringify } from "yaml";
 import type { OutputFormat } from "../../options/output.ts";
-
-const written = (value: unknown, output: OutputFormat): string | undefined => {
-  if (output === "table") return undefined;
-  return output === "json" ? `${JSON.stringify(value, undefined, 2)}\n` : stringify(value);
-};
+import { documentOf } from "../../terminal/documents.ts";
 
 const lines = (all: readonly string[]): string => all.map((line) => `${line}\n`).join("");
 
@@ -15,7 +10,7 @@ export function renderInventory(inventory: Inventory, output: OutputFormat): str
   const counts = new Map<string, number>();
   for (const { type } of resources) counts.set(type, (counts.get(type) ?? 0) + 1);
   return (
-    written(inventory, output) ??
+    documentOf(inventory, output) ??
     lines([
       `cluster    ${name} (${uuid}), ${inventory.status}, Kubernetes ${version}, ${apiAddress}`,
       ...stacks.map((stack) => `stack      ${stack.name} (${stack.id})`),
@@ -44,7 +39,7 @@ export function renderPlan(plan: PhasePlan<Step>, output: OutputFormat): string 
     proof: isDone ? proof : [],
   };
   return (
-    written(state, output) ??
+    documentOf(state, output) ??
     lines([
       ...notes.map((note) => `note: ${note}`),
       ...steps.map(({ what }) => `would ${what}`),
@@ -58,7 +53,7 @@ export function renderPlan(plan: PhasePlan<Step>, output: OutputFormat): string 
 /** The phases that are done, each with its proof. */
 export function renderStatus({ phases, begun, inventory }: MigrationRecord, output: OutputFormat): string {
   return (
-    written({ cluster: inventory.name, uuid: inventory.uuid, begun, phases }, output) ??
+    documentOf({ cluster: inventory.name, uuid: inventory.uuid, begun, phases }, output) ??
     lines([
       `cluster ${inventory.name} (${inventory.uuid}); begun last: ${begun}`,
       ...Object.entries(phases).flatMap(([name, done]) => [

@@ -2,7 +2,6 @@ import { systemClock, readTextFile, InputError } from "@causeway/foundation";
 import { defaultCloudConfig, explainService, parseControllerConfig } from "@causeway/cloud-controller-manager";
 import { createClient, createInformers, Service } from "@causeway/kubernetes";
 import { connectCloud, parseCloudConf, watchCloud } from "@causeway/openstack";
-import { stringify } from "yaml";
 import { chosenCloud, chosenCluster } from "../../composition/chosen.ts";
 import type { OutputFormat } from "../../options/output.ts";
 import { exitStatus } from "../../terminal/report-error.ts";
@@ -10,6 +9,7 @@ import type { PlanServiceOptions } from "./options.ts";
 import { hasSteps, renderPlan, type PlannedService } from "./render.ts";
 import { commandLog } from "../../terminal/text-log.ts";
 import { objectKeyOf, type NamespacedKey } from "../../options/object-key.ts";
+import { documentOf } from "../../terminal/documents.ts";
 
 /**
  * Reports what reconciles of Services would do now, and the calls they take, without doing it.
@@ -81,8 +81,8 @@ function notFound({ namespace, name }: NamespacedKey): InputError {
 /** One Service that was requested is its explanation alone; several are a list. */
 function render(plans: readonly PlannedService[], isOne: boolean, output: OutputFormat): string {
   const result = isOne ? plans[0]?.explained : plans.map(({ service, explained }) => ({ service, ...explained }));
-  if (output === "json") return `${JSON.stringify(result, null, 2)}\n`;
-  if (output === "yaml") return stringify(result);
+  const document = documentOf(result, output);
+  if (document !== undefined) return document;
   if (plans.length === 0) return "There is no Service of type LoadBalancer.\n";
   return plans
     .map(({ service, explained }) => (isOne ? "" : `Service ${service}\n`) + renderPlan(explained))

@@ -8,7 +8,6 @@ import {
 import { InputError, systemClock } from "@causeway/foundation";
 import { createInformers } from "@causeway/kubernetes";
 import { createCloudPool } from "@causeway/openstack";
-import { stringify } from "yaml";
 import { withManagement } from "../../clusters/place.ts";
 import { exitStatus } from "../../terminal/report-error.ts";
 import { commandLog } from "../../terminal/text-log.ts";
@@ -16,6 +15,7 @@ import { changedOf, nothingChanged, readChanged } from "./changed.ts";
 import type { PlanClusterOptions } from "./options.ts";
 import { hasSteps, renderPlan } from "./render.ts";
 import { objectKeyOf, type NamespacedKey } from "../../options/object-key.ts";
+import { documentOf } from "../../terminal/documents.ts";
 
 /**
  * Prints what reconciles of a Cluster or a Machine would do to its cloud, and the calls they take, without doing it.
@@ -88,8 +88,8 @@ function parts(explained: Explanation | ClusterExplanation): Explanation[] {
 }
 
 function render(explained: Explanation | ClusterExplanation, output: PlanClusterOptions["output"]): string {
-  if (output === "json") return `${JSON.stringify(explained, null, 2)}\n`;
-  if (output === "yaml") return stringify(explained, { aliasDuplicateObjects: false });
+  const document = documentOf(explained, output);
+  if (document !== undefined) return document;
   const groups = "machines" in explained ? explained.machines : [];
   return [
     renderPlan(explained),

@@ -2,12 +2,12 @@ import { InputError, readTextFile, systemClock } from "@causeway/foundation";
 import { createClient, createInformers, loadKubeconfig, type ClusterConfig } from "@causeway/kubernetes";
 import { explainGateway, explainIngress, readConfig, type ConfigFile } from "@causeway/octavia-ingress";
 import { connectCloud, parseCloudConf, watchCloud } from "@causeway/openstack";
-import { stringify } from "yaml";
 import { exitStatus } from "../../terminal/report-error.ts";
 import { commandLog } from "../../terminal/text-log.ts";
 import type { PlanIngressOptions } from "./options.ts";
 import { hasSteps, renderPlan } from "./render.ts";
 import { objectKeyOf, type NamespacedKey } from "../../options/object-key.ts";
+import { documentOf } from "../../terminal/documents.ts";
 
 /**
  * Prints what reconciles of an Ingress or a Gateway would do now, and the calls they take, without doing it.
@@ -34,14 +34,7 @@ export async function planIngress(
     const explain = kind === "ingress" ? explainIngress : explainGateway;
     const explained = await explain(using, key, signal);
     if (!explained) throw notFound(kind, key);
-    const { output } = options;
-    process.stdout.write(
-      output === "json"
-        ? `${JSON.stringify(explained, null, 2)}\n`
-        : output === "yaml"
-          ? stringify(explained, { aliasDuplicateObjects: false })
-          : renderPlan(explained),
-    );
+    process.stdout.write(documentOf(explained, options.output) ?? renderPlan(explained));
     if (options.detailedExitcode && hasSteps(explained)) process.exitCode = exitStatus.findings;
   } finally {
     stopping.abort();

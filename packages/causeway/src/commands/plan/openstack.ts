@@ -2,12 +2,12 @@ import { OpenStackDeployment } from "@causeway/api";
 import { InputError, messageOf, readTextFile } from "@causeway/foundation";
 import { createInformers } from "@causeway/kubernetes";
 import { previewOpenStack, type Preview } from "@causeway/openstack-operator";
-import { parse, stringify } from "yaml";
+import { parse } from "yaml";
 import { withManagement } from "../../clusters/place.ts";
-import type { OutputFormat } from "../../options/output.ts";
 import { exitStatus } from "../../terminal/report-error.ts";
 import { findDeployment } from "../explain/action.ts";
 import type { PlanOpenStackOptions } from "./options.ts";
+import { documentOf } from "../../terminal/documents.ts";
 
 /**
  * Prints what a change of an OpenStackDeployment would restart, run again and write.
@@ -19,7 +19,7 @@ export async function planOpenStack(options: PlanOpenStackOptions, signal: Abort
     const name = given?.metadata.name ?? options.deployment;
     const current = await findDeployment(client, { namespace, name }, signal);
     const preview = await previewOpenStack(createInformers(client), current, given ?? current, signal);
-    process.stdout.write(written(preview, options.output));
+    process.stdout.write(documentOf(preview, options.output) ?? render(preview));
     if (options.detailedExitcode && changes(preview) > 0) process.exitCode = exitStatus.findings;
   });
 }
@@ -37,11 +37,6 @@ function readDeployment(path: string): OpenStackDeployment {
 
 const changes = ({ refused, restarts, reruns, creates, touches, deletes }: Preview): number =>
   (refused === undefined ? 0 : 1) + restarts.length + reruns.length + creates.length + touches.length + deletes.length;
-
-function written(preview: Preview, output: OutputFormat): string {
-  if (output === "json") return `${JSON.stringify(preview, null, 2)}\n`;
-  return output === "yaml" ? stringify(preview) : render(preview);
-}
 
 function render(preview: Preview): string {
   if (preview.refused !== undefined) return `Refused: ${preview.refused}\n`;

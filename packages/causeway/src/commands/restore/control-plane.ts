@@ -1,13 +1,13 @@
 import { Cluster, HostedControlPlane } from "@causeway/api";
 import { InputError } from "@causeway/foundation";
 import { isAlreadyExists, ownerReference, type KubernetesClient, type ObjectKey } from "@causeway/kubernetes";
-import { stringify } from "yaml";
 import { withManagement } from "../../clusters/place.ts";
 import { waitUntil } from "../../clusters/wait.ts";
 import { lookForControlPlane } from "../../clusters/find-control-plane.ts";
 import type { RestoreControlPlaneOptions } from "./command.ts";
 import { planRestore, type RestoredObjects } from "./plan-restore.ts";
 import { objectKeyOf } from "../../options/object-key.ts";
+import { documentOf, listOf } from "../../terminal/documents.ts";
 
 /**
  * Creates a control plane from a backup of another one, and waits until it serves.
@@ -101,7 +101,7 @@ async function serve(
 
 /** A table would have one row: objects are for programs, and for an editor. */
 function write(value: unknown, { output }: RestoreControlPlaneOptions): void {
-  if (output === "json") return void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
-  const documents = Array.isArray(value) ? value : [value];
-  process.stdout.write(documents.map((each) => stringify(each)).join("---\n"));
+  const objects: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const json = documentOf(objects.length === 1 ? objects[0] : listOf(objects), output === "json" ? "json" : "table");
+  process.stdout.write(json ?? objects.map((each) => documentOf(each, "yaml")).join("---\n"));
 }

@@ -145,6 +145,9 @@ test("causeway restore control-plane creates both objects or none, and nothing o
   try {
     await restoreControlPlane("copy", options({ dryRun: true, output: "yaml" }), signal);
     expect(written.join("")).toMatch(/kind: Cluster[\s\S]*---[\s\S]*restore:\n +from: web\/uid-1/);
+    written.length = 0;
+    await restoreControlPlane("copy", options({ dryRun: true, output: "json" }), signal);
+    expect(JSON.parse(written.join(""))).toMatchObject({ kind: "List", items: [{ kind: "Cluster" }, {}] });
     expect((await client.list(Cluster)).items).toEqual([]);
     await restoreControlPlane("copy", options({}), signal);
     const key = { namespace: "default", name: "copy" };

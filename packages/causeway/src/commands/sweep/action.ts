@@ -4,9 +4,8 @@ import { createClient } from "@causeway/kubernetes";
 import { connectCloud } from "@causeway/openstack";
 import { chosenCloud, chosenCluster } from "../../composition/chosen.ts";
 import { confirm } from "../../terminal/confirm.ts";
-import { exitStatus } from "../../terminal/report-error.ts";
 import type { SweepOptions } from "./command.ts";
-import { ownerOf, renderSwept } from "./render.ts";
+import { ownerOf, renderSwept, sweptStatus } from "./render.ts";
 import type { OrphanVolume } from "./volumes/plan.ts";
 import { sweepVolumes, type SweptVolume, type VolumeSweep } from "./volumes/sweep.ts";
 import { commandLog } from "../../terminal/text-log.ts";
@@ -38,7 +37,7 @@ export async function sweep(options: SweepOptions, signal: AbortSignal): Promise
       process.stderr.write(
         `Nothing in this project has the cluster name ${clusterName}. Clusters that have: ${clusters.join(", ")}.\n`,
       );
-    if ([...swept, ...(volumes ?? [])].some((one) => one.outcome === "failed")) process.exitCode = exitStatus.failed;
+    process.exitCode = sweptStatus([...swept, ...(volumes ?? [])], options);
   } finally {
     await Promise.all([cloud.close(), client.close()]);
   }

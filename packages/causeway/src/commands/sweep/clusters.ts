@@ -1,15 +1,15 @@
 import { sweepClusters, type ClusterOrphan, type SweptResource } from "@causeway/cluster-api-openstack";
 import { InputError, systemClock } from "@causeway/foundation";
 import { connectCloud } from "@causeway/openstack";
-import { stringify } from "yaml";
 import { withManagement } from "../../clusters/place.ts";
 import { chosenCloud } from "../../composition/chosen.ts";
 import type { OutputFormat } from "../../options/output.ts";
 import { confirm } from "../../terminal/confirm.ts";
-import { exitStatus } from "../../terminal/report-error.ts";
 import { commandLog } from "../../terminal/text-log.ts";
 import type { SweepClustersOptions } from "./command.ts";
+import { sweptStatus } from "./render.ts";
 import { objectKeyOf } from "../../options/object-key.ts";
+import { documentOf } from "../../terminal/documents.ts";
 
 /**
  * Lists what deleted Clusters left in a project, and deletes what the named ones left; exit status 1 when some of it
@@ -32,7 +32,7 @@ export async function sweepOfClusters(
       process.stdout.write(render(swept, output));
       if (clusters.length === 0 && swept.some(({ outcome }) => outcome === "found"))
         process.stderr.write("Name the clusters whose resources are to be deleted.\n");
-      if (swept.some(({ outcome }) => outcome === "failed")) process.exitCode = exitStatus.failed;
+      process.exitCode = sweptStatus(swept, options);
     });
   } finally {
     await cloud.close();
@@ -50,8 +50,8 @@ async function confirmed(orphans: readonly ClusterOrphan[], signal: AbortSignal)
 }
 
 function render(swept: readonly SweptResource[], output: OutputFormat): string {
-  if (output === "json") return `${JSON.stringify(swept, null, 2)}\n`;
-  if (output === "yaml") return stringify(swept);
+  const document = documentOf(swept, output);
+  if (document !== undefined) return document;
   if (swept.length === 0) return "No orphans of deleted Clusters.\n";
   const lines = swept.map(({ outcome, kind, name, id, cluster, kept, error }) => {
     const why = kept ?? error;

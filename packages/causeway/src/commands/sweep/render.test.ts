@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { renderSwept } from "./render.ts";
+import { renderSwept, sweptStatus } from "./render.ts";
 
 const table = { output: "table", withVolumes: true } as const;
 
@@ -15,4 +15,16 @@ test("an orphaned volume has its claim, and why it is kept", () => {
   expect(renderSwept([{ ...volume, outcome: "kept", kept: "it is attached to server s1" }], table)).toBe(
     "kept     volume pvc-1 of claim default/data: it is attached to server s1\n",
   );
+});
+
+test.each([
+  ["nothing was found", [], true, 0],
+  ["orphans remain", ["found", "removed"], true, 3],
+  ["orphans remain, and --detailed-exitcode is not given", ["found"], false, 0],
+  ["orphans are kept on purpose", ["kept"], true, 0],
+  ["all were deleted", ["removed"], true, 0],
+  ["a deletion failed, next to orphans that remain", ["found", "failed"], true, 1],
+] as const)("a sweep where %s ends with its status", (_, outcomes, detailedExitcode, status) => {
+  const swept = outcomes.map((outcome) => ({ outcome }));
+  expect(sweptStatus(swept, { detailedExitcode })).toBe(status);
 });

@@ -1,12 +1,22 @@
 import type { Orphan, Swept } from "@causeway/cloud-controller-manager";
-import { stringify } from "yaml";
 import type { OutputFormat } from "../../options/output.ts";
+import { exitStatus } from "../../terminal/report-error.ts";
 import type { OrphanVolume } from "./volumes/plan.ts";
 import type { SweptVolume } from "./volumes/sweep.ts";
+import { documentOf } from "../../terminal/documents.ts";
 
 /** What an orphan was made for: `Service default/web` or `claim default/data`. */
 export const ownerOf = (orphan: Orphan | OrphanVolume): string =>
   "service" in orphan ? `Service ${orphan.service}` : `claim ${orphan.claim}`;
+
+/** The exit status by what was swept, or would be: a failure comes before orphans that remain. */
+export function sweptStatus(
+  swept: readonly { readonly outcome: Swept["outcome"] }[],
+  { detailedExitcode }: { readonly detailedExitcode: boolean },
+): number {
+  if (swept.some(({ outcome }) => outcome === "failed")) return exitStatus.failed;
+  return detailedExitcode && swept.some(({ outcome }) => outcome === "found") ? exitStatus.findings : 0;
+}
 
 /** How the result is shown, and what was searched. */
 export interface SweptOptions {
@@ -17,8 +27,8 @@ export interface SweptOptions {
 
 /** What was swept, or would be. */
 export function renderSwept(swept: readonly (Swept | SweptVolume)[], { output, withVolumes }: SweptOptions): string {
-  if (output === "json") return `${JSON.stringify(swept, null, 2)}\n`;
-  if (output === "yaml") return stringify(swept);
+  const document = documentOf(swept, output);
+  if (document !== undefined) return document;
   if (swept.length === 0) {
     return withVolumes
       ? "No orphans of deleted Services, and no orphaned volumes that are older than ten minutes.\n"

@@ -4,6 +4,7 @@ import { logLevelOption } from "../../options/logging.ts";
 import { cidrs } from "../../options/networks.ts";
 import { whole } from "../../options/numbers.ts";
 import { outputOption } from "../../options/output.ts";
+import { cloudOptions } from "../../options/places.ts";
 
 /** What `causeway up` is given. */
 export type UpOptions = ReturnType<ReturnType<typeof options>["opts"]>;
@@ -31,10 +32,13 @@ function options() {
     .description(
       "Run the embedded API server and every controller in this process, on a simulated cloud or on a real one.",
     )
-    .option(
-      "--cloud <name>",
-      "entry of clouds.yaml to run on, or envvars for the variables of an openrc file (default: a simulated cloud inside this process)",
+    .addOption(
+      cloudOptions.cloud(
+        "entry of clouds.yaml to run on, or envvars for the variables of an openrc file (default: a simulated cloud inside this process, whatever OS_CLOUD says)",
+      ),
     )
+    .addOption(cloudOptions.insecure())
+    .addOption(cloudOptions.cacert())
     .option("--state <dir>", "folder that keeps everything over restarts", ".causeway")
     .option("--demo", "bring up the sample cluster `demo` and show how it goes", false)
     .addOption(

@@ -1,7 +1,7 @@
 import { RUN_KUBERNETES, SERVED_KUBERNETES } from "@causeway/api";
-import { stringify } from "yaml";
 import { ownCommit, ownVersion } from "../../release.ts";
 import type { VersionOptions } from "./command.ts";
+import { documentOf } from "../../terminal/documents.ts";
 
 /** Writes what this program is, and the versions that it supports. */
 export function version({ output }: VersionOptions): void {
@@ -13,14 +13,15 @@ export function version({ output }: VersionOptions): void {
     kubernetes: SERVED_KUBERNETES,
     kubernetesPrograms: RUN_KUBERNETES,
   };
-  if (output === "json") process.stdout.write(`${JSON.stringify(facts, null, 2)}\n`);
-  else if (output === "yaml") process.stdout.write(stringify(facts));
-  else
-    process.stdout.write(`causeway ${facts.version}
+  const document = documentOf(facts, output);
+  process.stdout.write(
+    document ??
+      `causeway ${facts.version}
   commit      ${facts.commit}
   node        ${facts.node} on ${facts.platform}
   kubernetes  hosted control planes: ${listed(SERVED_KUBERNETES)}; by Kubernetes' own programs: ${listed(RUN_KUBERNETES)}
-`);
+`,
+  );
 }
 
 function listed(minors: readonly string[]): string {

@@ -1,5 +1,5 @@
-import { stringify } from "yaml";
 import type { OutputFormat } from "../../../options/output.ts";
+import { documentOf } from "../../../terminal/documents.ts";
 
 /** What the demo says at its end: where the kubeconfigs are, and commands to continue with. */
 export function farewell(
@@ -43,10 +43,10 @@ export interface DemoResult {
   readonly kubeconfigs: { readonly management: string; readonly workload?: string };
 }
 
-/** The result as scripts read it: one line by default. */
+/** The result: one line for people, else one document. */
 export function renderResult(result: DemoResult, format: OutputFormat): string {
-  if (format === "json") return `${JSON.stringify(result)}\n`;
-  if (format === "yaml") return stringify(result);
+  const document = documentOf(result, format);
+  if (document !== undefined) return document;
   const { nodes, loadBalancer, openstackCalls, seconds } = result;
   return `demo ready: 1 control plane, ${nodes} nodes, load balancer ${loadBalancer}, ${openstackCalls} OpenStack calls, ${seconds.toFixed(1)} s\n`;
 }
