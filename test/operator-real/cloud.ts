@@ -48,6 +48,12 @@ export function deployment(services: readonly Service[], more: Record<string, un
   };
 }
 
+interface OvnStatus {
+  readonly database: string;
+  readonly rebuilding?: string;
+  readonly rebuiltAt?: string;
+}
+
 interface Status {
   readonly phase?: string;
   readonly ready?: string;
@@ -56,7 +62,8 @@ interface Status {
   readonly restore?: { readonly step: string; readonly completedAt?: string };
   readonly backups?: readonly { readonly run: string; readonly state: string; readonly bytes?: number }[];
   readonly rotation?: { readonly passwords?: number };
-  readonly northbound?: { readonly database: string; readonly rebuilding?: string; readonly rebuiltAt?: string };
+  readonly northbound?: OvnStatus;
+  readonly southbound?: OvnStatus;
   readonly maintenance?: readonly { readonly node: string; readonly phase: string }[];
   readonly components?: readonly {
     readonly name: string;

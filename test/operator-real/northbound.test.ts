@@ -1,13 +1,18 @@
-/** A cloud of real processes whose northbound database is lost with its disk, and rebuilt from Neutron's. */
+/**
+ * A cloud of real processes whose northbound database is lost with its disk, and rebuilt from Neutron's; and its
+ * southbound one, and rebuilt from that.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/processes.ts";
 import { podsOf, restarts, statusOf } from "./cloud.ts";
 import { record } from "./figures.ts";
+import { flowsOf, plug, podOn, settledFlows } from "./flows.ts";
 import { TIMEOUT, type Rig } from "./rig.ts";
 import { addRouter, bootServer, serverNow } from "./servers.ts";
 import { COMPUTE, CONTROL, restarted, seconds, startWholeCloud, whenReady } from "./whole-cloud.ts";
 
 const POD = "cloud-ovn-nb-0";
+const SOUTHBOUND_POD = "cloud-ovn-sb-0";
 /** What Neutron writes of networks, without identities: those are others. */
 const TABLES = [
   ["logical_switch", "name,external_ids:neutron\\:network_name"],
@@ -19,7 +24,7 @@ const TABLES = [
   ["dhcp_options", "cidr"],
 ] as const;
 
-describe("OVN's northbound database on real processes", () => {
+describe("OVN's databases on real processes", () => {
   let rig: Rig;
 
   beforeAll(async () => {
@@ -56,7 +61,7 @@ describe("OVN's northbound database on real processes", () => {
       .filter((line) => /"level(?:name)?": ?"(?:WARNING|ERROR|CRITICAL)"/.test(line) && line.includes("db_sync"));
   };
 
-  test("is rebuilt from Neutron when its disk is lost, and Neutron's own program finds no difference", async () => {
+  test("the northbound one is rebuilt from Neutron when its disk is lost, and Neutron's own program finds no difference", async () => {
     const first = await bootServer(rig, "first", COMPUTE);
     expect(first.status).toBe("ACTIVE");
     await addRouter(rig, first.network);
@@ -81,5 +86,50 @@ describe("OVN's northbound database on real processes", () => {
     expect(await serverNow(rig, first.id)).toEqual({ status: "ACTIVE", host: COMPUTE });
     for (const host of [COMPUTE, CONTROL])
       expect((await bootServer(rig, `second-${host}`, host)).status).toBe("ACTIVE");
+  });
+
+  /** One column of a table of the southbound database, in an order that does not depend on identities. */
+  const southbound = async (table: string, column: string): Promise<string[]> => {
+    const list = ["ovn-sbctl", "--no-leader-only", "--bare", `--columns=${column}`, "list", table];
+    const text = await rig.inContainer(SOUTHBOUND_POD, "ovn-sb", ...list);
+    return text
+      .split("\n")
+      .filter((line) => line !== "")
+      .toSorted();
+  };
+  const nodesAndPorts = async () => ({
+    nodes: await southbound("chassis", "hostname"),
+    ports: await southbound("port_binding", "logical_port"),
+  });
+
+  test("the southbound one is written again by northd when its disk is lost, and the switches keep their flows", async () => {
+    const server = await bootServer(rig, "third", CONTROL);
+    expect(server.status).toBe("ACTIVE");
+    const switchPod = podOn(rig, "openvswitch");
+    await plug(rig, switchPod, server.port, "third");
+    const flows = (await settledFlows(rig, switchPod)).length;
+    const before = await nodesAndPorts();
+    expect(before.nodes).toEqual([CONTROL, COMPUTE]);
+    expect(before.ports).toContain(server.port);
+    const started = restarts(rig);
+
+    await rig.inContainer(SOUTHBOUND_POD, "ovn-sb", "sh", "-c", "rm -f /var/lib/ovn/*");
+    const began = Date.now();
+    rig.kubectl("delete", "pod", SOUTHBOUND_POD, "--grace-period=0", "--force");
+    let least = flows;
+    await eventually(TIMEOUT, async () => {
+      least = Math.min(least, (await flowsOf(rig, switchPod)).length);
+      return statusOf(rig).southbound?.rebuiltAt !== undefined;
+    });
+    const times = { seconds: seconds(Date.now() - began) };
+    record("OVN's southbound database is written again by northd", { ...times, flows, leastFlows: least });
+    await whenReady(rig);
+    expect(least).toBeGreaterThan(flows / 2);
+    await eventually(TIMEOUT, async () => (await settledFlows(rig, switchPod)).length === flows);
+    expect(await nodesAndPorts()).toEqual(before);
+    expect(restarted(rig, started)).toEqual([]);
+    expect(await serverNow(rig, server.id)).toEqual({ status: "ACTIVE", host: CONTROL });
+    for (const host of [COMPUTE, CONTROL])
+      expect((await bootServer(rig, `fourth-${host}`, host)).status).toBe("ACTIVE");
   });
 });

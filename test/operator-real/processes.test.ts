@@ -8,6 +8,7 @@ import { eventually } from "../support/processes.ts";
 import { restarts, statusOf } from "./cloud.ts";
 import { cutOffMigration, sql, tablesOf, tablesOfCells, type CutOff } from "./cut-off.ts";
 import { record } from "./figures.ts";
+import { flowsOf, plug, podOn, settledFlows } from "./flows.ts";
 import { freezeOnce } from "./outage.ts";
 import { TIMEOUT, type Rig } from "./rig.ts";
 import { bootServer, computesUp, liveMigrate, serverNow, tracesOf } from "./servers.ts";
@@ -17,11 +18,6 @@ import { COMPUTE, CONTROL, seconds, startWholeCloud, whenReady } from "./whole-c
 const SLOW = { section: "DEFAULT", option: "compute_driver", value: "fake.FakeLiveMigrateDriver" };
 /** From silence to a new process: six questions of the kubelet, half a minute apart, and what it leaves the old one. */
 const RESTART_SECONDS = 300;
-
-/** A node without a port has fewer flows. */
-const PLUGGED = 50;
-/** So often the same number of flows, a second or so apart, is all of them. */
-const SETTLED = 10;
 
 describe("a cloud of real processes with Nova and Neutron", () => {
   let rig: Rig;
@@ -91,9 +87,7 @@ describe("a cloud of real processes with Nova and Neutron", () => {
     const server = await bootServer(rig, "kept", CONTROL);
     expect(server.status).toBe("ACTIVE");
     const pod = podOn(rig, "openvswitch");
-    // Nova's fake driver plugs nothing: an interface of the server's port has all flows of its network written.
-    const plug = ["add-port", "br-int", "kept", "--", "set", "interface", "kept", "type=internal"];
-    await rig.inContainer(pod, "openvswitch", "ovs-vsctl", ...plug, `external_ids:iface-id=${server.port}`);
+    await plug(rig, pod, server.port, "kept");
     const before = await settledFlows(rig, pod);
     expect(before.length).toBeGreaterThan(100);
     rig.kubectl("delete", "pod", pod, "--wait=false");
@@ -158,34 +152,6 @@ describe("a cloud of real processes with Nova and Neutron", () => {
     expect(await computesUp(rig)).toEqual([CONTROL]);
   });
 });
-
-/** The pod of a component on a node. */
-function podOn(rig: Rig, component: string, node: string = CONTROL): string {
-  const selector = ["-l", `openstack.causeway.dev/component=${component}`, "--field-selector", `spec.nodeName=${node}`];
-  const { items } = rig.get<{ items: { metadata: { name: string; deletionTimestamp?: string } }[] }>(
-    "pods",
-    ...selector,
-  );
-  return items.find(({ metadata }) => metadata.deletionTimestamp === undefined)?.metadata.name ?? "";
-}
-
-/** Flows of the bridge of all servers, without what counts. */
-async function flowsOf(rig: Rig, pod: string): Promise<string[]> {
-  const dump = ["ovs-ofctl", "-O", "OpenFlow15", "dump-flows", "--no-stats", "--no-names", "br-int"];
-  const text = await rig.inContainer(pod, "openvswitch", ...dump);
-  return text.split("\n").filter((line) => line.includes("actions="));
-}
-
-/** Those of a port that was just plugged, once no more are written. */
-async function settledFlows(rig: Rig, pod: string): Promise<string[]> {
-  let [last, same] = [await flowsOf(rig, pod), 0];
-  return eventually(TIMEOUT, async () => {
-    const now = await flowsOf(rig, pod);
-    same = now.length === last.length && now.length > PLUGGED ? same + 1 : 0;
-    last = now;
-    return same >= SETTLED && now;
-  });
-}
 
 /**
  * While flows are restored nothing is forwarded: that is set before the switch starts. What the pod before left of the

@@ -105,12 +105,18 @@ export const network = checked(
   [{ rule: "!has(self.evpn) || has(self.bgp)", message: "evpn needs bgp: routes of VPNs are announced by it" }],
 );
 
+const ovnStatus = (description: string) =>
+  object(
+    {
+      database: text(1, 63, { description: "Its identity, as its members report it." }),
+      rebuilding: optional(text(1, 63, { description: "The one that came in its place, until it has the networks." })),
+      rebuiltAt: optional(instant({ description: "When a lost one was rebuilt last." })),
+    },
+    { description },
+  );
+
 /** `status.northbound` of an OpenStackDeployment: which database Neutron's networks were written to. */
-export const northboundStatus = object(
-  {
-    database: text(1, 63, { description: "Its identity, as its members report it." }),
-    rebuilding: optional(text(1, 63, { description: "The one that came in its place, until it has the networks." })),
-    rebuiltAt: optional(instant({ description: "When a lost one was rebuilt last." })),
-  },
-  { description: "OVN's northbound database." },
-);
+export const northboundStatus = ovnStatus("OVN's northbound database.");
+
+/** `status.southbound` of an OpenStackDeployment: which database nodes read. */
+export const southboundStatus = ovnStatus("OVN's southbound database.");

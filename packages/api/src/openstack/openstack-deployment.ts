@@ -7,7 +7,7 @@ import { anyText, checked, conditions, flag, instant, int32, int64, list, listBy
 import { mapOf, object, oneOf, optional, setOf, text } from "../schema/fields.ts";
 import { backup, backups, backupStatus, monitoring, restore, restoreStatus } from "./backup-fields.ts";
 import { canary } from "./canary-fields.ts";
-import { network, northboundStatus } from "./network-fields.ts";
+import { network, northboundStatus, southboundStatus } from "./network-fields.ts";
 import { operators } from "./operator-fields.ts";
 import { OPENSTACK_RELEASES, type OpenStackRelease } from "./releases.ts";
 import { rotation } from "./rotation-fields.ts";
@@ -318,6 +318,7 @@ const openStackDeploymentStatus = object({
   backups: optional(backups),
   restore: optional(restoreStatus),
   northbound: optional(northboundStatus),
+  southbound: optional(southboundStatus),
   rotation: optional(
     object(
       {

@@ -2,7 +2,7 @@ import type { OpenStackDeployment, OpenStackDeploymentStatus } from "@causeway/a
 import { setConditions, type Condition, type WantedCondition } from "@causeway/kubernetes";
 import { SCHEMA_RELEASES } from "../config/schema.ts";
 import { isDone, type ComponentStatus, type Judged } from "./components.ts";
-import { northboundConditions, type NorthboundProblem } from "./plan-northbound.ts";
+import { ovnConditions, type rebuiltOf } from "./plan-ovn-databases.ts";
 import { restoreConditions } from "./plan-restore.ts";
 import { UPGRADE_STEPS, type Upgrade } from "./upgrade.ts";
 
@@ -12,14 +12,13 @@ interface From {
   readonly components: readonly ComponentStatus[];
   readonly upgrade: Upgrade | undefined;
   readonly restore: OpenStackDeploymentStatus["restore"];
-  readonly northbound: OpenStackDeploymentStatus["northbound"];
-  readonly northboundProblem: NorthboundProblem | undefined;
+  readonly ovn: ReturnType<typeof rebuiltOf>;
   readonly now: number;
 }
 
 /** The conditions of a deployment; those that did not change keep the time of their last transition. */
 export function conditionsOf(from: From): Condition[] {
-  const { deployment, judged, components, upgrade, restore, northbound, now } = from;
+  const { deployment, judged, components, upgrade, restore, now } = from;
   const { metadata, spec, status } = deployment;
   const waiting = [...judged.values()].filter((each) => !isDone(each));
   const first = components.find(({ name }) => name === waiting[0]?.component.name);
@@ -63,7 +62,7 @@ export function conditionsOf(from: From): Condition[] {
     ...wanted,
     ...upgradeConditions(judged, upgrade),
     ...restoreConditions(restore),
-    ...northboundConditions(northbound, from.northboundProblem, status?.conditions),
+    ...ovnConditions(from.ovn, status?.conditions),
   ];
   // Steps of an upgrade that is over remain as its record.
   return setConditions(status?.conditions, all, { generation: metadata.generation, now });

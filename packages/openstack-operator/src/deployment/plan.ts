@@ -17,7 +17,7 @@ import { eventsOf } from "./component-events.ts";
 import { idOf, type Observed } from "./gather.ts";
 import { paused, refused, waiting } from "./held.ts";
 import { isSettledFor, planBackup, type BackupPlan } from "./plan-backup.ts";
-import { northboundOf, rebuiltStatus, type Northbound } from "./plan-northbound.ts";
+import { ovnDatabasesOf, rebuiltOf, type OvnDatabases } from "./plan-ovn-databases.ts";
 import { planKeys, restoreConditions, restoreStatusOf, type KeysPlan } from "./plan-restore.ts";
 import { unusedRevisions } from "./revisions.ts";
 import {
@@ -74,8 +74,8 @@ function planned(observed: Observed, now: number, desire: Desire): Plan<Step, St
   if ("steps" in given) return given;
   const { credentials, operators, tls, next } = given;
   const { material } = tls;
-  const northbound = northboundOf(observed);
-  const { desired, judged, upgrade } = judge(observed, { credentials, nodes, desire, material, operators, northbound });
+  const ovn = ovnDatabasesOf(observed);
+  const { desired, judged, upgrade } = judge(observed, { credentials, nodes, desire, material, operators, ovn });
   if (desired.problems.length > 0) {
     const message = desired.problems.map((problem) => `${problem.service}: ${problem.message}`).join("; ");
     return refused(observed, now, { reason: "UnknownOption", message: message.slice(0, 8_000) });
@@ -108,15 +108,14 @@ function planned(observed: Observed, now: number, desire: Desire): Plan<Step, St
           ...backup.steps,
           ...cleanup(observed, desired, { judged, kept: tls.objects }),
         ];
-  const rebuilt = rebuiltStatus(northbound, judged, now);
-  const { problem: northboundProblem } = northbound;
-  const facts = { judged, upgrade, rotation, keyRotation, backup, northbound: rebuilt.status, northboundProblem };
+  const rebuilt = rebuiltOf(ovn, judged, now);
+  const facts = { judged, upgrade, rotation, keyRotation, backup, rebuilt };
   const status = statusNow(observed, now, facts);
   const events = [
     ...eventsOf(deployment.status?.components, status.components),
     ...backup.events,
-    ...northbound.events,
-    ...rebuilt.events,
+    ...rebuilt.nb.events,
+    ...rebuilt.sb.events,
   ];
   const times = [next, tls.next, backup.next].filter((time) => time !== undefined);
   const wait = {
@@ -233,8 +232,8 @@ export function desiredFor(observed: Observed): Desired {
   const { components } = resolveCatalogue(observed.deployment.spec);
   const { material } = planTls(observed, components, 0);
   const { operators } = chooseBackends(observed, components);
-  const northbound = northboundOf(observed);
-  return judge(observed, { credentials, nodes, desire: desiredOf, material, operators, northbound }).desired;
+  const ovn = ovnDatabasesOf(observed);
+  return judge(observed, { credentials, nodes, desire: desiredOf, material, operators, ovn }).desired;
 }
 
 interface JudgeWith {
@@ -243,10 +242,10 @@ interface JudgeWith {
   readonly desire: Desire;
   readonly material?: TlsMaterial | undefined;
   readonly operators?: Readonly<Record<string, BackendOperator>>;
-  readonly northbound?: Northbound;
+  readonly ovn?: OvnDatabases;
 }
 
-function judge(observed: Observed, { credentials, nodes, desire, material, operators, northbound }: JudgeWith) {
+function judge(observed: Observed, { credentials, nodes, desire, material, operators, ovn }: JudgeWith) {
   const { deployment } = observed;
   const upgrade = upgradeOf(deployment);
   const options = {
@@ -259,8 +258,8 @@ function judge(observed: Observed, { credentials, nodes, desire, material, opera
     ...(material ? { tls: material } : {}),
     ...(operators ? { operators } : {}),
     ...(isRestoring(deployment) ? { isRestoring: true } : {}),
-    ...(northbound?.rendered ? { northbound: northbound.rendered } : {}),
-    ...(northbound?.known ? { knownDatabases: northbound.known } : {}),
+    ...(ovn ? { ovn: renderedOf(ovn) } : {}),
+    ...(ovn?.known ? { knownDatabases: ovn.known } : {}),
   };
   const { release } = deployment.spec;
   const desired = desire({ ...options, messagesOf: upgrade?.from ?? release });
@@ -270,6 +269,11 @@ function judge(observed: Observed, { credentials, nodes, desire, material, opera
   const unpinned = desire({ ...options, messagesOf: release });
   return { desired: unpinned, judged: judgeComponents(unpinned, observed), upgrade };
 }
+
+const renderedOf = ({ nb, sb }: OvnDatabases) => ({
+  ...(nb.rendered ? { nb: nb.rendered } : {}),
+  ...(sb.rendered ? { sb: sb.rendered } : {}),
+});
 
 /** When certificates were renewed, by service. */
 function renewals({ deployment, objects }: Observed): Record<string, string> {
@@ -347,12 +351,11 @@ interface Facts {
   readonly rotation: PasswordRotation;
   readonly keyRotation: KeyRotation;
   readonly backup: BackupPlan;
-  readonly northbound: Status["northbound"];
-  readonly northboundProblem: Northbound["problem"];
+  readonly rebuilt: ReturnType<typeof rebuiltOf>;
 }
 
 function statusNow(observed: Observed, now: number, facts: Facts): Status {
-  const { judged, upgrade, rotation, keyRotation, backup, northbound } = facts;
+  const { judged, upgrade, rotation, keyRotation, backup, rebuilt } = facts;
   const { metadata, spec, status = {} } = observed.deployment;
   const components = statusOf(judged, observed);
   const ready = components.filter(({ state }) => state === "Ready").length;
@@ -367,8 +370,7 @@ function statusNow(observed: Observed, now: number, facts: Facts): Status {
       components,
       upgrade,
       restore,
-      northbound,
-      northboundProblem: facts.northboundProblem,
+      ovn: rebuilt,
       now,
     }),
     ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
@@ -387,7 +389,8 @@ function statusNow(observed: Observed, now: number, facts: Facts): Status {
     ...(upgrade && !all ? { upgrade: upgrade.status(judged, now) } : {}),
     ...backup.status,
     ...(restore ? { restore } : {}),
-    ...(northbound ? { northbound } : {}),
+    ...(rebuilt.nb.status ? { northbound: rebuilt.nb.status } : {}),
+    ...(rebuilt.sb.status ? { southbound: rebuilt.sb.status } : {}),
     rotation: rotationStatus(observed, { all, rotation, keyRotation }),
   };
 }

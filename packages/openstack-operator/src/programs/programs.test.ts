@@ -31,6 +31,7 @@ describe("the programs that pods mount", () => {
     const others = [
       "drain.sh",
       "front.py",
+      "ovn-sb-sync.sh",
       "ovn-sync.py",
       "lines.py",
       "wait-for.sh",

@@ -32,8 +32,8 @@ export interface Context {
   /** What changes when credential keys do, and, by service, when its certificate was renewed last. */
   readonly credentialKeys: string;
   readonly certificates: Readonly<Record<string, string | undefined>>;
-  /** The northbound database of OVN, where another one was lost; "" where none was. */
-  readonly northbound: string;
+  /** The databases of OVN that came in place of lost ones. */
+  readonly rebuilt: KnownDatabases;
   /** Databases of OVN that members have reported; undefined: none yet. */
   readonly knownDatabases: KnownDatabases | undefined;
   /** Digest of the names of compute nodes. */
@@ -42,8 +42,17 @@ export interface Context {
   readonly messagesOf: string;
 }
 
+/** OVN's northbound and its southbound database. */
+export type OvnSide = "nb" | "sb";
+
 /** The identity of each database of OVN that members have reported, for one that has lost its disk. */
-export type KnownDatabases = Readonly<Partial<Record<"nb" | "sb", string>>>;
+export type KnownDatabases = Readonly<Partial<Record<OvnSide, string>>>;
+
+/** A database of OVN that came in place of a lost one, and whether it is still being rebuilt. */
+export interface RenderedDatabase {
+  readonly database: string;
+  readonly isRebuilding: boolean;
+}
 
 /** Names of the objects that pods mount for TLS. */
 export interface TlsNames {

@@ -4,10 +4,17 @@ import { resolveCatalogue, withOperators, type Catalogue } from "../catalogue/in
 import type { Facts, OptionProblem, TlsMaterial } from "../config/index.ts";
 import type { Credentials } from "../credentials/credentials.ts";
 import { withRestoreJobs } from "../restore/jobs.ts";
-import { withNorthboundRebuild } from "../restore/northbound.ts";
+import { withNorthboundRebuild, withSouthboundRebuild } from "../restore/ovn-databases.ts";
 import type { BackendOperator, Component } from "../model/component.ts";
 import { withUpgradeJobs } from "../upgrade/jobs.ts";
-import { digestOf, type Context, type KnownDatabases, type Rendered } from "./context.ts";
+import {
+  digestOf,
+  type Context,
+  type KnownDatabases,
+  type OvnSide,
+  type Rendered,
+  type RenderedDatabase,
+} from "./context.ts";
 import { knownDatabases } from "./known-databases.ts";
 import { budgetsOf, defaultDeny, policiesOf, rightsOf, serviceAccountOf, servicesOf } from "./network.ts";
 import { revisionsOf } from "./revisions.ts";
@@ -42,8 +49,8 @@ export interface DesireOptions {
   readonly operators?: Readonly<Record<string, BackendOperator>>;
   /** A restore from a backup is under way. */
   readonly isRestoring?: boolean;
-  /** The northbound database that came in place of a lost one, and whether it is still being rebuilt. */
-  readonly northbound?: { readonly database: string; readonly isRebuilding: boolean };
+  /** Databases of OVN that came in place of lost ones. */
+  readonly ovn?: Readonly<Partial<Record<OvnSide, RenderedDatabase>>>;
   readonly knownDatabases?: KnownDatabases;
   /** The release whose messages processes may use: that of the oldest that runs. */
   readonly messagesOf: string;
@@ -53,12 +60,14 @@ export interface DesireOptions {
 export function desiredOf(options: DesireOptions): Desired {
   const { deployment, credentials, computeNodes, upgradeFrom, isRestoring = false, messagesOf } = options;
   const plain = withOperators(resolveCatalogue(deployment.spec), options.operators ?? {});
-  const { northbound } = options;
+  const { nb, sb } = options.ovn ?? {};
   const restoring = isRestoring
     ? withRestoreJobs(plain)
-    : northbound?.isRebuilding
+    : nb?.isRebuilding
       ? withNorthboundRebuild(plain)
-      : plain;
+      : sb?.isRebuilding
+        ? withSouthboundRebuild(plain)
+        : plain;
   const catalogue = upgradeFrom === undefined ? restoring : withUpgradeJobs(restoring);
   const byName = new Map(catalogue.components.map((component) => [component.name, component]));
   const facts: Facts = {
@@ -86,7 +95,7 @@ export function desiredOf(options: DesireOptions): Desired {
     computeNodes: digestOf(computeNodes),
     credentialKeys: options.credentialKeys ?? "",
     certificates: options.certificates ?? {},
-    northbound: northbound?.database ?? "",
+    rebuilt: { ...(nb ? { nb: nb.database } : {}), ...(sb ? { sb: sb.database } : {}) },
     knownDatabases: options.knownDatabases,
     messagesOf,
   };

@@ -21,7 +21,7 @@ import { knownDatabaseParts } from "./known-databases.ts";
 import { exporterContainers, METRICS, metricsMarks } from "./metrics.ts";
 import { preflightParts } from "./preflight.ts";
 import { hasProber, PROBER_PORT, probesOf } from "./probes.ts";
-import { NORTHBOUND } from "../catalogue/index.ts";
+import { NORTHBOUND, SOUTHBOUND } from "../catalogue/index.ts";
 import { containerSecurity, podSecurity } from "./security.ts";
 import { tlsParts } from "./tls.ts";
 import type { Mount, Parts } from "./types.ts";
@@ -50,7 +50,7 @@ export function podOf(context: Context, component: Component, group?: NodeGroup)
       annotations: {
         ...marks.annotations,
         ...certificateMark(context, component),
-        ...northboundMark(context, component),
+        ...ovnMarks(context, component),
         "kubectl.kubernetes.io/default-container": component.name,
         ...(component.service === "nova" && (component.kind === "Deployment" || component.kind === "StatefulSet")
           ? { "openstack.causeway.dev/messages": context.messagesOf }
@@ -93,9 +93,13 @@ function certificateMark({ certificates }: Context, { service, secrets = [] }: C
 }
 
 /** Clients of a database of OVN refuse another one in its place until they start again. */
-function northboundMark({ northbound }: Context, { kind, connections = [] }: Component): Record<string, string> {
-  const reads = kind !== "Job" && connections.some(({ to }) => to === NORTHBOUND);
-  return reads && northbound !== "" ? { "openstack.causeway.dev/northbound-of": northbound } : {};
+function ovnMarks({ rebuilt }: Context, { kind, connections = [] }: Component): Record<string, string> {
+  const reads = (database: string) => kind !== "Job" && connections.some(({ to }) => to === database);
+  const { nb, sb } = rebuilt;
+  return {
+    ...(nb !== undefined && reads(NORTHBOUND) ? { "openstack.causeway.dev/northbound-of": nb } : {}),
+    ...(sb !== undefined && reads(SOUTHBOUND) ? { "openstack.causeway.dev/southbound-of": sb } : {}),
+  };
 }
 
 function mainContainer(

@@ -1,5 +1,5 @@
 import type { DaemonSet, Deployment, Job, StatefulSet } from "@causeway/kubernetes";
-import { NORTHBOUND } from "../catalogue/index.ts";
+import { NORTHBOUND, SOUTHBOUND } from "../catalogue/index.ts";
 import type { Component } from "../model/component.ts";
 import { annotations } from "../model/names.ts";
 import {
@@ -143,17 +143,16 @@ function jobOf(context: Context, component: Component, jobs: ReadonlyMap<string,
 /** Digests of what each Job depends on: its pod, and the Jobs that it runs again with. */
 export function jobInputs(context: Context, order: readonly Component[]): ReadonlyMap<string, string> {
   const inputs = new Map<string, string>();
+  const { nb = "", sb = "" } = context.rebuilt;
+  const own: Readonly<Record<string, string | undefined>> = {
+    "compute-nodes": context.computeNodes,
+    "credential-keys": context.credentialKeys,
+    [NORTHBOUND]: nb,
+    [SOUTHBOUND]: sb,
+  };
   for (const component of order) {
     if (component.kind !== "Job") continue;
-    const others = (component.rerunWith ?? []).map((name) =>
-      name === "compute-nodes"
-        ? context.computeNodes
-        : name === "credential-keys"
-          ? context.credentialKeys
-          : name === NORTHBOUND
-            ? context.northbound
-            : (inputs.get(name) ?? ""),
-    );
+    const others = (component.rerunWith ?? []).map((name) => own[name] ?? inputs.get(name) ?? "");
     inputs.set(component.name, digestOf([jobPod(context, component), others]));
   }
   return inputs;

@@ -1,6 +1,7 @@
 import type { OpenStackService } from "@causeway/api";
 import { NORTHBOUND, SOUTHBOUND, type Catalogue } from "../catalogue/index.ts";
 import { graphOf } from "../graph/graph.ts";
+import { SOUTHBOUND_SYNC } from "../restore/ovn-databases.ts";
 import type { Component } from "../model/component.ts";
 
 /**
@@ -16,7 +17,9 @@ export function withUpgradeJobs(catalogue: Catalogue): Catalogue {
     const expand = EXPANSIONS[component.name];
     const command = expand ?? component.command;
     // Nothing of the new release starts before every check of it has passed.
-    return inOvnOrder({ ...component, command, after: [...(component.after ?? []), ...gate] });
+    const checked = { ...component, command, after: [...(component.after ?? []), ...gate] };
+    // A southbound database that is being rebuilt has an order of its own, in which controllers come last.
+    return names.has(SOUTHBOUND_SYNC) ? checked : inOvnOrder(checked);
   });
   const later = LATER.filter(({ of }) => names.has(of)).map((step) => laterJob(catalogue, step));
   const components = [...checks, ...expanded, ...later];

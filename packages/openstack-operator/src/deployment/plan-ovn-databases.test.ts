@@ -1,7 +1,7 @@
 import type { OpenStackDeployment, OpenStackDeploymentStatus } from "@causeway/api";
 import type { KubeObject, Pod } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
-import { northboundConditions, northboundOf } from "./plan-northbound.ts";
+import { ovnConditions, ovnDatabasesOf } from "./plan-ovn-databases.ts";
 
 const OLD = "11111111-1111-4111-8111-111111111111";
 const NEW = "22222222-2222-4222-8222-222222222222";
@@ -34,24 +34,34 @@ interface Given {
   readonly southbound?: readonly Report[];
   readonly status?: OpenStackDeploymentStatus["northbound"];
   readonly known?: Record<string, string>;
+  readonly southboundStatus?: OpenStackDeploymentStatus["southbound"];
 }
 
-function plan({ members, southbound = [], status, known }: Given) {
+const plan = (given: Given) => plans(given).nb;
+
+function plans({ members, southbound = [], status, known, southboundStatus }: Given) {
   const pods = [
     ...members.flatMap((report, number) => (report === undefined ? [] : [pod("ovn-nb", number, report)])),
     ...southbound.map((report, number) => pod("ovn-sb", number, report)),
   ];
   const objects = new Map<string, KubeObject>([
     ["StatefulSet/cloud-ovn-nb", { spec: { replicas: members.length } } as unknown as KubeObject],
+    ["StatefulSet/cloud-ovn-sb", { spec: { replicas: southbound.length } } as unknown as KubeObject],
     ...(known ? [["ConfigMap/cloud-ovn-known", { data: known } as unknown as KubeObject] as const] : []),
   ]);
   const deployment = {
     metadata: { name: "cloud" },
     spec: {},
-    ...(status ? { status: { northbound: status } } : {}),
+    status: {
+      ...(status ? { northbound: status } : {}),
+      ...(southboundStatus ? { southbound: southboundStatus } : {}),
+    },
   } as OpenStackDeployment;
-  return northboundOf({ deployment, pods, objects });
+  return ovnDatabasesOf({ deployment, pods, objects });
 }
+
+const conditions = (nb: Parameters<typeof ovnConditions>[0]["nb"], before: Parameters<typeof ovnConditions>[1]) =>
+  ovnConditions({ nb, sb: { status: undefined, problem: undefined } }, before);
 
 const says = (identity: string): Report => ({ says: identity });
 const isDying = { says: OLD, isDeleted: true } as const;
@@ -90,9 +100,9 @@ describe("the decision that OVN's northbound database is lost", () => {
     ["is being rebuilt", { database: OLD, rebuilding: NEW }],
     ["was rebuilt", { database: NEW, rebuiltAt: "2026-01-01T00:00:00Z" }],
   ])("is doubted by a condition where members with the former one return while another %s", (_, before) => {
-    const { status: planned, problem } = plan({ members: [says(NEW), says(OLD), says(OLD)], status: before });
-    expect(planned).toEqual(before);
-    expect(northboundConditions(planned, problem, [])).toContainEqual(
+    const planned = plan({ members: [says(NEW), says(OLD), says(OLD)], status: before });
+    expect(planned.status).toEqual(before);
+    expect(conditions(planned, [])).toContainEqual(
       expect.objectContaining({ type: "NorthboundUnique", status: "False", reason: "SeveralDatabases" }),
     );
   });
@@ -100,8 +110,61 @@ describe("the decision that OVN's northbound database is lost", () => {
   test("has a condition that becomes true once there is one database, and none before there was a doubt", () => {
     const condition = { type: "NorthboundUnique", status: "False", reason: "SeveralDatabases" } as const;
     const before = [{ ...condition, message: "", lastTransitionTime: "2026-01-01T00:00:00Z" }];
-    expect(northboundConditions(status, undefined, before)).toMatchObject([{ status: "True", reason: "OneDatabase" }]);
-    expect(northboundConditions(status, undefined, [])).toEqual([]);
+    expect(conditions({ status, problem: undefined }, before)).toMatchObject([
+      { status: "True", reason: "OneDatabase" },
+    ]);
+    expect(conditions({ status, problem: undefined }, [])).toEqual([]);
+  });
+});
+
+describe("the decision that OVN's southbound database is lost", () => {
+  const intact = { members: [says(OLD)], status };
+
+  test.each<[string, Partial<Given>]>([
+    ["the status names the former one", { southboundStatus: { database: SOUTH } }],
+    ["the status of an earlier operator has none, and what was kept for members names it", { known: { sb: SOUTH } }],
+  ])("is made where %s", (_, given) => {
+    const { sb } = plans({ ...intact, southbound: [says(NEW), says("")], ...given });
+    expect(sb.status).toEqual({ database: SOUTH, rebuilding: NEW });
+    expect(sb.events).toMatchObject([{ reason: "SouthboundLost", message: expect.stringContaining(SOUTH) }]);
+    expect(sb.rendered).toEqual({ database: NEW, isRebuilding: true });
+  });
+
+  test("is not made where none was known before", () => {
+    const { sb } = plans({ ...intact, southbound: [says(NEW)] });
+    expect({ status: sb.status, rendered: sb.rendered }).toEqual({ status: { database: NEW }, rendered: undefined });
+  });
+
+  test("waits for a member that may have it, and a condition of its own says so", () => {
+    const { nb, sb } = plans({
+      ...intact,
+      southbound: [says(NEW), "unprepared"],
+      southboundStatus: { database: SOUTH },
+    });
+    expect(sb.status).toEqual({ database: SOUTH });
+    expect(ovnConditions({ nb, sb }, [])).toEqual([
+      expect.objectContaining({
+        type: "SouthboundUnique",
+        reason: "LossNotCertain",
+        message: expect.stringContaining(`cloud-ovn-sb-1 may have ${SOUTH}`),
+      }),
+    ]);
+  });
+
+  test.each<[string, OpenStackDeploymentStatus["southbound"], object | undefined]>([
+    ["is new", { database: SOUTH }, undefined],
+    [
+      "follows another",
+      { database: SOUTH, rebuiltAt: "2026-01-01T00:00:00Z" },
+      { database: SOUTH, isRebuilding: false },
+    ],
+  ])("is carried out only when the northbound one is rebuilt, where the loss %s", (_, southboundStatus, rendered) => {
+    const southbound = [says(NEW)];
+    const { sb } = plans({ members: [says(NEW)], status, southbound, southboundStatus });
+    expect(sb.status).toMatchObject({ database: SOUTH, rebuilding: NEW });
+    expect(sb.rendered).toEqual(rendered);
+    const later = plans({ members: [says(NEW)], status: { database: NEW }, southbound, southboundStatus });
+    expect(later.sb.rendered).toEqual({ database: NEW, isRebuilding: true });
   });
 });
 
@@ -125,11 +188,16 @@ describe("the databases that a member without data is given", () => {
       { nb: NEW },
     ],
     [
+      "the southbound one that is being rebuilt",
+      { members: [says(OLD)], status, southbound: [says(NEW)], southboundStatus: { database: SOUTH } },
+      { nb: OLD, sb: NEW },
+    ],
+    [
       "the northbound one of the status, after an upgrade from an operator that kept none",
       { members: [], status },
       { nb: OLD },
     ],
   ])("are %s", (_, given, known) => {
-    expect(plan(given).known).toEqual(known);
+    expect(plans(given).known).toEqual(known);
   });
 });
