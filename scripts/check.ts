@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { checkDocs } from "./docs/pages.ts";
+import { checkCommandLines } from "./command-lines.ts";
 import { checkCommentWidth } from "./comment-width.ts";
 import { checkContractTitles } from "./contract-titles.ts";
 import { checkControllerScenarios } from "./controller-scenarios.ts";
@@ -93,6 +94,7 @@ const lanes = {
     own("doc comments of public names", checkPublicDocs),
     own("examples of packages", checkExamples),
     own("docs", checkDocs),
+    own("command lines in pages and manifests", checkCommandLines),
   ],
 } as const satisfies Readonly<Record<string, readonly Step[]>>;
 
