@@ -152,7 +152,7 @@ function problemsOfCommand(words: readonly string[], root: Command): string[] {
       const [name = "", value] = bare.split(/=(.*)/s);
       const option = optionOf(command, name);
       if (!option) problems.push(`has ${name}, which ${pathOf(command)} does not`);
-      else if (option.required && value === undefined && !/\]$/.test(words[i] ?? "")) i += 1;
+      else if (option.required && value === undefined && !(words[i] ?? "").endsWith("]")) i += 1;
     } else if (isOpen && bare !== "") {
       const inner = bare.split("|").map((each) => innerOf(command, each));
       const [first] = inner;
