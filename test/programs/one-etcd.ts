@@ -1,7 +1,7 @@
 /** An etcd of one member with certificates, in front of which there is no API server. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { request } from "node:https";
+import { createServer as createTlsServer, request } from "node:https";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,6 +29,35 @@ export interface OneEtcd {
   /** Names without the prefix, and values. */
   values(prefix: string): Promise<Record<string, string>>;
   stop(): Promise<void>;
+}
+
+/** The same etcd behind a server that refuses watches; `stop` ends that server only. */
+export async function withoutStreams(etcd: OneEtcd): Promise<Pick<OneEtcd, "keyspace" | "stop">> {
+  const { authority } = etcd;
+  const subject = { commonName: "etcd", dnsNames: ["localhost"], usages: ["server"] as const, lifetime: hour };
+  const { certificate: cert, key } = await issueCertificate(authority, subject);
+  const server = createTlsServer({ cert, key }, (request, response) => {
+    let text = "";
+    request.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    request.on("end", async () => {
+      const path = (request.url ?? "").slice("/v3/".length);
+      const refused = { code: 7, message: "watches are refused" };
+      const answer = path === "watch" ? refused : await etcd.call(path, JSON.parse(text) as object);
+      response.writeHead("code" in answer ? 400 : 200).end(JSON.stringify(answer));
+    });
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const { port } = server.address() as AddressInfo;
+  return {
+    keyspace(prefix) {
+      const { access } = etcd.keyspace(prefix);
+      return { access: { ...access, port }, prefix };
+    },
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
 }
 
 export async function freePort(): Promise<number> {

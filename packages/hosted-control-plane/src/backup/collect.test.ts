@@ -43,10 +43,13 @@ class PlayedStore implements DatastoreReader {
       yield value === undefined ? [] : [value];
     }
   }
-  async value(key: string): Promise<Value | undefined> {
+  /** Revisions are compacted at once. */
+  async value(key: string, revision?: number): Promise<Value | undefined> {
     this.#others(this);
-    return this.data.get(key);
+    return revision === undefined || revision === this.revision ? this.data.get(key) : undefined;
   }
+  /** Too much for one call. */
+  async writtenSince(): Promise<undefined> {}
   follow(): Follower {
     const call = async (
       _: string,
@@ -143,7 +146,5 @@ describe("the receiver of a stream", () => {
     expect([follower.size, follower.find("a", 2)?.modified, follower.find("a", 3)?.modified]).toEqual([27, 2, 3]);
     follower.release();
     expect([follower.size, follower.find("a", 2), follower.find("a", 3)?.modified]).toEqual([18, undefined, 3]);
-    expect(follower.take().map(({ modified }) => modified)).toEqual([3, 4]);
-    expect(follower.size).toBe(0);
   });
 });

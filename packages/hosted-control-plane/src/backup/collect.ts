@@ -12,19 +12,20 @@ export interface CollectWith {
   readonly signal: AbortSignal;
 }
 
-/** Characters of changes that are kept in memory before they are written. */
-const KEPT = 16 * 2 ** 20;
-/** Attempts to have every value of one revision. */
-const ROUNDS = 20;
+/** Lists whose values are read. Each ends in bounded time, whatever clients write. */
+const ROUNDS = 5;
 /** Milliseconds, and how often, to wait for writes that are on their way. */
 const ON_THE_WAY = 25;
 const WAITS = 120;
 
 /**
- * Writes the values of one moment while clients write to the keyspace. It holds no revision, so that neither compaction
- * nor the rate of writes can stop it: it reads current values, follows writes by a watch, and at the end lists all keys
- * to learn which version of each it needs. A version is a key and the revision that wrote it. Versions that neither the
- * reads nor the watch had are read again, and a new list is made. It may write more versions than it needs.
+ * Writes the values of one moment while clients write to the keyspace, in a bounded number of reads. It reads current
+ * values, follows writes by a watch, and then lists all keys to learn which version of each it needs. A version is a key
+ * and the revision that wrote it. What neither the reads nor the watch had when the wait ends is read at the revision of
+ * the list, which no rate of writes can prevent. Where that revision was compacted, what was written since is read
+ * together with a new list in one call, which no compaction can prevent; only where that is too much for one call, the
+ * current values are read and the next list is made. It writes more versions than it needs: two of a key that changes,
+ * where one list is enough.
  * @returns the list: every value of it was written
  * @throws BACKUP_DATA_CHANGING
  */
@@ -38,16 +39,11 @@ export async function collect(
     for (const { key, modified = 0 } of values) written.set(key, modified);
     await write(values);
   };
-  const spill = async (): Promise<void> => {
-    if (follower.size > KEPT) await put(follower.take());
-  };
-  const isMissing = ({ key, modified }: StoredKey): boolean =>
-    written.get(key) !== modified && follower.find(key, modified) === undefined;
+  const isWritten = ({ key, modified }: StoredKey): boolean => written.get(key) === modified;
+  const isMissing = (each: StoredKey): boolean =>
+    !isWritten(each) && follower.find(each.key, each.modified) === undefined;
   await follower.start();
-  for await (const page of first) {
-    await put(page);
-    await spill();
-  }
+  for await (const page of first) await put(page);
   for (let round = 0; round < ROUNDS; round++) {
     // Which of several versions is the one of the list is known when there is a list.
     follower.hold();
@@ -57,17 +53,23 @@ export async function collect(
       await clock.sleep(ON_THE_WAY, signal);
       missing = missing.filter(isMissing);
     }
-    if (missing.length === 0) {
-      const rest = needed(list).filter(({ key, modified }) => written.get(key) !== modified);
-      await write(rest.flatMap(({ key, modified }) => follower.find(key, modified) ?? []));
-      return list;
-    }
+    const received = needed(list).filter((each) => !isWritten(each));
+    await put(received.flatMap(({ key, modified }) => follower.find(key, modified) ?? []));
     follower.release();
+    const compacted = await readAt(list.revision, missing);
+    if (compacted.length === 0) return list;
+    // Every version of the list that is older than this was written.
+    const from = Math.min(list.revision + 1, ...compacted.map(({ modified }) => modified));
+    const newest = await reader.writtenSince(from);
+    if (newest !== undefined) {
+      const versions = new Set(needed(newest.list).map(versionOf));
+      await write(newest.values.filter((each) => versions.has(versionOf(each))));
+      return newest.list;
+    }
     await follower.start();
-    for (const { key } of missing) {
+    for (const { key } of compacted) {
       const value = await reader.value(key);
       if (value !== undefined) await put([value]);
-      await spill();
     }
   }
   // A stream that always fails looks like a client that writes too much.
@@ -77,4 +79,16 @@ export async function collect(
     hint: "It is tried again. The control plane's audit log shows which client writes so much.",
     cause: failure,
   });
+
+  /** Returns those that cannot be read, since the revision was compacted. */
+  async function readAt(revision: number, missing: readonly StoredKey[]): Promise<readonly StoredKey[]> {
+    for (const [i, { key }] of missing.entries()) {
+      const value = await reader.value(key, revision);
+      if (value === undefined) return missing.slice(i);
+      await put([value]);
+    }
+    return [];
+  }
 }
+
+const versionOf = ({ key, modified = 0 }: Value | StoredKey): string => `${modified} ${key}`;

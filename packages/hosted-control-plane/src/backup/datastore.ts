@@ -40,14 +40,27 @@ const KEYS_PER_PAGE = 5_000;
 const VALUES_PER_PAGE = 128;
 /** Attempts to list all keys at one revision. */
 const LISTINGS = 10;
+/**
+ * Limits of what is read in one call, whatever changed: the keys of a keyspace, since etcd reads the values of all of
+ * them as it does for one page of a list, and characters of the response.
+ */
+const KEYS_AT_ONCE = KEYS_PER_PAGE;
+const CHARACTERS_AT_ONCE = 64 * 2 ** 20;
+/** Milliseconds without a byte of it. */
+const AT_ONCE_TIMEOUT = 60_000;
 
 /** Reads one keyspace. Keys are of one revision; values are those of now, each with the revision that wrote it. */
 export interface DatastoreReader {
   keys(): Promise<KeyList>;
   /** All values in pages, each as it is when its page is read. */
   values(): AsyncIterable<readonly Value[]>;
-  /** Undefined: there is no such key now. */
-  value(key: string): Promise<Value | undefined>;
+  /** Undefined: there is no such key now, or the revision was compacted. Without a revision it is the value of now. */
+  value(key: string, revision?: number): Promise<Value | undefined>;
+  /**
+   * All keys of now and, of the same moment, the values that this revision or a later one wrote.
+   * @returns undefined if that is too much for one call
+   */
+  writtenSince(revision: number): Promise<{ readonly list: KeyList; readonly values: readonly Value[] } | undefined>;
   /** Receives what is written from now on. */
   follow(): Follower;
   /** Ends what `follow` began. */
@@ -65,7 +78,15 @@ interface Answer {
   readonly header?: { readonly revision?: string; readonly cluster_id?: string };
   readonly kvs?: readonly KeyValue[];
   readonly more?: boolean;
+  readonly count?: string;
 }
+
+interface Transaction {
+  readonly header?: Answer["header"];
+  readonly responses?: readonly { readonly response_range?: Answer }[];
+}
+
+type Kept = (kvs?: readonly KeyValue[]) => readonly Required<Value>[];
 
 /** Keys with a lease (events) and keys of our own are left out. */
 export async function openReader(
@@ -99,21 +120,24 @@ export async function openReader(
         next = behind(last.key);
       }
     },
-    async value(key) {
-      const answer: Answer = await call("kv/range", { key: base64(prefix + key) });
-      return kept(answer.kvs)[0];
+    async value(key, revision) {
+      const body = { key: base64(prefix + key), ...(revision === undefined ? {} : { revision }) };
+      try {
+        const answer: Answer = await call("kv/range", body);
+        return kept(answer.kvs)[0];
+      } catch (error) {
+        if (revision !== undefined && hasCode(error, "PODS_ETCD_REFUSED")) return undefined;
+        throw error;
+      }
     },
+    writtenSince: (revision) => readAtOnce(call, { all, revision, kept }),
     follow: () => createFollower(call, all, (kvs) => kept(kvs as readonly KeyValue[])),
     close: () => life.abort(),
   };
 }
 
 /** At one revision. One that is compacted between two pages is given up for the one of now. */
-async function listKeys(
-  call: Call,
-  all: ReturnType<typeof rangeOf>,
-  kept: (kvs?: readonly KeyValue[]) => readonly Required<Value>[],
-): Promise<KeyList> {
+async function listKeys(call: Call, all: ReturnType<typeof rangeOf>, kept: Kept): Promise<KeyList> {
   const keys: StoredKey[] = [];
   let [next, revision, cluster, attempts] = [all.key, 0, "", 1];
   for (;;) {
@@ -139,17 +163,47 @@ async function listKeys(
   }
 }
 
+/** All reads of one transaction are of one revision, and compaction does not end them. */
+async function readAtOnce(
+  call: Call,
+  { all, revision, kept }: { all: ReturnType<typeof rangeOf>; revision: number; kept: Kept },
+): Promise<{ list: KeyList; values: readonly Value[] } | undefined> {
+  const { count = "0" }: Answer = await call("kv/range", { ...all, count_only: true });
+  if (Number(count) > KEYS_AT_ONCE) return undefined;
+  const reads = [{ keys_only: true }, { min_mod_revision: revision }];
+  const body = { success: reads.map((read) => ({ request_range: { ...all, ...read } })) };
+  const limits = { longest: CHARACTERS_AT_ONCE, timeout: AT_ONCE_TIMEOUT };
+  const answer = await unlessTooLong(call("kv/txn", body, limits));
+  if (answer === undefined) return undefined;
+  const { header, responses = [] } = answer as Transaction;
+  const [keys = [], values = []] = responses.map(({ response_range }) => kept(response_range?.kvs));
+  return { list: listOf(header, keys), values };
+}
+
 /** Undefined: the answer is too long, and has more than one key. */
 async function pageOf(
   call: Call,
   body: { key: string; range_end: string; limit: number },
 ): Promise<Answer | undefined> {
+  const answer = call("kv/range", body);
+  return body.limit > 1 ? unlessTooLong(answer) : answer;
+}
+
+async function unlessTooLong(answer: Promise<Answer>): Promise<Answer | undefined> {
   try {
-    return await call("kv/range", body);
+    return await answer;
   } catch (error) {
-    if (body.limit > 1 && hasCode(error, "PODS_ETCD_ANSWER_TOO_LONG")) return undefined;
+    if (hasCode(error, "PODS_ETCD_ANSWER_TOO_LONG")) return undefined;
     throw error;
   }
+}
+
+function listOf({ revision = "0", cluster_id = "" }: Answer["header"] = {}, keys: readonly Required<Value>[]): KeyList {
+  return {
+    revision: Number(revision),
+    cluster: cluster_id,
+    keys: keys.map(({ key, modified }) => ({ key, modified })),
+  };
 }
 
 function behind(key: string): string {

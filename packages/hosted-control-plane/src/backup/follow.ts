@@ -15,14 +15,12 @@ export interface Follower {
   hold(): void;
   /** Of each key the newest version is kept. */
   release(): void;
-  /** Takes out the versions that are kept. */
-  take(): Value[];
   /** One version of a key, if it is still kept. */
   find(key: string, modified: number): Value | undefined;
 }
 
-/** Beyond so many characters it ends: who reads lists what it misses, and reads that again. */
-const LARGEST = 64 * 2 ** 20;
+/** Beyond so many characters it ends: who reads lists what it misses, and reads that. */
+const LARGEST = 32 * 2 ** 20;
 /** Milliseconds without a write after which the stream ends. */
 const IDLE = 900_000;
 
@@ -92,12 +90,6 @@ export function createFollower(
         const newest = each.at(-1);
         if (newest !== undefined && each.length > 1) add(newest);
       }
-    },
-    take() {
-      const all = [...versions.values()].flat();
-      versions.clear();
-      size = 0;
-      return all;
     },
     find: (key, modified) => versions.get(key)?.find((each) => each.modified === modified),
   };

@@ -91,6 +91,11 @@ async function take(
         time = clock.now();
         return keys;
       },
+      async writtenSince(revision) {
+        const read = await reader.writtenSince(revision);
+        time = clock.now();
+        return read;
+      },
     },
     {
       first: since === undefined ? reader.values() : readEach(reader, changed ?? []),

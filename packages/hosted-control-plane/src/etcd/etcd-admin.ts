@@ -55,6 +55,8 @@ export interface CallOptions {
   readonly host?: string;
   /** Milliseconds without a byte. Default: 10 s. */
   readonly timeout?: number;
+  /** The most characters of the answer. Default: 16 Mi. */
+  readonly longest?: number;
   /**
    * The answer is a stream of JSON objects, one a line: each is given to this function until it returns false, the
    * stream is idle for `timeout`, or it ends. The call returns nothing then.
@@ -194,8 +196,9 @@ function post(
     body,
     token,
     timeout = TIMEOUT,
+    longest = LONGEST,
     onLine,
-  }: Pick<CallOptions, "timeout" | "onLine"> & { body: object; token: string | undefined },
+  }: Omit<CallOptions, "host"> & { body: object; token: string | undefined },
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
   return new Promise((resolve, reject) => {
@@ -213,14 +216,14 @@ function post(
         response.on("data", (chunk: string) => {
           const lines = (text + chunk).split("\n");
           text = lines.pop() ?? "";
-          const isEnough = text.length > LONGEST || lines.some((line) => line !== "" && !onLine(parsed(line)));
+          const isEnough = text.length > longest || lines.some((line) => line !== "" && !onLine(parsed(line)));
           if (isEnough) sent.destroy();
         });
         return;
       }
       response.on("data", (chunk: string) => {
         text += chunk;
-        if (text.length > LONGEST) sent.destroy(tooLong(options.path));
+        if (text.length > longest) sent.destroy(tooLong(options.path, longest));
       });
       response.on("error", reject);
       response.on("end", () => {
@@ -240,10 +243,10 @@ function post(
   });
 }
 
-function tooLong(path: string): CausewayError {
+function tooLong(path: string, longest: number): CausewayError {
   return new CausewayError(
     "PODS_ETCD_ANSWER_TOO_LONG",
-    `the answer of etcd to ${path} has more than ${LONGEST} bytes`,
+    `the answer of etcd to ${path} has more than ${longest} bytes`,
     {
       hint: "One object in etcd is larger than an API server stores: find it with etcdctl and delete it.",
     },
