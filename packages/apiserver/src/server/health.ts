@@ -1,3 +1,4 @@
+import { CausewayError } from "@causeway/foundation";
 import type { Cluster } from "../contract/cluster.ts";
 import type { ServerProblem } from "../contract/server-problem.ts";
 import { sendText } from "./respond.ts";
@@ -20,6 +21,8 @@ interface Check {
    * cluster out of service.
    */
   readonly isNote?: boolean;
+  /** It is about the host: the operator gets the reason, and users of a tenant's cluster the code alone. */
+  readonly isOfHost?: boolean;
 }
 
 const PLAIN = "text/plain; charset=utf-8";
@@ -36,7 +39,7 @@ function lookAtStore({ cluster }: HealthView): void {
 const FIRST: readonly Check[] = [
   { name: "ping", look: () => {} },
   { name: "log", look: () => {} },
-  { name: "etcd", look: lookAtStore },
+  { name: "etcd", look: lookAtStore, isOfHost: true },
 ];
 
 /**
@@ -60,16 +63,16 @@ const BEGUN: readonly Check[] = [
 function problem(name: ServerProblem["check"], isNote = false): Check {
   const look = ({ cluster }: HealthView): void => {
     const found = cluster.problems.all.find(({ check }) => check === name);
-    if (found) throw new Error(`${found.message} (${found.code})`);
+    if (found) throw new CausewayError(found.code, `${found.message} (${found.code})`);
   };
-  return { name, look, isNote };
+  return { name, look, isNote, isOfHost: true };
 }
 
 const READY: readonly Check[] = [
   problem("disk"),
   problem("descriptors"),
   problem("workers", true),
-  { name: "etcd-readiness", look: lookAtStore },
+  { name: "etcd-readiness", look: lookAtStore, isOfHost: true },
   { name: "informer-sync", look: () => {} },
 ];
 
@@ -157,11 +160,13 @@ function evaluate(
   return { lines, failed };
 }
 
-function failureOf({ look }: Check, view: HealthView): string | undefined {
+function failureOf({ look, isOfHost = false }: Check, view: HealthView): string | undefined {
   try {
     look(view);
     return undefined;
   } catch (error) {
+    if (isOfHost && view.cluster.name !== "")
+      return error instanceof CausewayError ? `reason withheld (${error.code})` : "reason withheld";
     return error instanceof Error ? error.message : String(error);
   }
 }

@@ -7,7 +7,7 @@ import { refusalReporter, type RefusalContext } from "./refused-services.ts";
 /** Milliseconds between two reads of cloud.conf, and between two attempts with the same refused credentials. */
 const PAUSE = 5_000;
 const RETRY = 60_000;
-/** What users of the cluster read by each code; the log has the cloud's own words, which name its addresses. */
+/** What users of the cluster and readers of /readyz get by each code; the log has the cloud's own words, which name its addresses. */
 const REFUSED = {
   OPENSTACK_UNAUTHORIZED: "they are wrong, expired or revoked.",
   OPENSTACK_FORBIDDEN: "they lack a role in their project.",
@@ -24,13 +24,14 @@ export class Credentials {
   readonly #run: Pick<Run, "path"> & RefusalContext;
   readonly #report: (refusal: string, signal: AbortSignal) => Promise<void>;
   #refusal: string | undefined = "the cloud has not accepted the credentials yet";
+  #logged: string | undefined;
 
   constructor(run: Pick<Run, "path"> & RefusalContext) {
     this.#run = run;
     this.#report = refusalReporter(run);
   }
 
-  /** Why the controller cannot work; undefined since the cloud has accepted the credentials. */
+  /** Why the controller cannot work, without words of the cloud; undefined since the cloud has accepted the credentials. */
   get refusal(): string | undefined {
     return this.#refusal;
   }
@@ -50,8 +51,9 @@ export class Credentials {
         return configuration;
       }
       const { error, why } = refusal;
-      if (error !== this.#refusal) log.error("the cloud refuses the credentials of cloud.conf: not leading", { error });
-      this.#refusal = error;
+      if (error !== this.#logged) log.error("the cloud refuses the credentials of cloud.conf: not leading", { error });
+      this.#logged = error;
+      this.#refusal = `the cloud refuses the credentials: ${why}`;
       await this.#report(why, signal);
     }
     return undefined;

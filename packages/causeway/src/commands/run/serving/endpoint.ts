@@ -14,7 +14,7 @@ export interface EndpointOptions {
   /** Paths that may be read without a credential. */
   readonly open: readonly string[];
   readonly guard: Guard;
-  /** Why the component is not ready; undefined: it is. */
+  /** Why the component is not ready: /readyz is read without login; undefined: it is. */
   readonly unready: () => string | undefined;
   readonly log: Log;
 }
