@@ -1,13 +1,14 @@
 /** How often clusters are probed, what is reported of it, and that its cost is bounded. */
-import { addonKinds, allKinds, HostedControlPlane, labels, Machine, MagnumCluster, magnumKinds } from "@causeway/api";
+import { addonKinds, allKinds, HostedControlPlane, MagnumCluster, magnumKinds } from "@causeway/api";
 import { toCustomResourceDefinition } from "@causeway/api";
 import { startApiServer } from "@causeway/apiserver";
 import { createMetrics, silentLog, VirtualClock } from "@causeway/foundation";
-import { createClient, createInformers, loadKubeconfig, Namespace, Secret } from "@causeway/kubernetes";
+import { createClient, createInformers, loadKubeconfig, Namespace } from "@causeway/kubernetes";
 import type { KubernetesClient, ObjectKey } from "@causeway/kubernetes";
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { openSources, type ClusterProbe, type Sources } from "../cluster/gather.ts";
 import { migratingAnnotation } from "../cluster/names.ts";
+import { createNode, createServed } from "../testing/served-clusters.ts";
 import type { ProbeOptions } from "./probe.ts";
 import { createHealthProber, type KubeletProbes, type ProbePace } from "./prober.ts";
 
@@ -24,17 +25,18 @@ beforeAll(async () => {
   });
   client = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));
   await client.create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
-  for (let at = 0; at < count; at += 1) await create(`c${at}`);
-  await create("new", { isInitialized: false });
-  await create("heats", { annotations: { [migratingAnnotation]: "discover Done 2026-11-28T00:00:00Z" } });
-  for (const name of ["n0", "n1"]) await createMachine("c0", name);
+  for (let at = 0; at < count; at += 1) await createServed(client, { namespace, name: `c${at}` });
+  await createServed(client, { namespace, name: "new" }, { isInitialized: false });
+  const annotations = { [migratingAnnotation]: "discover Done 2026-11-28T00:00:00Z" };
+  await createServed(client, { namespace, name: "heats" }, { annotations });
+  for (const name of ["n0", "n1"]) await createNode(client, { namespace, name: "c0" }, name);
   await client.patch(
     HostedControlPlane,
     { namespace, name: "c2" },
     { type: "merge", body: { status: { runtime: "Embedded" } } },
     { subresource: "status" },
   );
-  await createMachine("c2", "n2");
+  await createNode(client, { namespace, name: "c2" }, "n2");
   const informers = createInformers(client);
   sources = openSources(informers);
   const stopping = new AbortController();
@@ -50,64 +52,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const close of closing) await close();
 });
-
-async function create(
-  name: string,
-  { isInitialized = true, annotations = {} }: { isInitialized?: boolean; annotations?: Record<string, string> } = {},
-): Promise<void> {
-  const metadata = { namespace, name, annotations };
-  const uuid = `6e8ae3a5-0b4c-4f0e-9d26-${name.padStart(12, "0").replaceAll(/[^0-9a-f]/g, "a")}`;
-  const group = { uuid, name: "default-worker", role: "worker", isDefault: true, imageID: "i", nodeCount: 1 };
-  await client.create(MagnumCluster, {
-    apiVersion: "magnum.causeway.dev/v1alpha1",
-    kind: "MagnumCluster",
-    metadata,
-    spec: {
-      uuid,
-      masterUUID: uuid,
-      name,
-      projectID: "p",
-      userID: "u",
-      templateUUID: uuid,
-      template: { coe: "kubernetes", imageID: "i" },
-      version: "v1.34.0",
-      masterCount: 1,
-      createTimeout: 60,
-      nodeGroups: [{ ...group, minNodeCount: 0, version: "v1.34.0", createdAt: "2026-11-28T00:00:00Z" }],
-    },
-  } as unknown as MagnumCluster);
-  await client.create(HostedControlPlane, {
-    apiVersion: "controlplane.cluster.x-k8s.io/v1alpha1",
-    kind: "HostedControlPlane",
-    metadata: { namespace, name },
-    spec: { version: "v1.34.0" },
-  } as HostedControlPlane);
-  const status = { initialization: { controlPlaneInitialized: isInitialized } };
-  const merge = { type: "merge", body: { status } } as const;
-  await client.patch(HostedControlPlane, { namespace, name }, merge, { subresource: "status" });
-  await client.create(Secret, {
-    apiVersion: "v1",
-    kind: "Secret",
-    metadata: { namespace, name: `${name}-kubeconfig`, labels: { [labels.clusterName]: name } },
-    data: { value: Buffer.from(name).toString("base64") },
-  });
-}
-
-async function createMachine(cluster: string, name: string): Promise<void> {
-  await client.create(Machine, {
-    apiVersion: "cluster.x-k8s.io/v1beta2",
-    kind: "Machine",
-    metadata: { namespace, name, labels: { [labels.clusterName]: cluster } },
-    spec: {
-      clusterName: cluster,
-      bootstrap: { dataSecretName: "none" },
-      infrastructureRef: { apiGroup: "infrastructure.cluster.x-k8s.io", kind: "OpenStackMachine", name },
-    },
-  } as Machine);
-  const ready = { type: "NodeReady", status: "True", reason: "R", lastTransitionTime: "2026-11-28T00:00:00Z" };
-  const status = { nodeRef: { name }, conditions: [ready] };
-  await client.patch(Machine, { namespace, name }, { type: "merge", body: { status } }, { subresource: "status" });
-}
 
 const START = new VirtualClock().now();
 let clock: VirtualClock;
