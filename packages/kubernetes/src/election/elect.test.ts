@@ -1,4 +1,4 @@
-import { VirtualClock } from "@causeway/foundation";
+import { silentLog, VirtualClock, type Log } from "@causeway/foundation";
 import { describe, expect, test } from "vitest";
 import { OneObject, type Before } from "../testing/one-object.ts";
 import type { Lease } from "../types/access.ts";
@@ -109,6 +109,34 @@ describe("an election", () => {
     b.stop();
     await settled();
     await Promise.all([a.running, b.running]);
+  });
+
+  test("warns once of a claim that fails for one reason, and again after one that succeeded", async () => {
+    const { clock, lease, pass } = scene();
+    const warnings: unknown[] = [];
+    const log: Log = { ...silentLog, warn: (_, fields) => void warnings.push(fields?.["reason"]), with: () => log };
+    let failure: string | undefined = "connect ECONNREFUSED";
+    const client = lease.client(() => {
+      if (failure !== undefined) throw new Error(failure);
+    });
+    const stop = new AbortController();
+    const onLeading = (signal: AbortSignal) =>
+      new Promise<void>((done) => signal.addEventListener("abort", () => done()));
+    const running = electLeader(
+      { client, namespace: "n", name: "l", identity: "a", clock, log, onLeading },
+      stop.signal,
+    );
+    await pass(10);
+    expect(warnings).toEqual(["connect ECONNREFUSED"]);
+    failure = undefined;
+    await pass(5);
+    failure = "connect ECONNREFUSED";
+    await pass(5);
+    expect(warnings).toEqual(["connect ECONNREFUSED", "connect ECONNREFUSED"]);
+    failure = undefined;
+    stop.abort();
+    await settled();
+    await running;
   });
 
   test("ends when the work ends by itself, and with its error if it fails", async () => {

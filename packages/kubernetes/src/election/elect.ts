@@ -54,6 +54,8 @@ class Campaign {
   #wonAt = 0;
   /** The leader that the log has named; undefined: none. */
   #standingBy: string | undefined;
+  /** Why the last claims failed, as the log has it; undefined: the last one did not. */
+  #failing: string | undefined;
 
   constructor(options: ElectionOptions) {
     const { client, namespace, name, identity } = options;
@@ -142,14 +144,23 @@ class Campaign {
     );
     try {
       const given = AbortSignal.any([signal, call.signal]);
-      return await unlessAborted(this.#record.claim(given), given);
+      const claim = await unlessAborted(this.#record.claim(given), given);
+      this.#failing = undefined;
+      return claim;
     } catch (error) {
       signal.throwIfAborted();
-      this.#log.debug("the lease could not be claimed, trying again", { reason: messageOf(error) });
+      this.#logFailure(messageOf(error));
       return undefined;
     } finally {
       timer.abort();
     }
+  }
+
+  /** A warning for each reason, not for each attempt. */
+  #logFailure(reason: string): void {
+    const level = reason === this.#failing ? "debug" : "warn";
+    this.#failing = reason;
+    this.#log[level]("the lease could not be claimed, trying again", { reason });
   }
 
   async #release(): Promise<void> {

@@ -1,4 +1,4 @@
-import { CausewayError, VirtualClock } from "@causeway/foundation";
+import { CausewayError, silentLog, VirtualClock, type Log } from "@causeway/foundation";
 import { describe, expect, test } from "vitest";
 import type { KubernetesClient } from "../client/interface.ts";
 import type { Event } from "../types/core.ts";
@@ -12,7 +12,7 @@ const thing = (name: string, namespace?: string) => ({
 });
 const made = { type: "Normal", reason: "Made", message: "It was made." } as const;
 
-function scene() {
+function scene(log?: Log) {
   const clock = new VirtualClock();
   const created: Event[] = [];
   const counted: unknown[] = [];
@@ -29,10 +29,28 @@ function scene() {
       return Promise.resolve({});
     },
   } as unknown as KubernetesClient;
-  return { clock, created, counted, fail, recorder: createEventRecorder(client, { component: "me", clock }) };
+  return {
+    clock,
+    created,
+    counted,
+    fail,
+    recorder: createEventRecorder(client, { component: "me", clock, ...(log ? { log } : {}) }),
+  };
 }
 
 describe("an event", () => {
+  test("of type Warning is a line of the log when it is new, with the object, and a Normal one is none", async () => {
+    const lines: unknown[] = [];
+    const log: Log = { ...silentLog, info: (...line) => void lines.push(line), with: () => log };
+    const { recorder } = scene(log);
+    const warning = { type: "Warning", reason: "Refused", message: "It was refused." } as const;
+    for (const each of [made, warning, warning]) recorder.event(thing("a", "n"), each);
+    recorder.event(thing("node"), warning);
+    await recorder.flush();
+    const said = (object: string) => ["warning event", { object, reason: "Refused", message: "It was refused." }];
+    expect(lines).toEqual([said("Thing n/a"), said("Thing node")]);
+  });
+
   test("is made in the object's namespace, or in default for one that is in none", async () => {
     const { recorder, created } = scene();
     recorder.event(thing("a", "n"), made);

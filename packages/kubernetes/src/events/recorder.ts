@@ -14,6 +14,8 @@ export interface EventRecorderOptions {
   readonly component: string;
   readonly clock?: Clock;
   readonly log?: Log;
+  /** The level at which the log has Warnings, each once. Default: info. */
+  readonly warnings?: "info" | "warn";
   readonly signal?: AbortSignal;
 }
 
@@ -55,6 +57,7 @@ class Recorder implements EventRecorder {
   readonly #component: string;
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #warnings: "info" | "warn";
   readonly #signal: AbortSignal | undefined;
   readonly #standing: Recent<RecordedEvent>;
   readonly #budgets: Recent<Budget>;
@@ -66,6 +69,7 @@ class Recorder implements EventRecorder {
     this.#component = options.component;
     this.#clock = options.clock ?? systemClock;
     this.#log = (options.log ?? silentLog).with({ component: options.component });
+    this.#warnings = options.warnings ?? "info";
     this.#signal = options.signal;
     this.#standing = new Recent(REMEMBERED, MERGE_WINDOW);
     this.#budgets = new Recent(REMEMBERED, BURST * REFILL);
@@ -100,8 +104,19 @@ class Recorder implements EventRecorder {
     if (this.#signal?.aborted) return;
     const id = [object.metadata.uid ?? object.metadata.name, event.type, event.reason, event.message].join("\n");
     const standing = this.#standing.get(id, now);
+    if (event.type === "Warning" && standing === undefined) this.#logWarning(object, event);
     const next = (standing && (await this.#countUp(standing, now))) ?? (await this.#create(object, event, now));
     this.#standing.set(id, next, now);
+  }
+
+  /** Who reads the log alone learns what does not work; repeats are on the server. */
+  #logWarning({ kind, metadata: { namespace, name } }: KubeObject, { reason, message }: PlannedEvent): void {
+    const path = namespace === undefined ? name : `${namespace}/${name}`;
+    this.#log[this.#warnings]("warning event", {
+      object: `${kind} ${path}`,
+      reason,
+      message: message.slice(0, MESSAGE_LIMIT),
+    });
   }
 
   /** Undefined when the event has expired on the server. */

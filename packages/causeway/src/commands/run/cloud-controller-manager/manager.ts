@@ -57,7 +57,13 @@ async function work(run: Run, configuration: Configuration, signal: AbortSignal)
     metrics,
     clusterCidrs: flags.clusterCidrs,
     serviceSyncs: flags.serviceSyncs,
-    events: createEventRecorder(client, { component: "cloud-controller-manager", clock, signal }),
+    events: createEventRecorder(client, {
+      component: "cloud-controller-manager",
+      clock,
+      log,
+      warnings: "warn",
+      signal,
+    }),
     clock,
     log,
   });

@@ -134,7 +134,13 @@ async function elect(run: Run, election: Election, signal: AbortSignal): Promise
 async function work({ client, flags, settings, metrics, log, shards }: Run, signal: AbortSignal): Promise<void> {
   const informers = createInformers(client, { clock, log });
   const clouds = createCloudPool({ clock, log, metrics, userAgent: "causeway-cluster-api-openstack" });
-  const events = createEventRecorder(client, { component: "openstack-controller", clock, signal });
+  const events = createEventRecorder(client, {
+    component: "openstack-controller",
+    clock,
+    log,
+    warnings: "warn",
+    signal,
+  });
   const infrastructure = createOpenStackInfrastructure({
     informers,
     clouds,

@@ -160,7 +160,7 @@ async function controllers(
   const clock = systemClock;
   const informers = createInformers(client, { clock, log });
   const remoteClusters = createRemoteClusters({ informers, clock, log, shards });
-  const events = createEventRecorder(client, { component: "cluster-api", clock, signal });
+  const events = createEventRecorder(client, { component: "cluster-api", clock, log, warnings: "warn", signal });
   const base = { informers, remoteClusters, clock, log, events, metrics, shards };
   const api = createClusterApi({ ...base, kinds, providers: names });
   await Promise.all([informers.run(signal), remoteClusters.run(signal), api.run(signal)]);

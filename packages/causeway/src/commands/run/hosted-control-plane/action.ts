@@ -110,7 +110,13 @@ async function control(
   const shared = shards === undefined ? undefined : { shards, controlPlanes: informers.for(HostedControlPlane) };
   const pods = createPodsRuntime({ informers: serviceInformers, settings, readSecret, shared, ...backups, ...tools });
   const runtime = createRuntimes({ runtimes: { Pods: pods }, default: "Pods" });
-  const events = createEventRecorder(client, { component: "hosted-control-plane", clock, signal });
+  const events = createEventRecorder(client, {
+    component: "hosted-control-plane",
+    clock,
+    log,
+    warnings: "warn",
+    signal,
+  });
   const advertise = async () => undefined;
   const controller = createHostedControlPlane({ informers, runtime, advertise, events, shards, ...backups, ...tools });
   log.info("starting control planes as pods", { owner: settings.owner, serviceCluster: service.server });

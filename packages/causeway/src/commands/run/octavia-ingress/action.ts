@@ -34,7 +34,13 @@ export async function octaviaIngress(flags: OctaviaIngressFlags, signal: AbortSi
     const informers = createInformers(client, { clock, log });
     const cloud = connectCloud(cloudConfig, { clock, log, metrics, userAgent });
     const watch = watchCloud(cloud, { clock, log, ...watched });
-    const events = createEventRecorder(client, { component: "openstack-ingress-controller", clock, signal: term });
+    const events = createEventRecorder(client, {
+      component: "openstack-ingress-controller",
+      clock,
+      log,
+      warnings: "warn",
+      signal: term,
+    });
     const { config } = file;
     const poolRecord = {
       namespace: flags.leaderElectResourceNamespace,

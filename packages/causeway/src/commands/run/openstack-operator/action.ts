@@ -34,7 +34,13 @@ export async function openStackOperator(flags: OpenStackOperatorFlags, signal: A
   const using = { client, clock: systemClock, log };
   const work = async (term: AbortSignal): Promise<void> => {
     const informers = createInformers(client, { clock: systemClock, log });
-    const events = createEventRecorder(client, { component: "openstack-operator", clock: systemClock, signal: term });
+    const events = createEventRecorder(client, {
+      component: "openstack-operator",
+      clock: systemClock,
+      log,
+      warnings: "warn",
+      signal: term,
+    });
     const operator = createOpenStackOperator({ informers, events, metrics, clock: systemClock, log });
     await Promise.all([informers.run(term), operator.run(term)]);
   };
