@@ -52,7 +52,10 @@ const AT_ONCE_TIMEOUT = 60_000;
 /** Reads one keyspace. Keys are of one revision; values are those of now, each with the revision that wrote it. */
 export interface DatastoreReader {
   keys(): Promise<KeyList>;
-  /** All values in pages, each as it is when its page is read. */
+  /**
+   * All values in pages, each as it is when its page is read; not all of them where clients create keys faster than
+   * they are read.
+   */
   values(): AsyncIterable<readonly Value[]>;
   /** Undefined: there is no such key now, or the revision was compacted. Without a revision it is the value of now. */
   value(key: string, revision?: number): Promise<Value | undefined>;
@@ -105,9 +108,11 @@ export async function openReader(
   return {
     keys: () => listKeys(call, all, kept),
     async *values() {
+      const { count = "0" }: Answer = await call("kv/range", { ...all, count_only: true });
       let next = all.key;
       let limit = VALUES_PER_PAGE;
-      for (;;) {
+      // Names that grow all the time would have no end.
+      for (let left = 2 * Number(count) + VALUES_PER_PAGE; left > 0;) {
         const answer = await pageOf(call, { key: next, range_end: all.range_end, limit });
         if (answer === undefined) {
           // Large objects: fewer of them at once.
@@ -115,6 +120,7 @@ export async function openReader(
           continue;
         }
         yield kept(answer.kvs);
+        left -= answer.kvs?.length ?? 0;
         const last = answer.kvs?.at(-1);
         if (answer.more !== true || last === undefined) return;
         next = behind(last.key);

@@ -72,7 +72,9 @@ function isIn(key: string, range: { readonly key: string; readonly range_end?: s
 }
 
 /** Serves it as etcd does, as that of one control plane. */
-export async function serveEtcd(etcd: LimitedEtcd): Promise<{ keyspace: Keyspace; close(): Promise<void> }> {
+export async function serveEtcd(
+  etcd: Pick<LimitedEtcd, "answer">,
+): Promise<{ keyspace: Keyspace; close(): Promise<void> }> {
   const authority = await createAuthority({ commonName: "etcd-ca", lifetime: 3600_000 });
   const subject = { commonName: "etcd", dnsNames: ["localhost"], usages: ["server"] as const, lifetime: 3600_000 };
   const issued = await issueCertificate(authority, subject);
