@@ -10,10 +10,11 @@ import { brokenLinks } from "./links.ts";
 import { metricsPage } from "./metrics.ts";
 import type { Page } from "./page.ts";
 import { missingPaths } from "./paths.ts";
+import { widePages, wrapMarkdown } from "./wrap.ts";
 
 /** The pages that are made from the code. */
 export function generatedPages(root: string): Page[] {
-  return [
+  const pages = [
     ...customResourcePages(),
     ...definitionFiles(),
     commandLinePage(),
@@ -23,6 +24,7 @@ export function generatedPages(root: string): Page[] {
     annotationsPage(),
     flagsPage(),
   ];
+  return pages.map(({ path, text }) => ({ path, text: path.endsWith(".md") ? wrapMarkdown(text) : text }));
 }
 
 /** Pages that are not as the code would write them, links that lead nowhere, and paths that do not exist. */
@@ -35,5 +37,6 @@ export function checkDocs(root: string): string[] {
     ...stale.map(({ path }) => `${path}: differs from the code; run npm run docs`),
     ...brokenLinks(root),
     ...missingPaths(root),
+    ...widePages(root),
   ];
 }

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { wrapMarkdown } from "../../scripts/docs/wrap.ts";
 
 /** How one test of a suite that others wrote ended. */
 export interface TestResult {
@@ -185,7 +186,7 @@ export function writePage(suite: Suite): void {
   const lists = services.map((name) =>
     suite.simulatedOnly ? failures(suite, name, reasons[name] ?? {}) : differences(suite, name, reasons[name] ?? {}),
   );
-  writeFileSync(suite.page, `${suite.head}\n\n${table}\n\n${lists.join("")}`.trimEnd() + "\n");
+  writeFileSync(suite.page, wrapMarkdown(`${suite.head}\n\n${table}\n\n${lists.join("")}`.trimEnd() + "\n"));
 }
 
 const comparedTable = (suite: Suite, services: readonly string[]): string =>

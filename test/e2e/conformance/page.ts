@@ -1,6 +1,7 @@
 /** docs/reference/conformance.md, from the records, around the sections that people write there. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { wrapMarkdown } from "../../../scripts/docs/wrap.ts";
 import { PLANES, type PlaneName } from "./interface.ts";
 import { readNames, readReasons, readRecord, reference, type PlaneRecord } from "./record.ts";
 
@@ -36,7 +37,7 @@ const [FIRST, AFTER] = ["## What was run", "## Totals"];
 export function writePage(): void {
   const before = readFileSync(file, "utf8");
   const written = before.slice(before.indexOf(FIRST), before.indexOf(AFTER)).trimEnd();
-  writeFileSync(file, page(written));
+  writeFileSync(file, wrapMarkdown(page(written)));
 }
 
 function page(written: string): string {
