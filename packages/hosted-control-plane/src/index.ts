@@ -5,7 +5,7 @@ export {
   type PodsRuntime,
   type PodsRuntimeOptions,
   type SharedControlPlanes,
-} from "./pods/pods-runtime.ts";
+} from "./pods/controller.ts";
 export {
   findSharedEtcds,
   readSharedRotation,

@@ -9,7 +9,7 @@ import { serveWebhook } from "./server/server.ts";
 import { fixed, fromConfigMap, fromFile, type Live, type LiveOptions } from "./settings/live.ts";
 import type { Settings } from "./settings/settings.ts";
 import { NO_SYNC, readSyncConfig, type SyncConfig } from "./sync/plan-config.ts";
-import { createSynchronizer } from "./sync/synchronizer.ts";
+import { createSynchronizer } from "./sync/controller.ts";
 
 /** The policy, the synchronisation and the address of the webhook. */
 export interface KeystoneAuthOptions {

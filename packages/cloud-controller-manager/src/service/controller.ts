@@ -30,7 +30,7 @@ import { nodeChanges } from "./memory/node-changes.ts";
 import { fieldManager, perform } from "./perform.ts";
 import { planBoth } from "./plan-both.ts";
 import { Leftovers } from "./security-group/leftovers.ts";
-import { groupsFirst, securityGroupSources } from "./security-group/reconcile.ts";
+import { groupsFirst, securityGroupSources } from "./security-group/controller.ts";
 import { otherFamily, secondName } from "./parameters/second-family.ts";
 import type { Step } from "./steps.ts";
 

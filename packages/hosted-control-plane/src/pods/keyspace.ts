@@ -1,6 +1,6 @@
 import { secretText, type Secret } from "@causeway/kubernetes";
 import type { Keyspace } from "../backup/datastore.ts";
-import type { BackupTarget } from "../backup/loop.ts";
+import type { BackupTarget } from "../backup/gather.ts";
 import type { ControlPlaneProblem } from "../runtime.ts";
 import type { Observed } from "./observed.ts";
 import { ETCD_CLIENT_PORT } from "./objects/etcd.ts";

@@ -1,11 +1,10 @@
 import { CausewayError } from "@causeway/foundation";
 import { describe, expect, test } from "vitest";
-import { planBackup, type BackupObserved } from "../backup/loop.ts";
 import { plan } from "./plan.ts";
 import { restoreFailureAfter } from "./states.ts";
 import type { Step } from "./steps.ts";
 import { restoredAnnotation } from "./tenant.ts";
-import { now, PlayedCluster, SECRET } from "./testing/played-cluster.ts";
+import { now, PlayedCluster } from "./testing/played-cluster.ts";
 import { own, poolOf, specOf } from "./testing/spec.ts";
 
 const restore = { folder: "default/web/1" };
@@ -73,43 +72,5 @@ describe("a control plane that is created from a backup", () => {
     cluster.complete(specOf());
     cluster.complete(specOf({ restore }));
     expect(count(cluster, "restore")).toBe(0);
-  });
-});
-
-describe("backups of a control plane", () => {
-  const backup = { folder: "f", fullEvery: 100, changesEvery: 10, keep: 50 };
-  const point = { id: "0000000000000001", time: now - 20, full: "0000000000000001" };
-  const keyspace = { access: poolOf().access ?? expect.fail(), prefix: "/web/" };
-  const observed = (changes: Partial<BackupObserved>): BackupObserved => ({
-    spec: specOf({ backup }),
-    points: [point],
-    keyspace,
-    encryption: SECRET,
-    ...changes,
-  });
-
-  test("are created when they are due, from what is reachable", () => {
-    expect(planBackup(observed({}), now).steps).toEqual([{ type: "take", parent: point }]);
-    // All data is copied, and what killed programs left is deleted.
-    expect(planBackup(observed({ points: [] }), now).steps).toEqual([{ type: "take" }, { type: "sweep" }]);
-    expect(planBackup(observed({ keyspace: undefined }), now)).toMatchObject({ steps: [], wait: { until: now + 10 } });
-    expect(planBackup(observed({ encryption: undefined }), now).steps).toEqual([]);
-    expect(planBackup(observed({ spec: specOf() }), now)).toEqual({ steps: [], status: undefined });
-  });
-
-  test("are deleted when no time needs them, and say what there is", () => {
-    const old = { id: "0000000000000000", time: now - 300, full: "0000000000000000" };
-    const middle = { id: "0000000000000002", time: now - 80, full: "0000000000000002" };
-    const young = { id: "0000000000000003", time: now - 5, full: "0000000000000002" };
-    const planned = planBackup(observed({ points: [old, middle, young] }), now);
-    expect(planned.steps).toEqual([{ type: "delete", point: old }]);
-    expect(planned.status).toMatchObject({
-      folder: "f",
-      points: 3,
-      oldest: old.time,
-      newest: young.time,
-      newestFull: middle.time,
-    });
-    expect(planned.wait?.until).toBe(now + 5);
   });
 });

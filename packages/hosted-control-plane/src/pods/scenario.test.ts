@@ -18,7 +18,7 @@ import {
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createHostedControlPlane } from "../controlplane/controller.ts";
 import { createRuntimes } from "../runtimes.ts";
-import { createPodsRuntime } from "./pods-runtime.ts";
+import { createPodsRuntime } from "./controller.ts";
 import type { EtcdAdmin } from "../etcd/etcd-admin.ts";
 import { managedSelector, poolNamespaceOf } from "./tenant.ts";
 import { playRollouts } from "./testing/rollouts.ts";

@@ -5,7 +5,7 @@ import type { ExternalAuthenticator, ExternalAuthenticators } from "@causeway/ap
 import { canonicalJson, messageOf, type Clock, type Log } from "@causeway/foundation";
 import { auditPolicy, encryptionConfig } from "../at-rest.ts";
 import type { Backups } from "../backup/backups.ts";
-import type { BackupTarget } from "../backup/loop.ts";
+import type { BackupTarget } from "../backup/gather.ts";
 import {
   rootsDigest,
   type BackupState,

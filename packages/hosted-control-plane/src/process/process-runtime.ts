@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { ExternalAuthenticators } from "@causeway/apiserver";
 import { CausewayError, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import type { Backups } from "../backup/backups.ts";
-import { createBackupLoop } from "../backup/loop.ts";
+import { createBackupController } from "../backup/controller.ts";
 import { notOffered } from "../backup/store.ts";
 import { flagArgs } from "../flags.ts";
 import type { ControlPlaneRuntime, ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
@@ -75,7 +75,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
     return opened;
   };
   const { backups, metrics } = options;
-  const loop = createBackupLoop({
+  const loop = createBackupController({
     name: "process-backup",
     backups,
     observe: async (id) => running.get(id)?.backupTarget,

@@ -13,12 +13,13 @@ import {
   rotationProgressAnnotation,
 } from "../tenant.ts";
 import { rangeOf } from "../../etcd/range.ts";
-import { planPool, type PoolObserved } from "./plan.ts";
+import type { Observed } from "./gather.ts";
+import { plan } from "./plan.ts";
 import { rotationReport } from "./rotation-report.ts";
 
 const now = Date.UTC(2026, 0, 1);
 const settings = { owner: "here" };
-const nothing: PoolObserved = {
+const nothing: Observed = {
   settings,
   namespaceName: poolNamespaceOf("here"),
   namespace: undefined,
@@ -26,11 +27,12 @@ const nothing: PoolObserved = {
   pods: [],
   holdsData: false,
   authEnabled: false,
+  isOfAnother: false,
   behind: () => [],
 };
 
 /** What the service cluster holds after the steps. */
-function after(observed: PoolObserved, steps: readonly Step[]): PoolObserved {
+function after(observed: Observed, steps: readonly Step[]): Observed {
   const live = new Map(observed.live);
   let { namespace, authEnabled } = observed;
   for (const step of steps) {
@@ -50,18 +52,18 @@ function after(observed: PoolObserved, steps: readonly Step[]): PoolObserved {
   return { ...observed, namespace, live, authEnabled };
 }
 
-function settle(observed: PoolObserved): { world: PoolObserved; performed: string[] } {
+function settle(observed: Observed): { world: Observed; performed: string[] } {
   const performed: string[] = [];
   for (let world = observed, rounds = 0; ; rounds++) {
     if (rounds > 30) throw new Error(`it does not end: ${performed.join(", ")}`);
-    const { steps } = planPool(world, now);
+    const { steps } = plan(world, now);
     if (steps.length === 0) return { world, performed };
     performed.push(...steps.map((step) => ("object" in step ? `${step.type} ${idOf(step.object)}` : step.type)));
     world = after(world, steps);
   }
 }
 
-const podOf = (index: number): PoolObserved["pods"][number] => ({
+const podOf = (index: number): Observed["pods"][number] => ({
   apiVersion: "v1",
   kind: "Pod",
   metadata: { name: `etcd-${index}`, labels: { "app.kubernetes.io/component": "etcd" } },
@@ -87,10 +89,10 @@ describe("the etcd that control planes share", () => {
       "apply NetworkPolicy/etcd",
     ]);
     expect((world.live.get("StatefulSet/etcd") as StatefulSet).spec.replicas).toBe(3);
-    expect(planPool({ ...world, pods: [podOf(0)] }, now)).toMatchObject({ steps: [], status: { ready: false } });
+    expect(plan({ ...world, pods: [podOf(0)] }, now)).toMatchObject({ steps: [], status: { ready: false } });
     const quorum = { ...world, pods: [podOf(0), podOf(1)] };
     expect(settle(quorum).performed).toEqual(["enable-auth"]);
-    const { status } = planPool(settle(quorum).world, now);
+    const { status } = plan(settle(quorum).world, now);
     expect(status).toMatchObject({ ready: true, access: { addresses: ["10.0.0.0", "10.0.0.1"] } });
   });
 
@@ -108,7 +110,7 @@ describe("the etcd that control planes share", () => {
         StatefulSet["status"]
       >;
       const live = new Map([...world.live, ["StatefulSet/etcd", { ...etcd, status } as KubeObject]]);
-      return planPool({ ...world, live, pods: podsAt(...revisions) }, now).status.leaders;
+      return plan({ ...world, live, pods: podsAt(...revisions) }, now).status.leaders;
     };
     expect(leaders("a", "a", "a", "a")).toEqual(["10.0.0.0", "10.0.0.1", "10.0.0.2"]);
     expect(leaders("b", "a", "a", "b")).toEqual(["10.0.0.2", "10.0.0.0", "10.0.0.1"]);
@@ -116,7 +118,7 @@ describe("the etcd that control planes share", () => {
 
   test("keeps its number of members when the settings change", () => {
     const { world } = settle(nothing);
-    expect(planPool({ ...world, settings: { ...settings, pool: { members: 1 } } }, now).steps).toEqual([]);
+    expect(plan({ ...world, settings: { ...settings, pool: { members: 1 } } }, now).steps).toEqual([]);
   });
 
   test("names the control planes that a rotation of its authority waits for", () => {
@@ -130,8 +132,8 @@ describe("the etcd that control planes share", () => {
         annotations: { ...namespace?.metadata.annotations, [rotateAfterAnnotation]: new Date(now - 1).toISOString() },
       },
     } as Namespace;
-    expect(planPool(world, now).status.rotation).toBeUndefined();
-    const waits = planPool({ ...world, namespace: requested, behind: () => ["hcp-a"] }, now);
+    expect(plan(world, now).status.rotation).toBeUndefined();
+    const waits = plan({ ...world, namespace: requested, behind: () => ["hcp-a"] }, now);
     // The operator reads it in the namespace.
     const [step] = waits.steps;
     expect(waits.steps.map(({ type }) => type)).toEqual(["apply-namespace"]);
@@ -141,7 +143,7 @@ describe("the etcd that control planes share", () => {
     const shown = (more: Record<string, string>) => {
       const asked = { [rotateAfterAnnotation]: new Date(now - 1).toISOString(), ...annotations, ...more };
       const found = { ...namespace, metadata: { ...namespace?.metadata, annotations: asked } } as Namespace;
-      return planPool({ ...world, namespace: found, behind: () => ["hcp-a"] }, now);
+      return plan({ ...world, namespace: found, behind: () => ["hcp-a"] }, now);
     };
     expect(shown({}).status.rotation).toEqual({ stage: "single", waitsFor: ["hcp-a"] });
     expect(shown({}).steps).toEqual([]);
@@ -151,7 +153,7 @@ describe("the etcd that control planes share", () => {
     ]);
   });
 
-  const refused: [string, (world: PoolObserved) => Partial<PoolObserved>, string][] = [
+  const refused: [string, (world: Observed) => Partial<Observed>, string][] = [
     ["gone, and control planes served from it", () => ({ namespace: undefined, holdsData: true }), "PODS_DATA_LOST"],
     [
       "another's",
@@ -171,7 +173,7 @@ describe("the etcd that control planes share", () => {
   ];
   test.each(refused)("is not touched when its namespace is %s", (_, change, code) => {
     const { world } = settle(nothing);
-    const { steps, status } = planPool({ ...world, ...change(world) }, now);
+    const { steps, status } = plan({ ...world, ...change(world) }, now);
     expect(steps).toEqual([]);
     expect(status).toMatchObject({ ready: false, problem: { code, actor: "operator" } });
   });

@@ -1,4 +1,4 @@
-import type { KubeObject, Namespace, Pod, Plan, Secret, StatefulSet } from "@causeway/kubernetes";
+import type { KubeObject, Pod, Plan, Secret, StatefulSet } from "@causeway/kubernetes";
 import type { ControlPlaneProblem } from "../../runtime.ts";
 import { imagesOf, servedMinors } from "../images.ts";
 import { applySteps, initializedNamespace, namespaceSteps } from "../plan-objects.ts";
@@ -14,8 +14,7 @@ import { sizes } from "../sizes.ts";
 import { parseRecords, RECORDS_NAME } from "../storage/records.ts";
 import { quotaOf } from "../storage/shares.ts";
 import type { EtcdAccess } from "../../etcd/etcd-admin.ts";
-import type { PodsSettings } from "../options.ts";
-import type { Credentials, Step } from "../steps.ts";
+import type { Credentials } from "../steps.ts";
 import {
   digestOf,
   idAnnotation,
@@ -24,31 +23,22 @@ import {
   rotateWithoutAnnotation,
   rotationProgressAnnotation,
 } from "../tenant.ts";
+import type { Observed } from "./gather.ts";
 import type { PoolState } from "./state.ts";
-
-/** The etcd that control planes share, each with a prefix of its own. */
-export interface PoolObserved {
-  readonly settings: PodsSettings;
-  readonly namespaceName: string;
-  readonly namespace: Namespace | undefined;
-  readonly live: ReadonlyMap<string, KubeObject>;
-  readonly pods: readonly Pod[];
-  /** A control plane that served before has its data there. */
-  readonly holdsData: boolean;
-  /** This process saw to it that every client is a user. */
-  readonly authEnabled: boolean;
-  /**
-   * Namespaces of the control planes in it that do not run with etcd's authorities as they are: the certificates of
-   * `ca.crt`, in base64.
-   */
-  readonly behind: (authorities: string) => readonly string[];
-}
+import type { Step } from "./steps.ts";
 
 /** Whose namespace it is, in the place of a control plane's id. */
 export const POOL_ID = "etcd";
 
 /** One stage at a time: namespace and keys, certificates, the etcd, then its users. */
-export function planPool(observed: PoolObserved, now: number): Plan<Step, PoolState> {
+export function plan(observed: Observed, now: number): Plan<Step, PoolState> {
+  const planned = planEtcd(observed, now);
+  if (!observed.isOfAnother) return planned;
+  // Every process makes sure that clients are users, before it makes one.
+  return { ...planned, steps: planned.steps.filter(({ type }) => type === "enable-auth") };
+}
+
+function planEtcd(observed: Observed, now: number): Plan<Step, PoolState> {
   const refusal = refusalOf(observed);
   if (refusal !== undefined) return { steps: [], status: poolState(observed, refusal), wait: { for: refusal.message } };
   const { settings, namespaceName, live } = observed;
@@ -93,14 +83,14 @@ const DAY = 24 * 3600_000;
 const SOON = 5_000;
 
 /** The rotation that the operator requested, to its end: no client but ours knows the authority. */
-function wantedRotation({ namespace }: PoolObserved, now: number): AuthorityRotation | undefined {
+function wantedRotation({ namespace }: Observed, now: number): AuthorityRotation | undefined {
   const id = namespace?.metadata.annotations?.[rotateAfterAnnotation];
   const at = Date.parse(id ?? "");
   return id === undefined || Number.isNaN(at) || at > now ? undefined : { id, stage: "retire" };
 }
 
 /** The next stage, once the members and every control plane run with the present one. */
-function rotationSteps(observed: PoolObserved, isQuiet: boolean, now: number) {
+function rotationSteps(observed: Observed, isQuiet: boolean, now: number) {
   const { live, behind } = observed;
   const authorities = (live.get("Secret/etcd-ca") as Secret | undefined)?.data?.["ca.crt"] ?? "";
   const { stage } = placeOf(live.get(`Secret/${copyName("etcd-ca")}`) as Secret | undefined);
@@ -137,13 +127,7 @@ const starting: ControlPlaneProblem = {
   actor: "none",
 };
 
-function refusalOf({
-  namespace,
-  namespaceName,
-  settings,
-  holdsData,
-  live,
-}: PoolObserved): ControlPlaneProblem | undefined {
+function refusalOf({ namespace, namespaceName, settings, holdsData, live }: Observed): ControlPlaneProblem | undefined {
   const problem = (code: string, message: string): ControlPlaneProblem => ({ code, message, actor: "operator" });
   if (namespace === undefined) {
     const message = `Namespace ${namespaceName} with the etcd of the control planes does not exist in the service cluster; restore it from a backup`;
@@ -160,12 +144,12 @@ function refusalOf({
   return keyProblem(keysOf({ live, namespaceName, namespace }), roots);
 }
 
-function keysOf({ live, namespaceName, namespace }: Pick<PoolObserved, "live" | "namespaceName" | "namespace">) {
+function keysOf({ live, namespaceName, namespace }: Pick<Observed, "live" | "namespaceName" | "namespace">) {
   return { live, namespaceName, hasData: initializedNamespace(namespace) || live.has("StatefulSet/etcd") };
 }
 
 /** Of the newest version in the table. */
-function etcdOf({ settings, namespaceName, live }: PoolObserved, members: number): KubeObject[] {
+function etcdOf({ settings, namespaceName, live }: Observed, members: number): KubeObject[] {
   const version = `${servedMinors(settings).at(-1) ?? ""}.0`;
   const images = imagesOf(version, settings);
   if (images === undefined) return [];
@@ -187,7 +171,7 @@ function etcdOf({ settings, namespaceName, live }: PoolObserved, members: number
   });
 }
 
-function poolState(observed: PoolObserved, problem: ControlPlaneProblem | undefined): PoolState {
+function poolState(observed: Observed, problem: ControlPlaneProblem | undefined): PoolState {
   const { namespaceName, live, pods, authEnabled, settings } = observed;
   const etcd = live.get("StatefulSet/etcd") as StatefulSet | undefined;
   const members = etcd?.spec.replicas ?? settings.pool?.members ?? 3;

@@ -2,7 +2,7 @@ import { startApiServer } from "@causeway/apiserver";
 import { silentLog, systemClock } from "@causeway/foundation";
 import { createClient, createInformers, loadKubeconfig, Namespace } from "@causeway/kubernetes";
 import { afterEach, expect, test } from "vitest";
-import { createPodsRuntime } from "./pods-runtime.ts";
+import { createPodsRuntime } from "./controller.ts";
 import { idAnnotation, managedBy, managedByLabel, namespaceOf, ownerAnnotation } from "./tenant.ts";
 
 const closing: (() => unknown)[] = [];

@@ -13,7 +13,7 @@ import {
 } from "@causeway/kubernetes";
 import type { HostedControlPlane } from "@causeway/api";
 import type { Backups } from "../backup/backups.ts";
-import { createBackupLoop } from "../backup/loop.ts";
+import { createBackupController } from "../backup/controller.ts";
 import { createJoinObjects } from "../process/join-objects.ts";
 import {
   keyOfId,
@@ -31,7 +31,7 @@ import { plan } from "./plan.ts";
 import { memberProgress } from "./plan-members.ts";
 import { createEtcdAdmin, type EtcdAdmin } from "../etcd/etcd-admin.ts";
 import { createEtcdMembers, type EtcdMembers } from "./pool/membership.ts";
-import { createPool } from "./pool/pool.ts";
+import { createPoolController } from "./pool/controller.ts";
 import { openServiceCluster, type ServiceCluster } from "./service-cluster.ts";
 import { failedState, leftover, requestedState, restoreFailureAfter, withBackup } from "./states.ts";
 import type { Step } from "./steps.ts";
@@ -113,7 +113,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
   };
   const etcd = options.etcd ?? createEtcdAdmin({ clock });
   const members = options.members ?? createEtcdMembers({ clock });
-  const pool = createPool({
+  const pool = createPoolController({
     cluster,
     settings,
     etcd,
@@ -163,7 +163,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
       const tenant = known.get(id);
       if (tenant === undefined) return;
       const state = withBackup(planned, tenant.backup);
-      if (state.ready && !tenant.state.ready) backupLoop.wake(id);
+      if (state.ready && !tenant.state.ready) backupController.wake(id);
       const same = canonicalJson(tenant.state) === canonicalJson(state);
       tenant.state = state;
       if (!same) report(id);
@@ -177,7 +177,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     },
     epochOf: ({ spec }: Observed) => canonicalJson(spec),
   };
-  const backupLoop = createBackupLoop({
+  const backupController = createBackupController({
     name: "pods-backup",
     backups: options.backups,
     observe: async (id, signal) => {
@@ -220,7 +220,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
       now.state = { ...now.state, requested: spec };
       if (isPooled(spec)) pool.wake();
       wake(keyOfId(id));
-      backupLoop.wake(id);
+      backupController.wake(id);
       return now.state;
     },
     async observe(id, signal) {
@@ -264,7 +264,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
       await Promise.all([
         runController({ name: "pods-runtime", reconcile, sources, clock, log, ready, shards }, signal),
         pool.run(signal),
-        backupLoop.run(signal),
+        backupController.run(signal),
       ]).finally(() => {
         forget?.();
         stopPool?.();

@@ -6,29 +6,27 @@ import {
   watchInformer,
   type KubeObject,
   type ObjectKey,
-  type Plan,
-  type Secret,
+  type Pipeline,
   type Shards,
   type Source,
 } from "@causeway/kubernetes";
-import { idOf } from "../live.ts";
-import type { PodsSettings } from "../options.ts";
-import { fieldManager, perform } from "../perform.ts";
-import type { ServiceCluster } from "../service-cluster.ts";
-import type { Step } from "../steps.ts";
-import { parseRecords, recordsObject, RECORDS_NAME } from "../storage/records.ts";
-import { pooledNames, quotaOf, storageTenants } from "../storage/shares.ts";
-import { createStorageWatchdog } from "../storage/watchdog.ts";
-import { isRolledOut, templateCredentials, workload } from "../rollout.ts";
-import { apiServerDigest } from "../stages.ts";
-import { digestOf, poolNamespaceOf, prefixOf } from "../tenant.ts";
 import type { EtcdAdmin } from "../../etcd/etcd-admin.ts";
-import { planPool, type PoolObserved } from "./plan.ts";
-import type { PoolState } from "./state.ts";
+import type { PodsSettings } from "../options.ts";
+import { fieldManager } from "../perform.ts";
+import type { ServiceCluster } from "../service-cluster.ts";
+import { parseRecords, recordsObject, RECORDS_NAME } from "../storage/records.ts";
+import { quotaOf, storageTenants } from "../storage/shares.ts";
+import { createStorageWatchdog } from "../storage/watchdog.ts";
+import { poolNamespaceOf, prefixOf } from "../tenant.ts";
+import { gather, type Observed } from "./gather.ts";
+import { perform, type PerformContext } from "./perform.ts";
+import { plan } from "./plan.ts";
 import { rotationReport } from "./rotation-report.ts";
+import type { PoolState } from "./state.ts";
+import type { Step } from "./steps.ts";
 
 /** The service cluster, and the control planes that share the etcd. */
-export interface PoolOptions {
+export interface PoolControllerOptions {
   readonly cluster: ServiceCluster;
   readonly settings: PodsSettings;
   readonly etcd: EtcdAdmin;
@@ -53,33 +51,29 @@ export interface Pool {
 }
 
 /** The etcd that control planes share: created with the first of them, and kept. */
-export function createPool(options: PoolOptions): Pool {
+export function createPoolController(options: PoolControllerOptions): Pool {
   const { cluster, settings, etcd, users, shards, changed, metrics, clock, log } = options;
   const namespaceName = poolNamespaceOf(settings.owner);
   const key: ObjectKey = { namespace: "", name: namespaceName };
   let state: PoolState | undefined;
   let authEnabled = false;
   let wake: () => void = () => {};
-  const observe = (): PoolObserved => ({
-    settings,
-    namespaceName,
-    namespace: cluster.namespaces.get(key),
-    live: new Map(
-      cluster.objects
-        .flatMap((each) => each.list(namespaceName))
-        .map((object): [string, KubeObject] => [idOf(object), object]),
-    ),
-    pods: cluster.pods.list(namespaceName),
-    holdsData: users().some(({ initialized }) => initialized === true),
-    authEnabled,
-    behind: (authorities) => behind(cluster, settings, authorities),
-  });
-  const using = {
+  const observe = (): Observed =>
+    gather({
+      cluster,
+      settings,
+      namespaceName,
+      holdsData: users().some(({ initialized }) => initialized === true),
+      authEnabled,
+      isOfAnother: shards?.owns("") === false,
+    });
+  const using: PerformContext = {
+    shards,
     client: cluster.informers.client,
     clock,
     etcd,
     join: async () => {},
-    done(step: Step) {
+    done(step) {
       if (step.type === "enable-auth") authEnabled = true;
     },
   };
@@ -107,18 +101,12 @@ export function createPool(options: PoolOptions): Pool {
     state = next;
     if (!same) changed();
   };
-  const pipeline = {
+  const pipeline: Pipeline<Observed, Step, PoolState> = {
     gather: async () => (users().length === 0 ? undefined : observe()),
-    plan: (observed: PoolObserved, now: number): Plan<Step, PoolState> => {
-      const planned = planPool(observed, now);
-      if (shards?.owns("") !== false) return planned;
-      // Every process makes sure that clients are users, before it makes one.
-      return { ...planned, steps: planned.steps.filter(({ type }) => type === "enable-auth") };
-    },
-    perform: (step: Step, observed: PoolObserved, signal: AbortSignal) =>
-      performOwned(shards, step, signal, (owned) => perform(using, step, observed, owned)),
-    publish: async (_: PoolObserved, next: PoolState) => publish(next),
-    failed: (_: PoolObserved, { status }: Plan<Step, PoolState>, step: Step, error: unknown) => ({
+    plan,
+    perform: (step, observed, signal) => perform(using, step, observed, signal),
+    publish: async (_observed, next) => publish(next),
+    failed: (_observed, { status }, step, error) => ({
       status: { ...status, ready: false, problem: failure(step, error) },
       events: [],
     }),
@@ -126,13 +114,13 @@ export function createPool(options: PoolOptions): Pool {
   return {
     // Before the first round of this process, what an earlier one left behind says it.
     get state() {
-      return state ?? (cluster.namespaces.get(key) === undefined ? undefined : planPool(observe(), clock.now()).status);
+      return state ?? (cluster.namespaces.get(key) === undefined ? undefined : plan(observe(), clock.now()).status);
     },
     wake: () => wake(),
     async remove(tenant, signal) {
       const observed = observe();
       if (observed.namespace === undefined) return;
-      const { access, problem } = planPool({ ...observed, authEnabled: true }, clock.now()).status;
+      const { access, problem } = plan({ ...observed, authEnabled: true }, clock.now()).status;
       if (access === undefined) throw unreachable(problem?.message);
       await etcd.removeUser(access, { name: tenant, prefix: prefixOf(tenant) }, signal);
     },
@@ -161,38 +149,6 @@ export function createPool(options: PoolOptions): Pool {
       ]).then(() => undefined);
     },
   };
-}
-
-/** Control planes in the shared etcd some of whose API servers do not trust these authorities, by namespace. */
-function behind({ namespaces, objects }: ServiceCluster, settings: PodsSettings, authorities: string): string[] {
-  return pooledNames(settings.owner, namespaces.list()).filter((name) => {
-    const live = new Map(objects.flatMap((each) => each.list(name)).map((object) => [idOf(object), object]));
-    const secret = live.get("Secret/kube-apiserver") as Secret | undefined;
-    const program = workload(live.get("Deployment/kube-apiserver"));
-    // One that has no API server yet is created with what is there then.
-    if (program === undefined) return false;
-    const runs = apiServerDigest(digestOf(secret?.data ?? null), settings.tunnel);
-    return (
-      secret?.data?.["etcd-ca.crt"] !== authorities || templateCredentials(program) !== runs || !isRolledOut(program)
-    );
-  });
-}
-
-/** A step in the shared etcd's namespace is performed by the process that has the namespace "" only. */
-async function performOwned(
-  shards: Shards | undefined,
-  { type }: Step,
-  signal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<void | "deferred">,
-): Promise<void | "deferred"> {
-  if (shards === undefined || type === "enable-auth") return work(signal);
-  const visit = shards.enter("");
-  if (visit === undefined) return "deferred";
-  try {
-    return await work(AbortSignal.any([signal, visit.signal]));
-  } finally {
-    visit.leave();
-  }
 }
 
 function failure(step: Step, error: unknown) {

@@ -3,7 +3,7 @@ import { CausewayError, createLog, VirtualClock } from "@causeway/foundation";
 import type { KubernetesClient, KubeObject } from "@causeway/kubernetes";
 import { PROJECT_ID, PROJECT_NAME, ROLES, type KubernetesUser } from "../user.ts";
 import { NO_SYNC } from "./plan-config.ts";
-import { createSynchronizer } from "./synchronizer.ts";
+import { createSynchronizer } from "./controller.ts";
 
 /** A cluster in which some roles may not be bound. */
 function cluster(refused: readonly string[]): { client: KubernetesClient; made: string[]; tried: string[] } {
