@@ -24,6 +24,7 @@ const ofGroups = (word: string): Scenario => ["test/scenarios/long/group-volumes
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "addons/src/addonset": ["packages/addons/src/scenario.test.ts", "AddonSet"],
   "addons/src/selection": ["packages/addons/src/scenario.test.ts", "clusterSelector"],
+  "causeway/src/fleet": ["test/scenarios/long/namespace.test.ts", "LoadBalancer"],
   "cloud-controller-manager/src/node": inServices("nodes.test.ts", "node"),
   "cloud-controller-manager/src/route": inServices("routes.test.ts", "route"),
   "cloud-controller-manager/src/service": inServices("load-balancer.test.ts", "Service"),
@@ -62,6 +63,8 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "hosted-control-plane/src/backup": ["test/programs/control-plane-backup.test.ts", "backup"],
   "hosted-control-plane/src/pods/pool": ["packages/hosted-control-plane/src/pods/scenario.test.ts", "shared etcd"],
   "hosted-control-plane/src/controlplane": ["packages/hosted-control-plane/src/scenario.test.ts", "control plane"],
+  "machine-agent/src/csinode": ofVolumes("CSINode"),
+  "machine-agent/src/pods": ["packages/machine-agent/src/kubelet.test.ts", "pods"],
   "magnum-api/src/cluster": ["packages/magnum-api/src/magnum-api.test.ts", "clusters"],
   "octavia-ingress/src/gateway": ["packages/octavia-ingress/src/scenarios/gateway.test.ts", "Gateway"],
   "octavia-ingress/src/ingress": ["packages/octavia-ingress/src/scenarios/ingress.test.ts", "Ingress"],

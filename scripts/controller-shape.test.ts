@@ -51,3 +51,44 @@ test.each([
   write(file, `${source}\n`);
   expect(checkControllerShape(root)).toEqual([`${FOLDER}/${file}.ts: exports a function ${name}`]);
 });
+
+test.each([
+  [
+    "runs the pipeline",
+    'import { runPipeline } from "@causeway/kubernetes";\nexport const run = runPipeline(pipeline);',
+  ],
+  [
+    "runs a reconcile that it has itself",
+    'import { runController } from "@causeway/kubernetes";\nconst reconcile = async (key) => {};\nrunController({ reconcile });',
+  ],
+  [
+    "returns a controller with a reconcile that it has itself",
+    "export function widgets(): ControllerOptions {\n  return { async reconcile(key) {} };\n}",
+  ],
+  ["works off a queue of its own", "const queue = new WorkQueue({ clock });"],
+])("the check of controllers finds one in a file of another name: it %s", (_, source) => {
+  write("loop", `${source}\n`);
+  expect(checkControllerShape(root)).toEqual([expect.stringContaining(`${FOLDER}/loop.ts: runs a reconcile`)]);
+});
+
+test("the check of controllers finds one whose folder has no other file of a controller", () => {
+  mkdirSync(join(root, "packages/example/src/lone"));
+  writeFileSync(join(root, "packages/example/src/lone/controller.ts"), "export const run = runPipeline(pipeline);\n");
+  expect(checkControllerShape(root)).toEqual([expect.stringContaining("lone/controller.ts: runs a reconcile")]);
+});
+
+test("the check of controllers accepts a file that only starts those of others, and tests", () => {
+  write(
+    "start",
+    "// Each has a reconcile: of its own.\nexport const run = (all) => all.map((one) => runController(one));",
+  );
+  write("widget.test", "const reconcile = runPipeline(pipeline);");
+  expect(checkControllerShape(root)).toEqual([]);
+});
+
+test("the check of controllers finds the parts of a controller that none runs", () => {
+  rmSync(join(root, FOLDER, "controller.ts"));
+  expect(checkControllerShape(root)).toEqual([
+    expect.stringContaining(`${FOLDER}: has gather.ts, steps.ts and perform.ts`),
+  ]);
+});

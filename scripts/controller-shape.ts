@@ -1,6 +1,11 @@
-/** The shape of controllers: five files with the same names in them, and steps tagged by `type` (ARCHITECTURE.md). */
+/**
+ * The shape of controllers: five files with the same names in them, and steps tagged by `type` (ARCHITECTURE.md). What
+ * runs the pipeline, or is a reconcile made by hand, is a controller, whatever its file is called. The loops inside the
+ * API server are not: they work on its registry and know no client.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { codeOf } from "./prose.ts";
 
 const FILES = ["gather.ts", "plan.ts", "steps.ts", "perform.ts", "controller.ts"];
 
@@ -13,6 +18,7 @@ export function checkControllerShape(root: string): string[] {
   const read = (file: string) => readFileSync(join(root, file), "utf8");
   return [
     ...shapes(files),
+    ...hidden(files, (file) => isLoop(join(root, file), read(file))),
     ...files.filter((file) => basename(file) === "steps.ts").flatMap((file) => tags(file, read(file))),
     ...controllersIn(files).flatMap((folder) => names(folder, files, read)),
   ];
@@ -35,6 +41,31 @@ export function controllersIn(files: readonly string[]): string[] {
     .filter((file) => basename(file) === "controller.ts")
     .map(dirname)
     .filter((folder) => known.has(`${folder}/plan.ts`) || known.has(`${folder}/gather.ts`));
+}
+
+/** Controllers in files of other names, and folders with the parts of a controller and none. */
+function hidden(files: readonly string[], runsReconcile: (file: string) => boolean): string[] {
+  const known = new Set(files);
+  const controllers = new Set(controllersIn(files));
+  const loops = files
+    .filter((file) => /^packages\/[^/]+\/src\//.test(file) && !file.startsWith("packages/kubernetes/"))
+    .filter((file) => !file.endsWith(".test.ts") && !file.includes("/testing/"))
+    .filter((file) => basename(file) !== "controller.ts" || !controllers.has(dirname(file)))
+    .filter(runsReconcile)
+    .map((file) => `${file}: runs a reconcile, so it is the controller.ts of a folder with ${FILES.join(", ")}`);
+  const parts = files
+    .filter((file) => basename(file) === "perform.ts" && known.has(`${dirname(file)}/gather.ts`))
+    .filter((file) => known.has(`${dirname(file)}/steps.ts`) && !controllers.has(dirname(file)))
+    .map((file) => `${dirname(file)}: has gather.ts, steps.ts and perform.ts, and no controller.ts that runs them`);
+  return [...loops, ...parts];
+}
+
+/** A use of the pipeline, or of the runner of controllers or a queue with a reconcile that is written in the file. */
+function isLoop(file: string, source: string): boolean {
+  if (!/\b(?:runPipeline|runController|ControllerOptions|WorkQueue)\b/.test(source)) return false;
+  const code = codeOf(file, source);
+  if (/\brunPipeline\b|\bnew WorkQueue\b/.test(code)) return true;
+  return /\b(?:runController|ControllerOptions)\b/.test(code) && /\breconcile\w*\s*[:(=,]|\breconcile\s*\}/.test(code);
 }
 
 /** Steps are discriminated by `type`, in kebab-case. */

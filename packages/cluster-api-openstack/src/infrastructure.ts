@@ -2,7 +2,7 @@ import type { Clock, Log, Metrics } from "@causeway/foundation";
 import type { EventRecorder, Informers, Shards } from "@causeway/kubernetes";
 import type { CloudPool } from "@causeway/openstack";
 import { runPoolController } from "./floatingippool/controller.ts";
-import { runIdentityHolder } from "./identity/holder.ts";
+import { runIdentityHolder } from "./identity/holder/controller.ts";
 import { runClusterController } from "./openstackcluster/controller.ts";
 import { runMachineController } from "./openstackmachine/controller.ts";
 import { runTemplateController } from "./openstackmachinetemplate/controller.ts";

@@ -14,7 +14,7 @@ import {
 import type { Clock, Log } from "@causeway/foundation";
 import { Namespace, Secret, type Informers, type KubeObject, type ObjectKey, type Shards } from "@causeway/kubernetes";
 import type { CloudPool } from "@causeway/openstack";
-import { clusterIdentityOf, identityOf } from "./identity/holder.ts";
+import { clusterIdentityOf, identityOf } from "./identity/holder/controller.ts";
 import { poolOf, type PoolSources } from "./floatingippool/gather.ts";
 import { ImageReferences } from "./identity/images.ts";
 import { Sessions } from "./identity/sessions.ts";

@@ -5,7 +5,7 @@ import type { Identity, IdentityStore } from "./identity.ts";
 import type { BootedMachine } from "./interface.ts";
 import { join, neverJoins, type Joined } from "./join.ts";
 import type { JoinConfiguration } from "./join-configuration.ts";
-import { playPods } from "./pods/pods.ts";
+import { playPods } from "./pods/play.ts";
 import { keepServing, renewClient } from "./renewal.ts";
 
 /** What a machine keeps on its disk, and the clock and log. */

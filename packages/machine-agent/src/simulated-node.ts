@@ -2,7 +2,7 @@ import type { Clock, Log } from "@causeway/foundation";
 import type { KubernetesClient } from "@causeway/kubernetes";
 import { heartbeat, register, reportStatus } from "./heartbeat.ts";
 import type { BootedMachine } from "./interface.ts";
-import { playPods } from "./pods/pods.ts";
+import { playPods } from "./pods/play.ts";
 
 /** The name and version of a Node, and the cluster that it joins. */
 export interface SimulatedNodeOptions {

@@ -26,7 +26,7 @@ import { startMagnum } from "@causeway/magnum-api";
 import { createCloudPool } from "@causeway/openstack";
 import type { Simulator } from "@causeway/simulator";
 
-const FLEET = new URL("../../../packages/causeway/src/fleet/fleet.ts", import.meta.url).href;
+const FLEET = new URL("../../../packages/causeway/src/fleet/controller.ts", import.meta.url).href;
 const WORKLOADS = new URL("../../../packages/causeway/src/workloads/start.ts", import.meta.url).href;
 const AUTHENTICATORS = new URL("../../../packages/causeway/src/workloads/authenticators.ts", import.meta.url).href;
 

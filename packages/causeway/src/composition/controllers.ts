@@ -14,7 +14,7 @@ import {
 } from "@causeway/kubernetes";
 import type { CloudPool } from "@causeway/openstack";
 import { advertiseTowardsRouter } from "./advertise.ts";
-import { createFleet } from "../fleet/fleet.ts";
+import { createFleet } from "../fleet/controller.ts";
 
 /** What all controllers of `causeway up` work with. */
 export interface ControllersOptions {

@@ -39,6 +39,8 @@ export interface Member {
   readonly loadBalancers: string;
   /** Starts to give back every load balancer of the cluster's Services and Ingresses. Repeating it is harmless. */
   release(): void;
+  /** The deletion is under way, or was completed. */
+  readonly isReleasing: boolean;
   /** True when none is left. */
   readonly released: boolean;
   stop(): Promise<void>;
@@ -110,6 +112,9 @@ export async function startMember(options: MemberOptions, signal: AbortSignal): 
           if (!life.aborted) log.warn("load balancers are not released yet", { error: messageOf(error) });
         },
       );
+    },
+    get isReleasing() {
+      return releasing !== undefined;
     },
     get released() {
       return released;

@@ -11,7 +11,10 @@ export interface PerformContext {
   readonly log: Log;
 }
 
-/** Does one step. A copy that was not completed has no point: it is taken again, and the sweep deletes its data. */
+/**
+ * Does one step. A copy that was not completed has no point: the next plan begins it again, and the sweep deletes its
+ * data.
+ */
 export async function perform(
   { backups, log }: PerformContext,
   step: Step,

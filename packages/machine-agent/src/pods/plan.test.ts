@@ -1,7 +1,8 @@
 import { timestamp, type Pod, type PodStatus } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
 import { DOMAIN } from "./annotations.ts";
-import { planPod, type Step } from "./plan.ts";
+import { plan } from "./plan.ts";
+import type { Step } from "./steps.ts";
 
 const start = Date.parse("2026-01-01T00:00:00Z");
 const SECOND = 1000;
@@ -40,8 +41,8 @@ function play(
   let now = start;
   let current = pod;
   for (let turns = 0; turns < 1000; turns++) {
-    const plan = planPod({ pod: current, hostIPs: ["192.0.2.1"], podIPs: ["10.244.1.2"], hasVolumes: true }, now);
-    for (const step of plan.steps) {
+    const planned = plan({ pod: current, hostIPs: ["192.0.2.1"], podIPs: ["10.244.1.2"], hasVolumes: true }, now);
+    for (const step of planned.steps) {
       steps.push(step);
       at.push((now - start) / SECOND);
       if (step.type === "report") {
@@ -49,10 +50,10 @@ function play(
         phases.push(step.status.phase ?? "");
       }
     }
-    if (plan.steps.some(({ type }) => type === "delete")) break;
-    if (plan.steps.length > 0) continue;
-    if (plan.until === undefined || plan.until > start + end) break;
-    now = plan.until;
+    if (planned.steps.some(({ type }) => type === "delete")) break;
+    if (planned.steps.length > 0) continue;
+    if (planned.until === undefined || planned.until > start + end) break;
+    now = planned.until;
   }
   return { pod: current, at, phases, steps };
 }
@@ -152,7 +153,7 @@ describe("a simulated pod", () => {
 
   test("continues after a restart of its node from what its status says", () => {
     const before = play({ annotations: { "finish-after": "30s" }, spec: { restartPolicy: "Never" } }, 10 * SECOND).pod;
-    const { steps } = planPod(
+    const { steps } = plan(
       { pod: before, hostIPs: ["192.0.2.1"], podIPs: ["10.244.1.2"], hasVolumes: true },
       start + 30 * SECOND,
     );

@@ -2,6 +2,7 @@ import { compareStatus, timestamp, type ContainerStatus, type Pod, type PodStatu
 import { askedOf, type PodBehaviour } from "./annotations.ts";
 import { conditionsOf } from "./conditions.ts";
 import { containersAt, stopped, waitingAll, type Containers } from "./containers.ts";
+import type { Step } from "./steps.ts";
 
 /** A pod with what its node knows. */
 export interface Observed {
@@ -12,12 +13,6 @@ export interface Observed {
   /** All its volumes are attached. */
   readonly hasVolumes: boolean;
 }
-
-/** What the node does with one pod. */
-export type Step =
-  | { readonly type: "report"; readonly status: PodStatus }
-  /** The pod's containers ended: its object goes, as a kubelet deletes it. */
-  | { readonly type: "delete" };
 
 /** What is done now, and when to plan again. */
 export interface PodPlan {
@@ -32,7 +27,7 @@ const DEFAULT_GRACE = 30;
  * What a kubelet would do with a pod now if its containers did what the annotations say. Source: Kubernetes, "Pod
  * Lifecycle".
  */
-export function planPod(observed: Observed, now: number): PodPlan {
+export function plan(observed: Observed, now: number): PodPlan {
   const { pod } = observed;
   const { status = {} } = pod;
   const isOver = status.phase === "Succeeded" || status.phase === "Failed";

@@ -1,20 +1,19 @@
 import type { OpenStackCluster, OpenStackMachine } from "@causeway/api";
 import type { Clock, Log } from "@causeway/foundation";
 import {
-  addFinalizer,
-  removeFinalizer,
   runController,
-  Secret,
+  runPipeline,
   watchInformer,
   type Change,
-  type Informer,
   type Informers,
   type ObjectKey,
+  type Pipeline,
   type Shards,
 } from "@causeway/kubernetes";
-
-/** Keeps a Secret with credentials as long as something needs them to be deleted. */
-export const identityFinalizer = "infrastructure.cluster.x-k8s.io/openstack-identity";
+import { gather, type GatherFrom } from "./gather.ts";
+import { perform } from "./perform.ts";
+import { plan, type Observed } from "./plan.ts";
+import type { Step } from "./steps.ts";
 
 type User = OpenStackCluster | OpenStackMachine;
 
@@ -24,12 +23,8 @@ export function clusterIdentityOf({ spec: { identityRef } }: User): string[] {
 }
 
 /** What `runIdentityHolder` watches: Secrets and the objects that name them. */
-export interface HolderOptions {
+export interface HolderOptions extends GatherFrom {
   readonly informers: Informers;
-  readonly secrets: Informer<Secret>;
-  /** Both indexed by "identity": "namespace/name" of the Secret. */
-  readonly openStackClusters: Informer<OpenStackCluster>;
-  readonly openStackMachines: Informer<OpenStackMachine>;
   readonly clock: Clock;
   readonly log: Log;
   readonly shards?: Shards | undefined;
@@ -44,32 +39,26 @@ export function identityOf({ metadata, spec: { identityRef } }: User): string[] 
   return [`${metadata.namespace ?? ""}/${identityRef.name}`];
 }
 
-/**
- * Deleting a namespace deletes its credentials too, in any order, and without them the controllers could not delete the
- * cloud's resources. So each Secret that an object names is held until the last such object is gone.
- */
+const name = "openstack-identity";
+
+/** Keeps Secrets with credentials while objects name them. */
 export function runIdentityHolder(options: HolderOptions, signal: AbortSignal): Promise<void> {
   const { informers, secrets, openStackClusters, openStackMachines, clock, log, shards } = options;
-  const { client } = informers;
-  const reconcile = async (key: ObjectKey, stop: AbortSignal) => {
-    const secret = secrets.get(key);
-    if (!secret) return;
-    const id = `${key.namespace}/${key.name}`;
-    const used =
-      openStackClusters.byIndex("identity", id).length + openStackMachines.byIndex("identity", id).length > 0;
-    const held = secret.metadata.finalizers?.includes(identityFinalizer) === true;
-    const change = { finalizer: identityFinalizer, signal: stop };
-    if (used && !held && secret.metadata.deletionTimestamp === undefined)
-      await addFinalizer(client, Secret, secret, change);
-    if (!used && held) await removeFinalizer(client, Secret, secret, change);
+  const pipeline: Pipeline<Observed, Step, undefined> = {
+    gather: (key) => gather(options, key),
+    plan,
+    perform: (step, observed, stop) => perform(informers.client, step, observed, stop),
+    publish: async () => {},
+    failed: () => ({ status: undefined, events: [] }),
   };
+  const reconcile = runPipeline(pipeline, { clock, log, name });
   const sources = [
     watchInformer(secrets),
     watchInformer(openStackClusters, secretsOf),
     watchInformer(openStackMachines, secretsOf),
   ];
   const ready = (stop: AbortSignal) => informers.whenSynced(stop);
-  return runController({ name: "openstack-identity", reconcile, sources, clock, log, ready, shards }, signal);
+  return runController({ name, reconcile, sources, clock, log, ready, shards }, signal);
 }
 
 /** The Secret that an object names now, and the one that it named before. */

@@ -1,6 +1,6 @@
 import type { CSINode, Node } from "@causeway/kubernetes";
 import { expect, test } from "vitest";
-import { planRegistration } from "./plan.ts";
+import { plan } from "./plan.ts";
 
 const CINDER = "cinder.csi.openstack.org";
 const TOPOLOGY = "topology.cinder.csi.openstack.org/zone";
@@ -41,12 +41,13 @@ test.each<[string, Node, CSINode | undefined, string[], string[]]>([
     [],
   ],
 ])("the plan of a node's CSINode %s", (_, of, csiNode, installed, expected) => {
-  const steps = planRegistration({ machineId: "s", node: of, csiNode, installed });
+  const { steps } = plan({ machineId: "s", node: of, csiNode, installed });
   expect(steps.map(({ type }) => type)).toEqual(expected);
 });
 
 test("the plan of a node's CSINode names the server and its zone as the driver's node plugin does", () => {
-  const [, create] = planRegistration({ machineId: "s", node: zoned, csiNode: undefined, installed: [CINDER] });
+  const { steps } = plan({ machineId: "s", node: zoned, csiNode: undefined, installed: [CINDER] });
+  const [, create] = steps;
   if (create?.type !== "create") throw new Error("no CSINode is created");
   expect(create.csiNode.metadata.ownerReferences).toEqual([{ apiVersion: "v1", kind: "Node", name: "n", uid: "u" }]);
   expect(create.csiNode.spec).toEqual(registered("s").spec);

@@ -1,4 +1,5 @@
 import type { CSINode, Node } from "@causeway/kubernetes";
+import type { Step } from "./steps.ts";
 
 /** A CSI driver whose node plugin a simulated machine plays. */
 interface PlayedDriver {
@@ -15,14 +16,8 @@ const PLAYED: readonly PlayedDriver[] = [
 ];
 const ZONE = "topology.kubernetes.io/zone";
 
-/** A change of the Node or its CSINode. */
-export type RegistrationStep =
-  | { readonly type: "label-node"; readonly labels: Readonly<Record<string, string>> }
-  | { readonly type: "create"; readonly csiNode: CSINode }
-  | { readonly type: "change"; readonly drivers: NonNullable<CSINode["spec"]["drivers"]> };
-
-/** What `planRegistration` reads. */
-export interface RegistrationView {
+/** What the plan of a node's CSINode is made from. */
+export interface Observed {
   /** The server's ID. */
   readonly machineId: string;
   readonly node: Node;
@@ -36,12 +31,8 @@ export interface RegistrationView {
  * CSINode has them. A zone is known as soon as the cloud controller has labelled the Node; until then the driver is not
  * registered.
  */
-export function planRegistration({
-  machineId,
-  node,
-  csiNode,
-  installed,
-}: RegistrationView): readonly RegistrationStep[] {
+export function plan(observed: Observed): { readonly steps: readonly Step[] } {
+  const { machineId, node, csiNode, installed } = observed;
   const { name, uid = "", labels: own = {} } = node.metadata;
   const zone = own[ZONE];
   const played = zone === undefined ? [] : PLAYED.filter((driver) => installed.includes(driver.name));
@@ -54,12 +45,12 @@ export function planRegistration({
   const labels = Object.fromEntries(
     played.flatMap(({ topologyKey }) => (own[topologyKey] === zone ? [] : [[topologyKey, zone ?? ""]])),
   );
-  const steps: RegistrationStep[] = Object.keys(labels).length === 0 ? [] : [{ type: "label-node", labels }];
+  const steps: Step[] = Object.keys(labels).length === 0 ? [] : [{ type: "label-node", labels }];
   if (csiNode === undefined) {
     const ownerReferences = [{ apiVersion: "v1", kind: "Node", name, uid }];
     const metadata = { name, ownerReferences };
     const created = { apiVersion: "storage.k8s.io/v1", kind: "CSINode", metadata, spec: { drivers: wanted } };
-    return [...steps, { type: "create", csiNode: created }];
+    return { steps: [...steps, { type: "create", csiNode: created }] };
   }
   const before = csiNode.spec.drivers ?? [];
   const isKept = ({ name: driver }: { readonly name: string }) => !PLAYED.some((each) => each.name === driver);
@@ -71,5 +62,5 @@ export function planRegistration({
       .join(" ");
   // A zone that is not known any more takes no driver away: volumes may be attached.
   const isSame = names(drivers) === names(before) || (zone === undefined && before.length > 0);
-  return isSame ? steps : [...steps, { type: "change", drivers }];
+  return { steps: isSame ? steps : [...steps, { type: "change", drivers }] };
 }

@@ -1,0 +1,76 @@
+import type { Cluster, HostedControlPlane, OpenStackCluster } from "@causeway/api";
+import { expect, test } from "vitest";
+import { fleetFinalizer, plan, type Observed, type ObservedMember } from "./plan.ts";
+
+const now = 1_000;
+const meta = { namespace: "team", name: "web" };
+const DELETED = { ...meta, deletionTimestamp: "2026-01-01T00:00:00Z" };
+const clusterOf = (metadata: Cluster["metadata"]) => ({ metadata, spec: {} }) as Cluster;
+const controlPlaneOf = (metadata: HostedControlPlane["metadata"], controlPlaneInitialized = true) =>
+  ({ metadata, spec: {}, status: { initialization: { controlPlaneInitialized } } }) as unknown as HostedControlPlane;
+const infrastructure = { metadata: meta, spec: {} } as unknown as OpenStackCluster;
+const running: ObservedMember = { isDisconnected: false, isOutdated: false, isReleasing: false, released: false };
+const held = { ...meta, finalizers: [fleetFinalizer] };
+const base: Observed = {
+  cluster: clusterOf(meta),
+  isConnected: true,
+  controlPlane: undefined,
+  infrastructure,
+  hasIngresses: false,
+  member: undefined,
+};
+const WAITS = "waits";
+
+test.each<[string, Partial<Observed>, readonly string[]]>([
+  ["starts for a connected cluster", {}, ["start-member"]],
+  ["does not start before the cluster is connected", { isConnected: false }, []],
+  ["does not start before the control plane serves", { controlPlane: controlPlaneOf(meta, false) }, []],
+  [
+    "holds the control plane before it starts",
+    { controlPlane: controlPlaneOf(meta) },
+    ["hold-control-plane", "start-member"],
+  ],
+  ["starts again on a control plane that it holds", { controlPlane: controlPlaneOf(held) }, ["start-member"]],
+  ["does not start on a deleted control plane that it released", { controlPlane: controlPlaneOf(DELETED) }, []],
+  ["waits for the OpenStackCluster", { infrastructure: undefined }, [WAITS]],
+  ["waits for the subnet of Ingresses' load balancers", { hasIngresses: true }, [WAITS]],
+  ["does nothing while it works with what the cluster has", { member: running }, []],
+  ["stops when the cluster is gone", { cluster: undefined, member: running }, ["stop-member"]],
+  [
+    "stops when its connection is not the cluster's any longer",
+    { member: { ...running, isDisconnected: true } },
+    ["stop-member"],
+  ],
+  ["stops with credentials or settings of before", { member: { ...running, isOutdated: true } }, ["stop-member"]],
+  [
+    "deletes the load balancers of a deleted cluster",
+    { cluster: clusterOf(DELETED), member: running },
+    ["release-load-balancers", WAITS],
+  ],
+  [
+    "waits until the load balancers are deleted",
+    { cluster: clusterOf(DELETED), member: { ...running, isReleasing: true } },
+    [WAITS],
+  ],
+  [
+    "releases the control plane once no load balancer is left",
+    {
+      cluster: clusterOf(DELETED),
+      controlPlane: controlPlaneOf({ ...DELETED, ...held }),
+      member: { ...running, isReleasing: true, released: true },
+    },
+    ["release-control-plane"],
+  ],
+  [
+    "does nothing for a deleted cluster whose control plane it released",
+    {
+      cluster: clusterOf(DELETED),
+      controlPlane: controlPlaneOf(DELETED),
+      member: { ...running, isReleasing: true, released: true },
+    },
+    [],
+  ],
+])("the cloud controller manager of a cluster %s", (_, change, expected) => {
+  const { steps, wait } = plan({ ...base, ...change }, now);
+  expect([...steps.map(({ type }) => type), ...(wait?.until === now + 2_000 ? [WAITS] : [])]).toEqual(expected);
+});

@@ -1,0 +1,76 @@
+import type { Cluster, HostedControlPlane, OpenStackCluster } from "@causeway/api";
+import type { Plan } from "@causeway/kubernetes";
+import type { Step } from "./steps.ts";
+
+/** Holds a control plane until the load balancers of its Services are gone: only its own API knows them all. */
+export const fleetFinalizer = "cloud-controller-manager.causeway.dev/load-balancers";
+
+/** What the plan reads of a cloud controller manager that runs. */
+export interface ObservedMember {
+  /** The connection that it works on is not the cluster's any longer. */
+  readonly isDisconnected: boolean;
+  /** It works with other credentials, or other settings of load balancers, than the cluster has now. */
+  readonly isOutdated: boolean;
+  readonly isReleasing: boolean;
+  /** The cluster has no load balancer any longer. */
+  readonly released: boolean;
+}
+
+/** What the plan of one workload cluster is made from. */
+export interface Observed {
+  readonly cluster: Cluster | undefined;
+  readonly isConnected: boolean;
+  /** The one that is hosted; undefined: another kind, or none. */
+  readonly controlPlane: HostedControlPlane | undefined;
+  readonly infrastructure: OpenStackCluster | undefined;
+  /** Ingresses of the cluster get load balancers, in its subnet. */
+  readonly hasIngresses: boolean;
+  readonly member: ObservedMember | undefined;
+}
+
+type FleetPlan = Plan<Step, undefined>;
+
+const NOTHING: FleetPlan = { steps: [], status: undefined };
+const RETRY = 2_000;
+
+/**
+ * A connected cluster has a cloud controller manager that works with what the cluster has now. Of a deleted one the
+ * load balancers go first, then its control plane may.
+ */
+export function plan(observed: Observed, now: number): FleetPlan {
+  const { cluster, isConnected, controlPlane, member } = observed;
+  if (member && (member.isDisconnected || cluster === undefined)) return steps({ type: "stop-member" });
+  if (cluster === undefined || (controlPlane && !isInitialized(controlPlane))) return NOTHING;
+  if (member === undefined) return isConnected ? planStart(observed, now) : NOTHING;
+  if (member.isOutdated) return steps({ type: "stop-member" });
+  if (cluster.metadata.deletionTimestamp === undefined) return NOTHING;
+  if (!member.released) {
+    const release: Step[] = member.isReleasing ? [] : [{ type: "release-load-balancers" }];
+    return { ...steps(...release), wait: { for: "the load balancers to be deleted", until: now + RETRY } };
+  }
+  return controlPlane && isHeld(controlPlane) ? steps({ type: "release-control-plane" }) : NOTHING;
+}
+
+function planStart({ infrastructure, hasIngresses, controlPlane }: Observed, now: number): FleetPlan {
+  const wait = (what: string): FleetPlan => ({ ...NOTHING, wait: { for: what, until: now + RETRY } });
+  if (infrastructure === undefined) return wait("the OpenStackCluster");
+  // Their load balancers are in its subnet.
+  if (hasIngresses && infrastructure.status?.network?.subnets?.[0] === undefined) return wait("the cluster's subnet");
+  const start: Step = { type: "start-member" };
+  if (controlPlane === undefined || isHeld(controlPlane)) return steps(start);
+  // It was released: nothing is left to delete.
+  if (controlPlane.metadata.deletionTimestamp !== undefined) return NOTHING;
+  return steps({ type: "hold-control-plane" }, start);
+}
+
+function steps(...list: readonly Step[]): FleetPlan {
+  return { steps: list, status: undefined };
+}
+
+function isHeld({ metadata }: HostedControlPlane): boolean {
+  return metadata.finalizers?.includes(fleetFinalizer) === true;
+}
+
+function isInitialized(controlPlane: HostedControlPlane): boolean {
+  return controlPlane.status?.initialization?.controlPlaneInitialized === true;
+}
