@@ -4,7 +4,7 @@ import { alertRecord, alerts, type Alert } from "../preface/alert.ts";
 import { PrefaceReader, type Preface } from "../preface/preface.ts";
 import { dial, prepare, relay } from "../relay/relay.ts";
 import type { Route, Routes } from "../routes/routes.ts";
-import type { Held, Ledger } from "./ledger.ts";
+import type { Held, ConnectionLimiter } from "./connection-limiter.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 
 /** Times in ms, sizes in bytes. */
@@ -18,7 +18,7 @@ export interface ConnectionLimits {
 /** What all connections of a gateway share. */
 export interface ConnectionContext {
   readonly routes: Routes;
-  readonly ledger: Ledger;
+  readonly limiter: ConnectionLimiter;
   readonly timing: ConnectionLimits;
   /** Networks of load balancers whose PROXY headers say who the client is. */
   readonly trusted: readonly Cidr[];
@@ -76,7 +76,7 @@ interface Arrived {
 
 /** Undefined: it was refused, or ended. */
 function readPreface(client: Socket, context: ConnectionContext): Promise<Arrived | undefined> {
-  const { ledger, timing, trusted, clock } = context;
+  const { limiter, timing, trusted, clock } = context;
   const peer = client.remoteAddress ?? "";
   const ip = parseIp(peer.replace(/^::ffff:(?=\d+\.)/, ""));
   const isTrusted = ip !== undefined && trusted.some((cidr) => cidrContains(cidr, ip));
@@ -93,15 +93,15 @@ function readPreface(client: Socket, context: ConnectionContext): Promise<Arrive
     const done = (found: Routed | undefined): void => {
       over.abort();
       client.off("data", onData).off("end", onEnd).off("close", onClose);
-      ledger.leavePending(source, held);
+      limiter.leavePending(source, held);
       resolve(found && { found, source: found.source ?? source });
     };
     // Clients of one load balancer are counted apart as soon as it has said who they are.
     const countAs = (found = source): void => {
       if (found === source) return;
-      ledger.leavePending(source, held);
+      limiter.leavePending(source, held);
       source = found;
-      ledger.arrive(source, held);
+      limiter.arrive(source, held);
     };
     const onClose = (): void => done(undefined);
     const onEnd = (): void => held.end("ended_early");
@@ -115,7 +115,7 @@ function readPreface(client: Socket, context: ConnectionContext): Promise<Arrive
       done(undefined);
     };
     client.on("data", onData).on("end", onEnd).on("close", onClose);
-    ledger.arrive(peer, held);
+    limiter.arrive(peer, held);
     clock.sleep(timing.helloTimeout, over.signal).then(
       () => held.end("timeout"),
       () => {},
@@ -128,7 +128,7 @@ async function forward(
   { route, found, source }: { readonly route: Route; readonly found: Routed; readonly source: string },
   context: ConnectionContext,
 ): Promise<void> {
-  const { ledger, metrics, timing, clock, log } = context;
+  const { limiter, metrics, timing, clock, log } = context;
   const { tenant } = route;
   const gone = new AbortController();
   const onClose = (): void => gone.abort(new Error("the client is gone"));
@@ -139,10 +139,10 @@ async function forward(
       metrics.limited.increment({ tenant, limit: reason });
       client.resetAndDestroy();
       server?.destroy();
-      ledger.leave(tenant, source, held);
+      limiter.leave(tenant, source, held);
     },
   };
-  const admission = ledger.admit(tenant, source, held);
+  const admission = limiter.admit(tenant, source, held);
   if (!admission.admitted) {
     metrics.limited.increment({ tenant, limit: admission.reason });
     return sendAlert(client, alerts.internalError, clock);
@@ -169,6 +169,6 @@ async function forward(
     metrics.bytes.increment({ tenant, direction: "sent" }, client.bytesWritten);
   } finally {
     client.off("close", onClose);
-    ledger.leave(tenant, source, held);
+    limiter.leave(tenant, source, held);
   }
 }

@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { InputError, messageOf, type Cidr, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import type { Routes } from "../routes/routes.ts";
 import { serve, type ConnectionLimits } from "./connection.ts";
-import { Ledger, type Limits } from "./ledger.ts";
+import { ConnectionLimiter, type Limits } from "./connection-limiter.ts";
 import { gatewayMetrics } from "./metrics.ts";
 
 /** Where it listens, which server names lead where, and its limits. */
@@ -47,15 +47,15 @@ const TIMING: ConnectionLimits = {
  */
 export async function startApiGateway(options: ApiGatewayOptions): Promise<ApiGateway> {
   const { routes, trusted = [], clock, log } = options;
-  const ledger = new Ledger({ ...LIMITS, ...options.limits });
+  const limiter = new ConnectionLimiter({ ...LIMITS, ...options.limits });
   const metrics = gatewayMetrics(options.metrics);
   const timing = { ...TIMING, ...options.timing };
   const stopCounting = metrics.connections.onRender(() => {
     metrics.connections.clear();
-    for (const [tenant, count] of ledger.tenants()) metrics.connections.set(count, { tenant });
-    metrics.pending.set(ledger.waiting);
+    for (const [tenant, count] of limiter.tenants()) metrics.connections.set(count, { tenant });
+    metrics.pending.set(limiter.waiting);
   });
-  const context = { routes, ledger, timing, trusted, metrics, clock, log };
+  const context = { routes, limiter, timing, trusted, metrics, clock, log };
   const listening = await listen(options, (client) => {
     serve(client, context).catch((error: unknown) => {
       log.error("a connection failed", { error: messageOf(error) });
@@ -65,7 +65,7 @@ export async function startApiGateway(options: ApiGatewayOptions): Promise<ApiGa
   return {
     port: listening.port,
     get connections() {
-      return ledger.total;
+      return limiter.total;
     },
     drain: (signal) => listening.drain(signal),
     async close() {

@@ -23,7 +23,7 @@ export type Admission = { readonly admitted: true } | { readonly admitted: false
  * they are too many, the address with the most gives up its oldest: a client that sends its ClientHello is never the
  * oldest for long.
  */
-export class Ledger {
+export class ConnectionLimiter {
   readonly #limits: Limits;
   readonly #tenants = new Map<string, Set<Held>>();
   /** By tenant, and by the client's address. */
