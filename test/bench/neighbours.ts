@@ -9,7 +9,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { ConfigMap, createClient, type KubernetesClient } from "@causeway/kubernetes";
+import { hasCode, messageOf } from "@causeway/foundation";
+import { ConfigMap, createClient, isTooManyRequests, type KubernetesClient } from "@causeway/kubernetes";
 import { rounded } from "./apiserver/rows.ts";
 import { startWhole } from "./clusters/system.ts";
 import { tenantConfig, tenantReady, type TenantOptions } from "./hosted-control-plane/tenants.ts";
@@ -89,7 +90,7 @@ async function compare(neighbour: KubernetesClient, full: KubernetesClient, name
   // Both run compiled code before anything counts.
   await measure(neighbour, seconds);
   const [quiet, busy]: [number[], number[]] = [[], []];
-  const writes = { accepted: 0, refused: 0 };
+  const writes = { accepted: 0, refused: 0, throttled: 0 };
   for (let round = 0; round < rounds; round++) {
     quiet.push(...(await measure(neighbour, seconds)));
     const stop = fill(full, writes);
@@ -138,19 +139,32 @@ async function measure(client: KubernetesClient, time: number): Promise<number[]
   return took;
 }
 
-/** Writes until it is stopped: first up to the quota, then in vain. */
-function fill(client: KubernetesClient, writes: { accepted: number; refused: number }): () => Promise<void> {
+/** Writes of the tenant that fills its quota, by how they ended. */
+interface Writes {
+  accepted: number;
+  /** For the quota. */
+  refused: number;
+  /** 429: later. */
+  throttled: number;
+}
+
+/** Writes until it is stopped: first up to the quota, then in vain. Another error than a refusal ends the run. */
+function fill(client: KubernetesClient, writes: Writes): () => Promise<void> {
   let isStopped = false;
+  const count = (error: unknown): void => {
+    if (hasCode(error, "KUBERNETES_INSUFFICIENT_STORAGE")) writes.refused++;
+    else if (isTooManyRequests(error)) writes.throttled++;
+    else throw new Error(`a write of the tenant at its quota: ${messageOf(error)}`, { cause: error });
+  };
   const writer = async (): Promise<void> => {
     while (!isStopped)
-      await client.create(ConfigMap, configMap(`large-${crypto.randomUUID()}`, TEXT)).then(
-        () => void writes.accepted++,
-        () => void writes.refused++,
-      );
+      await client
+        .create(ConfigMap, configMap(`large-${crypto.randomUUID()}`, TEXT))
+        .then(() => void writes.accepted++, count);
   };
-  const running = Array.from({ length: WRITERS }, writer);
+  const running = Promise.allSettled(Array.from({ length: WRITERS }, writer));
   return async () => {
     isStopped = true;
-    await Promise.all(running);
+    for (const ended of await running) if (ended.status === "rejected") throw ended.reason;
   };
 }

@@ -112,6 +112,8 @@ describe.skipIf(why !== undefined)(`the budget of a shared etcd${why === undefin
     expect(written * 900_000).toBeLessThan(QUOTA * 0.6);
     expect(failures).toEqual([]);
     expect(longest).toBeLessThan(5_000);
+    // Generous, since the machine may be busy: the ratio on a quiet one is for `npm run bench -- neighbours`.
+    expect(p99).toBeLessThan(Math.max(1_000, 5 * quiet));
     expect(Math.max(...(await sizes()))).toBeLessThan(QUOTA);
     const condition = await until("condition", async () => {
       const found = await conditionOf("full");
