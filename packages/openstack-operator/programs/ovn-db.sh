@@ -34,7 +34,7 @@ identity_at() {
   case $id in *[!0-]*) echo "$id" ;; *) echo none ;; esac
 }
 
-# Sets $found, where members with data are, and $silent, those that do not respond: the first one waits a while for
+# Sets $found, where members with data are, and $silent, the pods that do not respond: the first one waits a while for
 # them.
 ask_others() {
   left=${WAIT_SECONDS:-20}
@@ -43,7 +43,7 @@ ask_others() {
     for other in $(others); do
       if id=$(identity_at "$other"); then
         [ "$id" = none ] || found="$found tcp:$(address_of "$other"):$raft"
-      else silent="$silent $other"; fi
+      else silent="$silent $set_name-$other"; fi
     done
     if [ -n "$found" ] || [ -z "$silent" ] || [ "$number" != 0 ] || [ "$left" -le 0 ]; then return; fi
     sleep 1

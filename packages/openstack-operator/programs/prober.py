@@ -177,13 +177,13 @@ class State:
 
     def __init__(self, now=time.monotonic):
         self.now = now
-        self.answered_at = None
+        self.responded_at = None
         self.silent_since = None
         self.broker_away = None
         self.took = 0
 
     def responded(self, took=0):
-        self.answered_at, self.silent_since, self.broker_away, self.took = self.now(), None, None, took
+        self.responded_at, self.silent_since, self.broker_away, self.took = self.now(), None, None, took
 
     def silent(self):
         self.broker_away = None
@@ -195,10 +195,10 @@ class State:
         self.broker_away, self.silent_since = why, None
 
     def startup(self):
-        return self.answered_at is not None
+        return self.responded_at is not None
 
     def ready(self):
-        return self.answered_at is not None and self.broker_away is None and self.silent_since is None
+        return self.responded_at is not None and self.broker_away is None and self.silent_since is None
 
     def live(self):
         return self.silent_for() < STUCK_AFTER

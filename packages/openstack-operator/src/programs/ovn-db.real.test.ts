@@ -4,12 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
+import { succeeds } from "../testing/commands.ts";
 
 const program = join(import.meta.dirname, "../../programs/ovn-db.sh");
 const schema = "/usr/share/ovn/ovn-nb.ovsschema";
-const has = (...command: string[]) => spawnSync(command[0] ?? "", command.slice(1)).status === 0;
 const databases =
-  existsSync(schema) && has("ovsdb-server", "--version") && has("unshare", "--net", "ip", "link", "set", "lo", "up");
+  existsSync(schema) &&
+  succeeds("ovsdb-server", "--version") &&
+  succeeds("unshare", "--net", "ip", "link", "set", "lo", "up");
 const HOSTS = ["127.0.0.1", "127.0.0.2", "127.0.0.3"];
 const NAME = "OVN_Northbound";
 const WAIT = 30_000;
@@ -158,11 +160,13 @@ describe.skipIf(!databases)("a member of OVN's northbound database, of a real ov
     const m = (members = new Members());
     await m.whenReady();
     const known = "11111111-1111-4111-8111-111111111111";
-    expect(m.refuses(0, known)).toMatch(/waits for members 1 2, which do not respond: one may have database 11111111-/);
+    expect(m.refuses(0, known)).toMatch(
+      /waits for members cloud-ovn-nb-1 cloud-ovn-nb-2, which do not respond: one may have database 11111111-/,
+    );
     m.prepare(1);
     m.serve(1);
     await eventually(WAIT, () => m.status(1).includes("Status: joining cluster"));
-    expect(m.refuses(0, known)).toContain("waits for members 2,");
+    expect(m.refuses(0, known)).toContain("waits for members cloud-ovn-nb-2,");
     m.prepare(2);
     m.serve(2);
     await eventually(WAIT, () => m.status(2).includes("Status: joining cluster"));
