@@ -18,6 +18,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { writeLayout } from "../image/oci.ts";
+import { IPTABLES_LINKS } from "./iptables-links.ts";
 
 /** How one image is made. */
 export interface ImageRecipe {
@@ -107,11 +108,6 @@ export const PROGRAMS = ["kube-proxy", "agnhost", "coredns", "flanneld"] as cons
 const NFT = ["nftables", "libnftables1", "libedit2", "libc6", "libgmp10", "libjansson4", "libmnl0", "libnftnl11"];
 const NFT_TOO = ["libxtables12", "libtinfo6", "libbsd0", "libmd0"];
 const IPTABLES = ["iptables", "libip4tc2", "libip6tc2", "libnetfilter-conntrack3", "libnfnetlink0"];
-const IPTABLES_LINKS = Object.fromEntries(
-  ["iptables", "ip6tables"].flatMap((name) =>
-    ["", "-save", "-restore"].map((end) => [`usr/sbin/${name}${end}`, "xtables-nft-multi"] as const),
-  ),
-);
 /** The process that keeps a pod's namespaces. */
 export const pauseRecipe: ImageRecipe = {
   name: "registry.k8s.io/pause:3.10",
@@ -123,7 +119,7 @@ export const pauseRecipe: ImageRecipe = {
 export const kubeProxyRecipe = (program: string, kubernetes: string): ImageRecipe => ({
   name: `registry.k8s.io/kube-proxy:${kubernetes}`,
   packages: [...NFT, ...NFT_TOO, ...IPTABLES],
-  links: IPTABLES_LINKS,
+  links: Object.fromEntries(IPTABLES_LINKS),
   files: { "usr/local/bin/kube-proxy": program },
   entrypoint: ["/usr/local/bin/kube-proxy"],
 });

@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { IPTABLES_LINKS } from "../node/iptables-links.ts";
 
 /**
  * What no process reads, or only one of a kind that is not run: clients of Amazon and of VMware, firmware, static
@@ -74,9 +75,7 @@ export function makeRootfs(debs: readonly string[], { files, drivers }: Addition
 
 /** What Debian's scripts would link. */
 const LINKS: readonly (readonly [string, string])[] = [
-  ...["iptables", "ip6tables"].flatMap((name) =>
-    ["", "-save", "-restore"].map((what) => [`usr/sbin/${name}${what}`, "xtables-nft-multi"] as const),
-  ),
+  ...IPTABLES_LINKS,
   ["usr/bin/awk", "mawk"],
   ["usr/sbin/ovs-vswitchd", "../lib/openvswitch-switch/ovs-vswitchd"],
   ["var/run", "/run"],

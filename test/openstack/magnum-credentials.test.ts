@@ -9,7 +9,7 @@ import { createClient, loadKubeconfig, Secret, secretText, Service } from "@caus
 import { connectCloud, issueToken, loadCloudsYaml, type Cloud } from "@causeway/openstack";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freePorts } from "../support/free-ports.ts";
-import { inventory } from "../support/inventory.ts";
+import { settledInventory } from "../support/inventory.ts";
 import { causeway, eventually, type Started } from "../support/processes.ts";
 
 const cloudName = process.env["OS_CLOUD"] ?? "devcloud";
@@ -55,24 +55,12 @@ describe("a cluster of the Magnum API with a credential of its creator", { timeo
     await eventually(TIMEOUT, async () => (await api("GET", `/clusters/${uuid}`)).status === 404);
   }
 
-  /** What the project has once nothing changes for ten seconds. */
-  async function settled(): Promise<string[]> {
-    let found = await inventory(cloud);
-    await eventually(TIMEOUT, async () => {
-      await new Promise((done) => setTimeout(done, 10_000));
-      const before = found;
-      found = await inventory(cloud);
-      return found.join() === before.join();
-    });
-    return found;
-  }
-
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), "causeway-credentials-"));
     const config = loadCloudsYaml({ cloud: cloudName });
     cloud = connectCloud(config);
     admin = connectCloud(loadCloudsYaml({ cloud: `${cloudName}-admin` }));
-    listing = await settled();
+    listing = await settledInventory(cloud, TIMEOUT);
     const { projectId = "" } = await issueToken(config);
     creator = (await admin.identity.users.create({ name: CREATOR, password: CREATOR })).id;
     removals.push(() => admin.identity.users.delete(creator));
@@ -172,7 +160,7 @@ describe("a cluster of the Magnum API with a credential of its creator", { timeo
   test("revokes the credential with the cluster, of which nothing is left", async () => {
     await remove();
     expect((await api("DELETE", "/clustertemplates/credentials")).status).toBe(204);
-    expect(await settled()).toEqual(listing);
+    expect(await settledInventory(cloud, TIMEOUT)).toEqual(listing);
     expect(await own.identity.applicationCredentials(creator).all()).toEqual([]);
   });
 });

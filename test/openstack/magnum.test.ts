@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { connectCloud, issueToken, loadCloudsYaml, type Cloud } from "@causeway/openstack";
 import { freePorts } from "../support/free-ports.ts";
-import { inventory } from "../support/inventory.ts";
+import { inventory, settledInventory } from "../support/inventory.ts";
 import { causeway, eventually, kubectl, type Started } from "../support/processes.ts";
 
 const cloudName = process.env["OS_CLOUD"] ?? "devcloud";
@@ -46,23 +46,11 @@ describe("a managed cluster on a real OpenStack", { timeout: LIMIT }, () => {
     return all.map(({ id, name }) => `${id} ${name}`).toSorted();
   };
 
-  /** What the project has once nothing changes for ten seconds: a cloud deletes what others left after they ended. */
-  async function settled(): Promise<string[]> {
-    let found = await inventory(cloud);
-    await eventually(TIMEOUT, async () => {
-      await new Promise((done) => setTimeout(done, 10_000));
-      const before = found;
-      found = await inventory(cloud);
-      return found.join() === before.join();
-    });
-    return found;
-  }
-
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), "causeway-magnum-"));
     cloud = connectCloud(loadCloudsYaml({ cloud: cloudName }));
     admin = connectCloud(loadCloudsYaml({ cloud: `${cloudName}-admin` }));
-    listing = await settled();
+    listing = await settledInventory(cloud, TIMEOUT);
     credentialsBefore = await credentials();
     await makeUsers();
     const runtime = programs === undefined ? [] : ["--runtime", "process", "--programs", programs];

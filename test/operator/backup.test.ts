@@ -1,5 +1,5 @@
 /** Backups of a deployment, and a deployment that begins with one. */
-import { Job, Secret } from "@causeway/kubernetes";
+import { Job, Secret, secretData } from "@causeway/kubernetes";
 import { afterEach, describe, expect, test } from "vitest";
 import { NAMESPACE, OperatorWorld } from "./world.ts";
 
@@ -12,7 +12,6 @@ const start = async () => (world = await OperatorWorld.start(1));
 const target = { claim: "backups" };
 const keys = { name: "passphrase" };
 const text = (secret: Secret, key: string): string => Buffer.from(secret.data?.[key] ?? "", "base64").toString();
-const encoded = (value: string): string => Buffer.from(value).toString("base64");
 
 describe("a backup", () => {
   test("is made by Jobs one after another, by operators that are killed at each of their writes", async () => {
@@ -65,7 +64,7 @@ describe("a restore", () => {
       "credential-keys": { "0": "c", "1": "d" },
       authority: {},
     };
-    const data = { keys: encoded(JSON.stringify(roles)), backup: encoded("cloud/20251231t020000z") };
+    const data = secretData({ keys: JSON.stringify(roles), backup: "cloud/20251231t020000z" });
     await w.client.patch(
       Secret,
       { namespace: NAMESPACE, name: received.metadata.name },
@@ -115,7 +114,7 @@ describe("a restore", () => {
         labels: { "openstack.causeway.dev/deployment": "cloud" },
       },
       type: "Opaque",
-      data: { generation: encoded("0"), accounts: encoded("0"), "keystone.admin": encoded("kept") },
+      data: secretData({ generation: "0", accounts: "0", "keystone.admin": "kept" }),
     });
     w.runOperator();
     await w.createDeployment({ restore });

@@ -1,7 +1,7 @@
 /** TLS of the APIs on the simulated cluster: certificates before pods, and renewed without an API that is away. */
 import { X509Certificate } from "node:crypto";
 import { createAuthority, issueCertificate, splitCertificates, verifyChain } from "@causeway/foundation";
-import { ConfigMap, Deployment, Secret } from "@causeway/kubernetes";
+import { ConfigMap, Deployment, Secret, secretData } from "@causeway/kubernetes";
 import { afterEach, describe, expect, test } from "vitest";
 import { Certificate, install } from "./other-operators.ts";
 import { NAME, NAMESPACE, OperatorWorld } from "./world.ts";
@@ -16,8 +16,6 @@ afterEach(async () => {
 const start = async () => (world = await OperatorWorld.start(1));
 const text = (secret: Secret, key: string): string => Buffer.from(secret.data?.[key] ?? "", "base64").toString();
 const secretOf = (w: OperatorWorld, name: string) => w.client.get(Secret, { namespace: NAMESPACE, name });
-const encoded = (values: Record<string, string>): Record<string, string> =>
-  Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString("base64")]));
 /** APIs of the deployment by name, and how many of their pods serve. */
 const available = async (w: OperatorWorld): Promise<Map<string, number>> =>
   new Map(
@@ -102,7 +100,7 @@ test("an administrator's certificate is refused with the reason until it is vali
   const files = async (dnsNames: string[]) => {
     const options = { commonName: "cloud", dnsNames, usages: ["server" as const], lifetime: 90 * DAY, now };
     const pair = await issueCertificate(authority, options);
-    return encoded({ "tls.crt": pair.certificate, "tls.key": pair.key, "ca.crt": authority.certificate });
+    return secretData({ "tls.crt": pair.certificate, "tls.key": pair.key, "ca.crt": authority.certificate });
   };
   const metadata = { name: "given", namespace: NAMESPACE, labels: { [LABEL]: NAME } };
   const given = { apiVersion: "v1", kind: "Secret", metadata };
@@ -155,7 +153,7 @@ test("certificates of cert-manager are requested once it is installed, and waite
       apiVersion: "v1",
       kind: "Secret",
       metadata: { name: String(spec["secretName"]), namespace: NAMESPACE, labels: { [LABEL]: NAME } },
-      data: encoded({ "tls.crt": pair.certificate, "tls.key": pair.key, "ca.crt": authority.certificate }),
+      data: secretData({ "tls.crt": pair.certificate, "tls.key": pair.key, "ca.crt": authority.certificate }),
     });
   }
   await w.whenReady();

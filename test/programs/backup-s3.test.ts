@@ -9,7 +9,8 @@ import { join, resolve } from "node:path";
 import { systemClock } from "@causeway/foundation";
 import { createBackups, createS3Store, type S3Store } from "@causeway/hosted-control-plane";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { base64, freePort, startEtcd, type OneEtcd } from "./one-etcd.ts";
+import { base64, startEtcd, type OneEtcd } from "./one-etcd.ts";
+import { freePort } from "../support/free-ports.ts";
 import { programs } from "./programs.ts";
 import { launch, type RunningProgram } from "./run.ts";
 

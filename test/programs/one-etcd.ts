@@ -2,10 +2,11 @@
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createTlsServer, request } from "node:https";
-import { createServer, type AddressInfo } from "node:net";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAuthority, issueCertificate, systemClock, type KeyPair } from "@causeway/foundation";
+import { freePort } from "../support/free-ports.ts";
 
 const hour = 3_600_000;
 
@@ -58,14 +59,6 @@ export async function withoutStreams(etcd: OneEtcd): Promise<Pick<OneEtcd, "keys
       await new Promise((done) => server.close(done));
     },
   };
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
 }
 
 export async function startEtcd(program: string): Promise<OneEtcd> {

@@ -9,7 +9,7 @@ import { readFileSync } from "node:fs";
 import { createAuthority, issueCertificate, systemClock } from "@causeway/foundation";
 import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { freePort } from "./one-etcd.ts";
+import { freePort } from "../support/free-ports.ts";
 import { servers, startServer, type Server } from "./servers.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });

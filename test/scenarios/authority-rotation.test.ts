@@ -20,6 +20,7 @@ import {
   ownerReference,
   Secret,
   timestamp,
+  secretData,
   type Condition,
   type KubernetesClient,
 } from "@causeway/kubernetes";
@@ -177,7 +178,7 @@ function bootstrapToken(): Secret {
     kind: "Secret",
     metadata: { namespace: "kube-system", name: `bootstrap-token-${id}` },
     type: "bootstrap.kubernetes.io/token",
-    data: Object.fromEntries(Object.entries(values).map(([k, v]) => [k, Buffer.from(v).toString("base64")])),
+    data: secretData(values),
   };
 }
 

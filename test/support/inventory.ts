@@ -1,4 +1,5 @@
 import type { Cloud } from "@causeway/openstack";
+import { eventually } from "./processes.ts";
 
 interface Named {
   readonly id: string;
@@ -28,4 +29,16 @@ export async function inventory(cloud: Cloud): Promise<string[]> {
     for (const item of await listing) lines.push(`${kind} ${item.id} ${item.name ?? ""}`.trimEnd());
   }
   return lines.sort();
+}
+
+/** What a project has once nothing changes for ten seconds: a cloud deletes what others left after they ended. */
+export async function settledInventory(cloud: Cloud, milliseconds: number): Promise<string[]> {
+  let found = await inventory(cloud);
+  await eventually(milliseconds, async () => {
+    await new Promise((done) => setTimeout(done, 10_000));
+    const before = found;
+    found = await inventory(cloud);
+    return found.join() === before.join();
+  });
+  return found;
 }

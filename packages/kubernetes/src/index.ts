@@ -67,8 +67,8 @@ export { Brake, type BrakeOptions } from "./controller/brake.ts";
 export { differencesOf } from "./controller/brake-event.ts";
 export { runPipeline, type Charge, type PipelineOptions } from "./controller/pipeline.ts";
 export { watchInformer, watchOwner, watchWith } from "./controller/sources.ts";
-export { secretText } from "./types/secret-text.ts";
-export { controllerOf, isControlledBy, keyOf, ownerReference } from "./types/identity.ts";
+export { secretData, secretText } from "./types/secret-text.ts";
+export { controllerOf, isControlledBy, isDeleting, keyOf, ownerReference } from "./types/identity.ts";
 export {
   CronJob,
   Job,

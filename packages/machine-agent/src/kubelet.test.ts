@@ -19,6 +19,7 @@ import {
   Pod,
   Secret,
   timestamp,
+  secretData,
   type KubernetesClient,
 } from "@causeway/kubernetes";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -69,7 +70,7 @@ function bootstrapToken(): Secret {
     kind: "Secret",
     metadata: { namespace: "kube-system", name: `bootstrap-token-${id}` },
     type: "bootstrap.kubernetes.io/token",
-    data: Object.fromEntries(Object.entries(values).map(([k, v]) => [k, Buffer.from(v).toString("base64")])),
+    data: secretData(values),
   };
 }
 

@@ -5,11 +5,11 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { createPublicKey, generateKeyPairSync } from "node:crypto";
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createAuthority, issueCertificate, systemClock, type KeyPair } from "@causeway/foundation";
 import { createClient, renderKubeconfig } from "@causeway/kubernetes";
 import type { MachineShell } from "@causeway/magnum-migration";
+import { freePort } from "../../support/free-ports.ts";
 
 const AGENT = "heat-container-agent";
 const YEAR = 365 * 86_400_000;
@@ -41,15 +41,6 @@ export interface Masters extends MachineShell {
   readonly kubeconfig: (server: string) => Promise<string>;
   close(): Promise<void>;
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer();
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 
 /** Starts as many masters as there are addresses, with one etcd; `names` are in the certificate of the API, too. */
 export async function startMasters(

@@ -1,5 +1,5 @@
 import type { IPAddress, OpenStackFloatingIPPool, OpenStackFloatingIPPoolStatus } from "@causeway/api";
-import { setConditions, type Plan, type PlannedEvent, type WantedCondition } from "@causeway/kubernetes";
+import { isDeleting, setConditions, type Plan, type PlannedEvent, type WantedCondition } from "@causeway/kubernetes";
 import type { FloatingIp, Network } from "@causeway/openstack";
 import { tagsToSet } from "../resources/ownership.ts";
 import { resolveParameter } from "../resources/parameters.ts";
@@ -18,7 +18,7 @@ const READY = "OpenstackFloatingIPPoolReadyCondition";
 export function plan(observed: Observed, now: number): PoolPlan {
   const { object, identity, hold } = observed;
   const before = object.status ?? {};
-  const deleting = object.metadata.deletionTimestamp !== undefined;
+  const deleting = isDeleting(object);
   if (observed.paused || (deleting && !object.metadata.finalizers?.includes(poolFinalizer)))
     return { steps: [], status: before };
   if (!identity.ok) {

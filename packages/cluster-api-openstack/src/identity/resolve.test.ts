@@ -1,5 +1,5 @@
 import { CausewayError } from "@causeway/foundation";
-import type { Secret } from "@causeway/kubernetes";
+import { secretData, type Secret } from "@causeway/kubernetes";
 import { describe, expect, it } from "vitest";
 import { readIdentity, secretKeyOf } from "./resolve.ts";
 
@@ -13,7 +13,7 @@ const secret = (data: Record<string, string>): Secret => ({
   apiVersion: "v1",
   kind: "Secret",
   metadata: { name: "cloud", namespace: "default" },
-  data: Object.fromEntries(Object.entries(data).map(([k, v]) => [k, Buffer.from(v).toString("base64")])),
+  data: secretData(data),
 });
 const reference = { name: "cloud", cloudName: "one" };
 const key = { namespace: "default", name: "cloud" };

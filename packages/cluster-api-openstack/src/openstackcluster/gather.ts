@@ -7,7 +7,14 @@ import {
   type OpenStackMachine,
   type OpenStackServer,
 } from "@causeway/api";
-import type { Informer, KubeObject, Namespace, ObjectKey, Secret } from "@causeway/kubernetes";
+import {
+  isDeleting,
+  type Informer,
+  type KubeObject,
+  type Namespace,
+  type ObjectKey,
+  type Secret,
+} from "@causeway/kubernetes";
 import type { CloudWatch, Member } from "@causeway/openstack";
 import type { Session, Sessions, Startable } from "../identity/sessions.ts";
 import type { Refusals } from "../reactions/refusals.ts";
@@ -117,11 +124,6 @@ export function ownerName(object: KubeObject, kind: string): string | undefined 
     reference?.name ??
     (kind === "Cluster" && isDeleting(object) ? object.metadata.labels?.[labels.clusterName] : undefined)
   );
-}
-
-/** Whether a deletion of the object was requested; finalizers may keep it for long after that. */
-export function isDeleting(object: KubeObject): boolean {
-  return object.metadata.deletionTimestamp !== undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { OpenStackClusterStatus } from "@causeway/api";
-import { setConditions, type Plan, type PlannedEvent, type WantedCondition } from "@causeway/kubernetes";
+import { isDeleting, setConditions, type Plan, type PlannedEvent, type WantedCondition } from "@causeway/kubernetes";
 import { summarise } from "../resources/findings.ts";
 import { cloudIdentityAnnotation, clusterFinalizer, clusterResourceName } from "../resources/naming.ts";
 import { planBastion } from "./bastion.ts";
@@ -32,7 +32,7 @@ export function plan(observed: Observed, now: number): ClusterPlan {
   const { object, clusterName, identity } = observed;
   const status = object.status ?? {};
   if (observed.paused) return { steps: [], status };
-  const deleting = object.metadata.deletionTimestamp !== undefined;
+  const deleting = isDeleting(object);
   if (deleting && !object.metadata.finalizers?.includes(clusterFinalizer)) return { steps: [], status };
   if (clusterName === undefined) {
     if (!deleting) return { steps: [], status, wait: { for: "a Cluster that owns this OpenStackCluster" } };

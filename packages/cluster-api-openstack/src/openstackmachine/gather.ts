@@ -7,12 +7,12 @@ import {
   type OpenStackCluster,
   type OpenStackMachine,
 } from "@causeway/api";
-import type { Informer, ObjectKey, Secret } from "@causeway/kubernetes";
+import { isDeleting, type Informer, type ObjectKey, type Secret } from "@causeway/kubernetes";
 import type { CloudInformer, CloudWatch } from "@causeway/openstack";
 import type { Clock } from "@causeway/foundation";
 import type { Session, Sessions, Startable } from "../identity/sessions.ts";
 import { infrastructureOf } from "../openstackcluster/controller.ts";
-import { isDeleting, isPaused } from "../openstackcluster/gather.ts";
+import { isPaused } from "../openstackcluster/gather.ts";
 import { imageInterest, type ImageReferences } from "../identity/images.ts";
 import type { Refusals } from "../reactions/refusals.ts";
 import type { Interests } from "../reactions/interests.ts";

@@ -1,3 +1,4 @@
+import { isDeleting } from "@causeway/kubernetes";
 import type { OpenStackMachine } from "@causeway/api";
 import type { Observed } from "./model.ts";
 
@@ -15,7 +16,7 @@ export function usesVolumes({ spec }: OpenStackMachine): boolean {
  */
 export function listsToRefresh(observed: Observed, waits: boolean): ListNames {
   const { object } = observed;
-  const releasesVolumes = waits && object.metadata.deletionTimestamp !== undefined && usesVolumes(object);
+  const releasesVolumes = waits && isDeleting(object) && usesVolumes(object);
   return [
     ...(lacksAddress(observed) ? (["servers"] as const) : []),
     ...(releasesVolumes ? (["volumes"] as const) : []),
@@ -25,7 +26,7 @@ export function listsToRefresh(observed: Observed, waits: boolean): ListNames {
 /** The claimed floating IP is attached, and the server's addresses do not have it yet. */
 function lacksAddress({ object, claim, identity }: Observed): boolean {
   const { address } = claim ?? {};
-  if (address === undefined || !identity.ok || object.metadata.deletionTimestamp !== undefined) return false;
+  if (address === undefined || !identity.ok || isDeleting(object)) return false;
   const { floatingIps = [], servers } = identity.cloud;
   const attached = floatingIps.some((ip) => ip.floating_ip_address === address && ip.port_id !== null);
   const own = servers.find(({ id }) => id === object.status?.instanceID);

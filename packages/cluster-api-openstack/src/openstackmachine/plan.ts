@@ -1,5 +1,5 @@
 import type { OpenStackMachineStatus, ResolvedMachine } from "@causeway/api";
-import { setConditions, type Plan, type PlannedEvent, type WantedCondition } from "@causeway/kubernetes";
+import { isDeleting, setConditions, type Plan, type PlannedEvent, type WantedCondition } from "@causeway/kubernetes";
 import type { Port, Server } from "@causeway/openstack";
 import { summarise } from "../resources/findings.ts";
 import { adoptAnnotation, clusterResourceName, machineFinalizer, serverOwner } from "../resources/naming.ts";
@@ -37,7 +37,7 @@ function planObject(observed: Observed, now: number): MachinePlan {
   const { object, identity, hold } = observed;
   const status = object.status ?? {};
   if (observed.paused) return { steps: [], status };
-  const deleting = object.metadata.deletionTimestamp !== undefined;
+  const deleting = isDeleting(object);
   if (deleting && !object.metadata.finalizers?.includes(machineFinalizer)) return { steps: [], status };
   if (!deleting) {
     const early = missingPrerequisite(observed);

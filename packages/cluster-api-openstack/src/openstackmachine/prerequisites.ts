@@ -1,4 +1,5 @@
 import type { OpenStackCluster, OpenStackMachine } from "@causeway/api";
+import { isDeleting } from "@causeway/kubernetes";
 import type { IdentityState } from "../identity/state.ts";
 import type { Observed } from "./model.ts";
 import { waiting, type Outcome } from "./outcome.ts";
@@ -43,8 +44,7 @@ export function credentialsOf(
     const message = `The OpenStackCluster that has the credentials of ${object.metadata.name} does not exist`;
     return { ok: false, reason: "InvalidIdentity", message };
   }
-  const isDeleting = object.metadata.deletionTimestamp !== undefined;
-  return !isDeleting && missingPrerequisite(observed)
+  return !isDeleting(object) && missingPrerequisite(observed)
     ? { ok: false, reason: "Waiting", message: "Not needed yet" }
     : { ok: true, reference };
 }

@@ -1,7 +1,7 @@
 import { labels, type Cluster, type OpenStackServer } from "@causeway/api";
-import type { Informer, ObjectKey, Secret } from "@causeway/kubernetes";
+import { isDeleting, type Informer, type ObjectKey, type Secret } from "@causeway/kubernetes";
 import type { Session } from "../identity/sessions.ts";
-import { isDeleting, isPaused } from "../openstackcluster/gather.ts";
+import { isPaused } from "../openstackcluster/gather.ts";
 import { claimOf, imageOf, interestsOf, neededOf, readCloud, type MachineSources } from "../openstackmachine/gather.ts";
 import type { Observed } from "./plan.ts";
 import { asMachine, isOfMachine } from "./view.ts";

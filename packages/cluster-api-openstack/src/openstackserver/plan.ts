@@ -1,5 +1,5 @@
 import type { OpenStackServer, OpenStackServerStatus } from "@causeway/api";
-import type { Plan } from "@causeway/kubernetes";
+import { isDeleting, type Plan } from "@causeway/kubernetes";
 import type { Hold, IdentityState } from "../identity/state.ts";
 import { planMachineDeletion } from "../openstackmachine/deletion.ts";
 import type { AddressClaim, ImageReference, MachineCloud, MachineContext } from "../openstackmachine/model.ts";
@@ -29,7 +29,7 @@ export type ServerPlan = Plan<ServerStep, OpenStackServerStatus>;
 export function plan(observed: Observed, now: number): ServerPlan {
   const { object, identity, hold } = observed;
   const status = object.status ?? {};
-  const deleting = object.metadata.deletionTimestamp !== undefined;
+  const deleting = isDeleting(object);
   if (observed.paused) return { steps: [], status };
   if (deleting ? !object.metadata.finalizers?.includes(serverFinalizer) : isOfMachine(object))
     return { steps: [], status };

@@ -6,6 +6,7 @@ import {
   Namespace,
   renderKubeconfig,
   Secret,
+  secretData,
   type KubeObject,
   type KubernetesClient,
 } from "@causeway/kubernetes";
@@ -190,7 +191,7 @@ interface ContentWith {
 async function contentOf({ entries }: Credentials, using: ContentWith): Promise<Record<string, string>> {
   const files = await Promise.all(entries.map((entry) => filesOf(entry, using)));
   const all = Object.assign({}, ...files) as Record<string, string>;
-  return Object.fromEntries(Object.entries(all).map(([file, text]) => [file, Buffer.from(text).toString("base64")]));
+  return secretData(all);
 }
 
 async function filesOf(entry: Entry, { now, backups, signal }: ContentWith): Promise<Record<string, string>> {

@@ -100,11 +100,10 @@ export function wantedMembers(from: MembersFrom): WantedMembers {
 /**
  * What the only member is started with now, which members have left. etcd reads these flags only when it has no data:
  * restarting its only member for them would stop all writes for nothing. Undefined: several members, or their number
- * changes.
+ * changes. `shape`: the desired one.
  */
-export function remainingShape(from: MembersFrom): MembersShape | undefined {
+export function remainingShape(from: SpecAndLive, { shape }: Pick<WantedMembers, "shape">): MembersShape | undefined {
   const live = liveShape(liveEtcd(from));
-  const { shape } = wantedMembers(from);
   const isSettled = shape.replicas === 1 && !shape.dropsVolumes;
   // With a partition the pod runs what an earlier template had, which the steady shape has, too.
   if (!isSettled || live === undefined || live.partition !== 0) return undefined;

@@ -1,5 +1,5 @@
 import { createAuthority } from "@causeway/foundation";
-import { isConflict, Secret, secretText, type KubernetesClient } from "@causeway/kubernetes";
+import { isConflict, Secret, secretData, secretText, type KubernetesClient } from "@causeway/kubernetes";
 import type { Step } from "./steps.ts";
 import { rotationAnnotation, rotationStageAnnotation, turnAnnotation } from "./tenant.ts";
 
@@ -60,9 +60,7 @@ export function nextEtcdAuthority(
       ...secret.metadata,
       annotations: { ...annotations, ...stage, [rotationAnnotation]: rotation, [turnAnnotation]: turn },
     },
-    data: Object.fromEntries(
-      Object.entries(data).map(([name, value]) => [name, Buffer.from(value).toString("base64")]),
-    ),
+    data: secretData(data),
   };
 }
 

@@ -113,7 +113,7 @@ function etcdStage(observed: Observed, { sleeping, ...base }: Base, apiPods: num
     credentials: secretDigest(observed, "etcd"),
   };
   const objectsOf = (shape: MembersShape) => etcdObjects({ ...from, shape });
-  const remaining = remainingShape(observed);
+  const remaining = remainingShape(observed, members);
   const kept = remaining && objectsOf(remaining);
   const isKept = kept?.every((object) => object.kind !== "StatefulSet" || !restarts(live.get(idOf(object)), object));
   const objects = kept !== undefined && isKept === true ? kept : objectsOf(members.shape);

@@ -27,3 +27,8 @@ export function controllerOf(object: KubeObject): OwnerReference | undefined {
 export function isControlledBy(object: KubeObject, owner: KubeObject): boolean {
   return owner.metadata.uid !== undefined && controllerOf(object)?.uid === owner.metadata.uid;
 }
+
+/** Whether a deletion of the object was requested; finalizers may keep it for long after that. */
+export function isDeleting({ metadata }: Pick<KubeObject, "metadata">): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}

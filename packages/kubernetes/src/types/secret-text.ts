@@ -5,3 +5,10 @@ export function secretText(secret: Secret | undefined, key: string): string | un
   const value = secret?.data?.[key];
   return value === undefined ? undefined : Buffer.from(value, "base64").toString("utf8");
 }
+
+/** Texts as the `data` of a Secret: `secretData({ password: "s" })` is `{ password: "cw==" }`. */
+export function secretData(texts: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(texts).map(([key, text]) => [key, Buffer.from(text, "utf8").toString("base64")]),
+  );
+}

@@ -1,3 +1,4 @@
+import { secretData } from "@causeway/kubernetes";
 import type { CredentialUse, Component } from "../model/component.ts";
 
 /**
@@ -72,7 +73,5 @@ export function readCredentials(data: Readonly<Record<string, string>> | undefin
 /** The data of the Secret, in base64. */
 export function writeCredentials({ generation, accounts, values }: Credentials): Record<string, string> {
   const all = { ...values, generation: String(generation), accounts: accounts.join(" ") };
-  return Object.fromEntries(
-    Object.entries(all).map(([key, value]) => [key, Buffer.from(value, "utf8").toString("base64")]),
-  );
+  return secretData(all);
 }

@@ -1,4 +1,4 @@
-import { timestamp, type Secret } from "@causeway/kubernetes";
+import { secretData, timestamp, type Secret } from "@causeway/kubernetes";
 import { firstKeys, newFernetKey, rotatedKeys, type FernetKeys } from "../credentials/keys.ts";
 import {
   keysGenerationAnnotation,
@@ -17,17 +17,11 @@ export interface KeysSecret {
   readonly annotations: Record<string, string>;
 }
 
-/** Texts as the data of a Secret. */
-export const encoded = (values: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(values).map(([key, value]) => [key, Buffer.from(value, "utf8").toString("base64")]),
-  );
-
 /** Keys of a new deployment. */
 export function newKeys(staged: number | undefined, now: number): KeysSecret {
   const rotated = { [rotatedAtAnnotation]: timestamp(now) };
   const times = staged === undefined ? {} : { [stagedAnnotation]: Array(staged).fill(secondsOf(now)).join(" ") };
-  return { data: encoded(firstKeys(newFernetKey, staged)), annotations: { ...rotated, ...times } };
+  return { data: secretData(firstKeys(newFernetKey, staged)), annotations: { ...rotated, ...times } };
 }
 
 /** Undefined: another leader has rotated them meanwhile. Twice in a row would end tokens early. */
@@ -46,7 +40,7 @@ export function keysAfter(
   const left = waiting.slice(0, -1);
   const made = Array<number>(Math.max(0, staging.after - left.length)).fill(secondsOf(now));
   return {
-    data: encoded(rotatedKeys(keys, kept, staging)),
+    data: secretData(rotatedKeys(keys, kept, staging)),
     annotations: {
       [rotatedAtAnnotation]: timestamp(now),
       ...(step.staged === undefined ? {} : { [stagedAnnotation]: [...made, ...left].slice(-staging.after).join(" ") }),

@@ -3,6 +3,7 @@ import { CausewayError, createAuthority, issueCertificate, type Clock, type KeyP
 import {
   isAlreadyExists,
   Secret,
+  secretData,
   secretText,
   timestamp,
   type ApplyConfiguration,
@@ -18,7 +19,7 @@ import { digestOf, metadataOf } from "../render/context.ts";
 import { mutableSecrets } from "../render/desired.ts";
 import { writtenKinds, type Observed } from "./gather.ts";
 import { optionalTypeOf } from "./optional-kinds.ts";
-import { encoded, keysAfter, newKeys } from "./keys-secret.ts";
+import { keysAfter, newKeys } from "./keys-secret.ts";
 import { hostsAnnotation, keysGenerationAnnotation, renewedAtAnnotation, rotatedAtAnnotation } from "./rotation.ts";
 import type { Step } from "./steps.ts";
 
@@ -175,7 +176,7 @@ async function adoptKeys(
         : {}),
     };
     await writeSecret(using, { observed, name: secretName, signal }, () => ({
-      data: encoded(values),
+      data: secretData(values),
       ...(secretName === targets.authority ? {} : { annotations }),
       keep: true,
     }));
@@ -183,7 +184,7 @@ async function adoptKeys(
   await writeSecret(using, { observed, name, signal }, (found) => {
     const before = readCredentials(found?.data)?.values ?? {};
     const ofVolumes = Object.entries(before).filter(([key]) => /^(?:database|broker)\./.test(key));
-    const data = encoded({ ...roles["credentials"], ...Object.fromEntries(ofVolumes) });
+    const data = secretData({ ...roles["credentials"], ...Object.fromEntries(ofVolumes) });
     return { data, annotations: { [names.restored]: backup }, keep: true };
   });
 }
@@ -225,7 +226,7 @@ async function issue(
     lifetime: step.days * DAY,
     now: using.clock.now(),
   });
-  const data = encoded({
+  const data = secretData({
     "tls.crt": pair.certificate,
     "tls.key": pair.key,
     "client.pem": pair.certificate + pair.key,
@@ -257,7 +258,7 @@ async function authorityOf(using: PerformContext, observed: Observed, signal: Ab
     now: using.clock.now(),
   });
   await writeSecret(using, { observed, name, signal }, (found) =>
-    found ? undefined : { data: encoded({ "tls.crt": made.certificate, "tls.key": made.key }), keep: true },
+    found ? undefined : { data: secretData({ "tls.crt": made.certificate, "tls.key": made.key }), keep: true },
   );
   const secret = await using.client.get(Secret, { namespace, name }, { signal });
   return { certificate: secretText(secret, "tls.crt") ?? "", key: secretText(secret, "tls.key") ?? "" };

@@ -1,5 +1,5 @@
 import { createAuthority, issueCertificate, type KeyPair } from "@causeway/foundation";
-import type { KubeObject, Secret } from "@causeway/kubernetes";
+import { secretData, type KubeObject, type Secret } from "@causeway/kubernetes";
 import { beforeAll, describe, expect, test } from "vitest";
 import { resolveCatalogue } from "../catalogue/index.ts";
 import { tlsPortOf } from "../config/index.ts";
@@ -46,7 +46,7 @@ const secret = (name: string, values: Record<string, string>): Secret => ({
   apiVersion: "v1",
   kind: "Secret",
   metadata: { name },
-  data: Object.fromEntries(Object.entries(values).map(([key, text]) => [key, Buffer.from(text).toString("base64")])),
+  data: secretData(values),
 });
 
 describe("a certificate of the administrator", () => {

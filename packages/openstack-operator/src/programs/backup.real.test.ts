@@ -3,14 +3,15 @@ import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { has, openBackupFolder, type BackupFolder } from "../testing/backup-folder.ts";
+import { openBackupFolder, type BackupFolder } from "../testing/backup-folder.ts";
+import { isInstalled } from "../testing/commands.ts";
 import { hasMariaDb, startMariaDb, type MariaDb } from "../testing/mariadb.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-const python = has("python3");
-const mariadb = python && hasMariaDb && has("mariadb-dump");
-const ovsdb = python && ["ovsdb-server", "ovsdb-client", "ovsdb-tool"].every(has);
+const python = isInstalled("python3");
+const mariadb = python && hasMariaDb && isInstalled("mariadb-dump");
+const ovsdb = python && ["ovsdb-server", "ovsdb-client", "ovsdb-tool"].every(isInstalled);
 
 let world: BackupFolder;
 let dir = "";

@@ -6,11 +6,12 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { has, openBackupFolder, programs, type BackupFolder } from "../testing/backup-folder.ts";
+import { openBackupFolder, programs, type BackupFolder } from "../testing/backup-folder.ts";
+import { isInstalled } from "../testing/commands.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-const python = has("python3");
+const python = isInstalled("python3");
 const cryptography = python && spawnSync("python3", ["-c", "import cryptography.fernet"]).status === 0;
 
 let world: BackupFolder;

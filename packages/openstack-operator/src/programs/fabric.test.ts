@@ -9,10 +9,10 @@ import type { OpenStackDeploymentSpec } from "@causeway/api";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { resolveCatalogue } from "../catalogue/index.ts";
 import { completed } from "../credentials/new-values.ts";
+import { succeeds } from "../testing/commands.ts";
 import { fabricFiles } from "./fabric.ts";
 
 const programs = join(import.meta.dirname, "../../programs");
-const has = (program: string, ...args: string[]) => spawnSync(program, args).status === 0;
 let folder = "";
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "causeway-fabric-"))));
 afterEach(() => rmSync(folder, { recursive: true }));
@@ -64,7 +64,7 @@ test("a segment on a rack that no node is in is refused with what to do", () => 
   expect(() => filesOf(network)).toThrow(/segment on rack9, which no group of nodes reaches/);
 });
 
-describe.skipIf(!has("vtysh", "--help"))("FRR itself", () => {
+describe.skipIf(!succeeds("vtysh", "--help"))("FRR itself", () => {
   test("accepts the file", () => {
     const network = { bgp: { asn: 64_512, peers: ["eth4", "192.0.2.1"] }, evpn: { interface: "lo" } };
     const text = filesOf(network)["frr.conf"]?.replace("@ADDRESS@", "192.0.2.9").replace("@NODE@", "node") ?? "";
@@ -152,7 +152,7 @@ class PlayedNeutron {
   }
 }
 
-describe.skipIf(!has("python3", "-c", ""))("the provider networks of a fabric", () => {
+describe.skipIf(!succeeds("python3", "-c", ""))("the provider networks of a fabric", () => {
   const neutron = new PlayedNeutron();
 
   async function run(): Promise<number | null> {

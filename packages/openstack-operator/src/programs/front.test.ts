@@ -1,11 +1,12 @@
 import { createAuthority, issueCertificate } from "@causeway/foundation";
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, connect as connectPlain, type AddressInfo, type Socket } from "node:net";
+import { connect as connectPlain, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { freePort } from "../testing/commands.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 const program = join(import.meta.dirname, "../../programs/front.py");
@@ -85,14 +86,6 @@ async function until(check: () => boolean | Promise<boolean>): Promise<void> {
     if (Date.now() > end) throw new Error(`never came: ${check.toString()}; ${said}`);
     await new Promise((done) => setTimeout(done, 20));
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, done));
-  const { port: free } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return free;
 }
 
 async function start(env: Record<string, string> = {}): Promise<void> {

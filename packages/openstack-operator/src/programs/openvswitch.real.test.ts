@@ -4,15 +4,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { isInstalled, succeeds } from "../testing/commands.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const program = join(import.meta.dirname, "../../programs/openvswitch.sh");
 const programs = ["ovs-vswitchd", "ovsdb-server", "ovs-ofctl", "ovs-vsctl", "ovsdb-tool", "unshare", "nsenter"];
-const has = (name: string) => spawnSync("sh", ["-c", `command -v ${name}`]).status === 0;
 /** Namespaces, and a switch in user space, can be had. */
-const canRun =
-  process.getuid?.() === 0 && programs.every(has) && spawnSync("unshare", ["-m", "-n", "true"]).status === 0;
+const canRun = process.getuid?.() === 0 && programs.every(isInstalled) && succeeds("unshare", "-m", "-n", "true");
 
 /** What OVN writes: an option of its tunnels, a group of a load balancer, and a flow with a meter. */
 const FLOWS = [

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
-import { hasPython, runExporter, succeeds, values } from "../testing/ovn-exporter.ts";
+import { succeeds } from "../testing/commands.ts";
+import { hasPython, runExporter, values } from "../testing/ovn-exporter.ts";
 
 const databases = hasPython && succeeds("ovsdb-server", "--version") && succeeds("ovs-appctl", "--version");
 const schema = "/usr/share/ovn/ovn-nb.ovsschema";

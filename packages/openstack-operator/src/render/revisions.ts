@@ -1,5 +1,5 @@
 import type { OpenStackDeploymentSpec, OpenStackService } from "@causeway/api";
-import type { ConfigMap, Secret } from "@causeway/kubernetes";
+import { secretData, type ConfigMap, type Secret } from "@causeway/kubernetes";
 import {
   checkConfiguration,
   configurations,
@@ -239,9 +239,7 @@ function configMapRevision(owner: Owner, name: string, data: Record<string, stri
 }
 
 function secretRevision(owner: Owner, name: string, values: Record<string, string>): Secret {
-  const data = Object.fromEntries(
-    Object.entries(values).map(([key, value]) => [key, Buffer.from(value, "utf8").toString("base64")]),
-  );
+  const data = secretData(values);
   return {
     apiVersion: "v1",
     kind: "Secret",

@@ -1,12 +1,10 @@
 /** What the tests of the programs of backups share: a folder of their own, and how a program runs in it. */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export const programs = join(import.meta.dirname, "../../programs");
-/** Whether a command is installed. */
-export const has = (name: string): boolean => spawnSync("sh", ["-c", `command -v ${name}`]).status === 0;
 
 export interface Ran {
   readonly status: number | null;

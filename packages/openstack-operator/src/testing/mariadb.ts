@@ -1,11 +1,10 @@
 /** A real MariaDB for tests, where it is installed. */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
+import { freePort, isInstalled } from "./commands.ts";
 
-const has = (name: string) => spawnSync("sh", ["-c", `command -v ${name}`]).status === 0;
-export const hasMariaDb = ["mariadbd", "mariadb", "mariadb-install-db"].every(has);
+export const hasMariaDb = ["mariadbd", "mariadb", "mariadb-install-db"].every(isInstalled);
 const TRIES = 400;
 
 export interface MariaDb {
@@ -46,13 +45,4 @@ export async function startMariaDb(dir: string): Promise<MariaDb> {
       await ended;
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const socket = createServer();
-  const port = await new Promise<number>((done) =>
-    socket.listen(0, "127.0.0.1", () => done((socket.address() as AddressInfo).port)),
-  );
-  await new Promise((done) => socket.close(done));
-  return port;
 }

@@ -1,11 +1,9 @@
 /** The exporter of Open vSwitch and OVN, for its tests. */
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
+import { succeeds } from "./commands.ts";
 
 const program = join(import.meta.dirname, "../../programs/ovn-exporter.py");
-/** Whether a command ends with success. */
-export const succeeds = (...command: readonly string[]): boolean =>
-  spawnSync(command[0] ?? "", command.slice(1)).status === 0;
 export const hasPython = succeeds("python3", "-c", "");
 
 /** Runs Python that has the exporter's names as `e`. */

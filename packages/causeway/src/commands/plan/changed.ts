@@ -11,7 +11,7 @@ import {
 } from "@causeway/api";
 import type { ChangedObjects, MachineGroup } from "@causeway/cluster-api-openstack";
 import { InputError, messageOf, readTextFile } from "@causeway/foundation";
-import type { KubeObject, KubernetesClient, Secret } from "@causeway/kubernetes";
+import { secretData, type KubeObject, type KubernetesClient, type Secret } from "@causeway/kubernetes";
 import { parseAllDocuments } from "yaml";
 
 /** The objects of a file that a plan is about, as the API server would store them. */
@@ -126,8 +126,7 @@ function invalid(path: string, why: string): InputError {
 /** A Secret as the API server stores it. */
 function withData(secret: Secret): Secret {
   const { stringData = {} } = secret as Secret & { stringData?: Readonly<Record<string, string>> };
-  const more = Object.entries(stringData).map(([key, value]) => [key, Buffer.from(value).toString("base64")]);
-  return { ...secret, data: { ...secret.data, ...(Object.fromEntries(more) as Record<string, string>) } };
+  return { ...secret, data: { ...secret.data, ...secretData(stringData) } };
 }
 
 interface Around {

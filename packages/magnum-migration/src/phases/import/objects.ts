@@ -10,7 +10,7 @@ import {
   type Manifest,
 } from "@causeway/api";
 import { desiredControlPlane, magnumLabels, nothingStands, type KeystoneAddress } from "@causeway/magnum-api";
-import { ownerReference, Secret } from "@causeway/kubernetes";
+import { ownerReference, Secret, secretData } from "@causeway/kubernetes";
 import type { Inventory } from "../../inventory/model.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 
@@ -99,7 +99,6 @@ export function secretManifest(
   purpose: string,
   data: Readonly<Record<string, string>>,
 ): Manifest {
-  const encoded = Object.entries(data).map(([key, text]) => [key, Buffer.from(text, "utf8").toString("base64")]);
   return manifest(Secret, {
     apiVersion: "v1",
     kind: "Secret",
@@ -109,6 +108,6 @@ export function secretManifest(
       labels: { [labels.clusterName]: name, "clusterctl.cluster.x-k8s.io/move": "true" },
     },
     type: "cluster.x-k8s.io/secret",
-    data: Object.fromEntries(encoded) as Record<string, string>,
+    data: secretData(data),
   });
 }
