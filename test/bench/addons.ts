@@ -13,6 +13,7 @@ import { rounded } from "./apiserver/rows.ts";
 import { proportionalMiB } from "./apiserver/subject.ts";
 import { startWhole } from "./clusters/system.ts";
 import { tenantConfig, tenantReady } from "./hosted-control-plane/tenants.ts";
+import { inParallel } from "./in-parallel.ts";
 
 const VERSION = "v1.34.4";
 const AT_ONCE = 8;
@@ -38,12 +39,12 @@ const names = Array.from({ length: tenants }, (_, i) => `tenant-${i}`);
 const base = mkdtempSync(join(tmpdir(), "bench-addons-"));
 const system = await startWhole(base);
 try {
-  await inTurn(names, async (name) => void (await tenantReady(system.client, name, VERSION, { longest: LONGEST })));
+  await inParallel(names, (name) => tenantReady(system.client, name, VERSION, { longest: LONGEST }), AT_ONCE);
   await pause(SETTLE);
   const before = proportionalMiB([{ pid: system.pid }]);
   const begun = performance.now();
-  await inTurn(names, declare);
-  await inTurn(names, applied);
+  await inParallel(names, declare, AT_ONCE);
+  await inParallel(names, applied, AT_ONCE);
   const seconds = (performance.now() - begun) / 1000;
   await pause(SETTLE);
   const memoryMiB = proportionalMiB([{ pid: system.pid }]) - before;
@@ -53,14 +54,6 @@ try {
   rmSync(base, { recursive: true, force: true });
 }
 process.exit();
-
-async function inTurn(all: readonly string[], work: (name: string) => Promise<void>): Promise<void> {
-  const left = [...all];
-  const one = async (): Promise<void> => {
-    for (let name = left.shift(); name !== undefined; name = left.shift()) await work(name);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, one));
-}
 
 async function declare(name: string): Promise<void> {
   const manifests = Array.from({ length: objects }, (_, i) =>

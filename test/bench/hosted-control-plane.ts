@@ -15,6 +15,7 @@ import { proportionalMiB } from "./apiserver/subject.ts";
 import { familyOf, startWhole, type WholeSystem } from "./clusters/system.ts";
 import { memoryByProgram } from "./hosted-control-plane/memory.ts";
 import { removeTenant, tenantReady } from "./hosted-control-plane/tenants.ts";
+import { inParallel } from "./in-parallel.ts";
 
 interface Row {
   readonly name: string;
@@ -142,11 +143,8 @@ async function atOnce({ client, pid }: WholeSystem): Promise<Row[]> {
   });
   const before = memory();
   const begun = performance.now();
-  const left = Array.from({ length: tenants }, (_, i) => `tenant-${i}`);
-  const one = async (): Promise<void> => {
-    for (let name = left.shift(); name !== undefined; name = left.shift()) await tenantReady(client, name, VERSION);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, one));
+  const names = Array.from({ length: tenants }, (_, i) => `tenant-${i}`);
+  await inParallel(names, (name) => tenantReady(client, name, VERSION), AT_ONCE);
   const seconds = (performance.now() - begun) / 1000;
   await pause(SETTLE);
   const after = memory();

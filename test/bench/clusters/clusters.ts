@@ -1,6 +1,7 @@
 import { credentialsManifest, credentialsOf, MachineDeployment, managedClusterManifests } from "@causeway/api";
 import type { Manifest } from "@causeway/api";
 import type { WholeSystem } from "./system.ts";
+import { inParallel } from "../in-parallel.ts";
 
 const NAMESPACE = "default";
 export const MACHINES = 3;
@@ -32,12 +33,14 @@ function manifestsOf(name: string, cloudsYaml: string): readonly Manifest[] {
 
 /** Creates so many clusters at once. */
 export async function createClusters({ client, cloudsYaml }: WholeSystem, count: number): Promise<void> {
-  const left = Array.from({ length: count }, (_, i) => `c${i}`);
-  const one = async (): Promise<void> => {
-    for (let name = left.shift(); name !== undefined; name = left.shift())
-      for (const { type, object } of manifestsOf(name, cloudsYaml)) await client.create(type, object);
+  const create = async (name: string): Promise<void> => {
+    for (const { type, object } of manifestsOf(name, cloudsYaml)) await client.create(type, object);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, one));
+  await inParallel(
+    Array.from({ length: count }, (_, i) => `c${i}`),
+    create,
+    AT_ONCE,
+  );
 }
 
 /**

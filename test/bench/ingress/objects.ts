@@ -3,7 +3,6 @@ import { Secret, Service, type KubernetesClient } from "@causeway/kubernetes";
 import { CLASS_ANNOTATION, CLASS_VALUE, type Ingress } from "@causeway/octavia-ingress";
 
 export const NAMESPACE = "default";
-const AT_ONCE = 16;
 
 /** An Ingress of one host, with a path to each of these Services, the first at "/". */
 export function ingressOf(name: string, services: readonly string[], secretName?: string): Ingress {
@@ -50,12 +49,4 @@ export async function putCertificate(client: KubernetesClient, name: string, pai
       type: "kubernetes.io/tls",
       data,
     });
-}
-
-export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  const left = [...items];
-  const one = async (): Promise<void> => {
-    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, one));
 }

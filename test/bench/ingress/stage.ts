@@ -10,7 +10,8 @@ import { clusterOn, type Cluster } from "../load-balancer/cluster.ts";
 import type { Controller, Side } from "../load-balancer/controllers.ts";
 import type { Figures } from "../load-balancer/rows.ts";
 import { startController } from "./controllers.ts";
-import { createServices, ingressOf, inParallel, NAMESPACE, putCertificate } from "./objects.ts";
+import { createServices, ingressOf, NAMESPACE, putCertificate } from "./objects.ts";
+import { inParallel } from "../in-parallel.ts";
 
 export interface StageOptions {
   readonly side: Side;

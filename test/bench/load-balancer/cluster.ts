@@ -10,6 +10,7 @@ import {
 } from "@causeway/kubernetes";
 import type { Server } from "@causeway/openstack";
 import { makeNamespace, type Subject } from "../apiserver/subject.ts";
+import { inParallel } from "../in-parallel.ts";
 
 /** A Kubernetes API with nodes and Services, without any controller but the one under measurement. */
 export interface Cluster {
@@ -25,8 +26,6 @@ export interface Cluster {
   served(): Promise<number>;
   services(): Promise<readonly Service[]>;
 }
-
-const AT_ONCE = 16;
 
 /** Of a server that a kubeconfig reaches. */
 export async function clusterOf(kubeconfig: string): Promise<Cluster> {
@@ -95,12 +94,4 @@ function serviceOf(name: string, ports: number): Service {
       ports: Array.from({ length: ports }, (_, i) => ({ name: `p${i}`, port: 8000 + i, protocol: "TCP" as const })),
     },
   };
-}
-
-async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  const left = [...items];
-  const one = async (): Promise<void> => {
-    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, one));
 }

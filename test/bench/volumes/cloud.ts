@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connectCloud, loadCloudsYaml, type Cloud, type Server } from "@causeway/openstack";
 import { startSimulator, type CallRecord, type Simulator } from "@causeway/simulator";
+import { inParallel } from "../in-parallel.ts";
 
 /** A simulated cloud with recorded delays, and the cloud.conf that both drivers read. */
 export interface BenchCloud {
@@ -23,7 +24,6 @@ export interface BenchCloud {
 
 const OWN = "bench";
 const UNLIMITED = ["instances", "cores", "ram", "volumes", "gigabytes", "snapshots"] as const;
-const AT_ONCE = 16;
 
 export async function startCloud(files: string): Promise<BenchCloud> {
   const simulator = await startSimulator({ profile: "real" });
@@ -92,12 +92,4 @@ async function makeServers(cloud: Cloud, count: number): Promise<readonly Server
     if (mine.every(({ status }) => status === "ACTIVE")) return mine.toSorted((a, b) => (a.name < b.name ? -1 : 1));
     await new Promise((done) => setTimeout(done, 200));
   }
-}
-
-export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  const left = [...items];
-  const one = async (): Promise<void> => {
-    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, one));
 }

@@ -24,7 +24,7 @@ import {
 import type { Server } from "@causeway/openstack";
 import { createWorkloadControllers } from "@causeway/workload-controllers";
 import { parse } from "yaml";
-import { inParallel } from "./cloud.ts";
+import { inParallel } from "../in-parallel.ts";
 
 export const DRIVER = "cinder.csi.openstack.org";
 const ZONE = "topology.cinder.csi.openstack.org/zone";

@@ -9,6 +9,7 @@ import { startApiServer } from "@causeway/apiserver";
 import { bundled } from "@causeway/causeway/bundled";
 import { createClient, Deployment, loadKubeconfig, Pod, type KubernetesClient } from "@causeway/kubernetes";
 import { deploymentOf, key } from "./objects.ts";
+import { inParallel } from "../in-parallel.ts";
 
 const AT_ONCE = 4;
 const main = bundled("main");
@@ -23,15 +24,16 @@ process.send?.({ ready: true });
 process.once("message", (count: number) => void fill(count));
 
 async function fill(count: number): Promise<void> {
-  const left = Array.from({ length: count }, (_, i) => `tenant-${i}`);
   let slowest = 0;
-  const one = async (): Promise<void> => {
-    for (let name = left.shift(); name !== undefined; name = left.shift()) {
-      const took = await add(name);
-      slowest = Math.max(slowest, took);
-    }
+  const measured = async (name: string): Promise<void> => {
+    const took = await add(name);
+    slowest = Math.max(slowest, took);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, one));
+  await inParallel(
+    Array.from({ length: count }, (_, i) => `tenant-${i}`),
+    measured,
+    AT_ONCE,
+  );
   process.send?.({ workers: server.workers.map(({ pid }) => pid), slowest });
 }
 
