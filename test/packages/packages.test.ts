@@ -1,6 +1,6 @@
 /** The packages as a user gets them: packed, checked, installed into an empty folder, and run there. */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
@@ -12,6 +12,8 @@ const root = resolve(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "causeway-packages-"));
 const packed: readonly Packed[] = packAll(root, join(folder, "tarballs"));
 const app = join(folder, "app");
+/** Milliseconds that a cloud or an API server may take on an idle machine, where about one second is the goal. */
+const START_LIMIT = 1_500;
 /** Only the Node that runs this test, and the system's programs. */
 const PATH = `${resolve(process.execPath, "..")}:/usr/bin:/bin`;
 
@@ -128,6 +130,29 @@ describe("installed into an empty folder", () => {
       script("client.mjs", client, { FILE: join(state, "admin.kubeconfig") }),
     );
     expect(version.trim()).toBe("v1.34.0");
+  });
+
+  test.each([
+    ["cloud", "clouds.yaml"],
+    ["apiserver", "admin.kubeconfig"],
+  ])("`causeway %s` prints its address and has %s soon after its start", async (command, file) => {
+    const [starts, versions]: [number[], number[]] = [[], []];
+    // The fastest of three, against the fastest start of the command itself at the same time: the machine may be busy.
+    for (let turn = 0; turn < 3; turn++) {
+      const begun = performance.now();
+      expect(causeway(["version"]).status).toBe(0);
+      versions.push(performance.now() - begun);
+      const state = join(folder, `start-${command}-${turn}`);
+      const started = performance.now();
+      await whileServing([command, "--state", state], /https?:\/\/[^]*Press Ctrl-C/, () => {
+        starts.push(performance.now() - started);
+        expect(existsSync(join(state, file))).toBe(true);
+      });
+    }
+    const [start, version] = [Math.min(...starts), Math.min(...versions)];
+    expect(start, `starts: ${starts.join(" ")}; versions: ${versions.join(" ")}`).toBeLessThan(
+      START_LIMIT + 2 * version,
+    );
   });
 
   test("a user's TypeScript compiles against the declarations", () => {
