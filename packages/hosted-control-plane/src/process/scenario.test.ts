@@ -214,6 +214,8 @@ describe("a control plane as processes", () => {
         attempts.push(keyspace);
         if (restoring === "hangs") await new Promise((_done, failed) => stop.addEventListener("abort", failed));
         if (restoring === "fails") throw new CausewayError("BACKUP_STORE_UNREACHABLE", "the store is away");
+        // A real one writes to etcd: it is not done before that started again.
+        if (restoring === "succeeds") await until("etcd again", () => logged("starts").length > 1 || undefined);
       },
     };
     const spec = specOf({ restore: { folder: "default/old/1" } });
