@@ -81,3 +81,14 @@ test("a test that passed only when its suite tried it again is reported, and pas
   ]);
   expect(code).toBe(0);
 });
+
+test.each([
+  ["run test:scenarios", 4],
+  ["run test:programs", 5],
+  ["run test:faults", 3],
+  ["run test:openstack", 3],
+  ["run test:hostile", 3],
+])("`npm %s` runs one of %s shares of its files, by the commit", (command, of) => {
+  // Without a commit it is the first.
+  expect(ci({ [command]: 'echo "share $CAUSEWAY_SHARE"' }).lines).toContain(`share 1/${of}`);
+});
