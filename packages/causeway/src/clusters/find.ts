@@ -1,6 +1,7 @@
 import { Cluster } from "@causeway/api";
 import { InputError } from "@causeway/foundation";
 import type { KubernetesClient } from "@causeway/kubernetes";
+import { ownName } from "../terminal/own-name.ts";
 
 /** A cluster by its name. @throws CLUSTER_NOT_FOUND, with the clusters of the namespace. */
 export async function findCluster(
@@ -17,7 +18,7 @@ export async function findCluster(
     "CLUSTER_NOT_FOUND",
     `there is no cluster ${key.name} in namespace ${key.namespace}, but ${there}`,
     {
-      hint: "See `causeway get clusters -A`, or name the namespace with -n.",
+      hint: `See \`${ownName()} get clusters -A\`, or name the namespace with -n.`,
     },
   );
 }

@@ -3,7 +3,7 @@ import { loadCloudsYaml, renderCloudsYaml, type CloudConfig } from "@causeway/op
 import { chosenCloud } from "../composition/chosen.ts";
 import type { Manifest } from "@causeway/api";
 import { clusterManifests } from "./manifests.ts";
-import { localCloudsYaml } from "./place.ts";
+import { localCloudsYaml } from "../composition/local-state.ts";
 
 /** What the options of a new cluster gave. */
 export interface NewClusterOptions {

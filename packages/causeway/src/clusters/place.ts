@@ -2,9 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createClient, type ClusterConfig, type KubernetesClient } from "@causeway/kubernetes";
 import { chosenCluster } from "../composition/chosen.ts";
-
-/** Where `causeway up` keeps its state unless it is given another folder. */
-const STATE = ".causeway";
+import { LOCAL_STATE } from "../composition/local-state.ts";
 
 /** What the options of the management cluster gave. */
 export interface ManagementPlace {
@@ -19,7 +17,7 @@ export interface ManagementPlace {
  * @throws KUBECONFIG_NOT_FOUND, KUBECONFIG_INVALID, KUBECONFIG_CONTEXT_UNKNOWN
  */
 function managementCluster(place: ManagementPlace, env = process.env): ClusterConfig {
-  const local = join(STATE, "management.kubeconfig");
+  const local = join(LOCAL_STATE, "management.kubeconfig");
   const usesLocal = place.kubeconfig === undefined && !env["KUBECONFIG"] && existsSync(local);
   return chosenCluster(usesLocal ? { ...place, kubeconfig: local } : place);
 }
@@ -45,10 +43,4 @@ export async function withManagement<T>(
   } finally {
     await client.close();
   }
-}
-
-/** The clouds.yaml of the simulated cloud that `causeway up` runs from this folder, where there is one. */
-export function localCloudsYaml(): string | undefined {
-  const local = join(STATE, "clouds.yaml");
-  return existsSync(local) ? local : undefined;
 }

@@ -1,4 +1,5 @@
 import { CausewayError, systemClock } from "@causeway/foundation";
+import { ownName } from "../terminal/own-name.ts";
 
 const PAUSE = 500;
 
@@ -20,7 +21,7 @@ export async function waitUntil(look: () => Promise<string | undefined>, waiting
     if (missing === undefined) return;
     if (systemClock.now() > end) {
       throw new CausewayError(code, `cluster ${namespace}/${name} is not done after ${timeout} s: ${missing}`, {
-        hint: `See what it waits for: causeway describe cluster ${name} -n ${namespace}`,
+        hint: `See what it waits for: ${ownName()} describe cluster ${name} -n ${namespace}`,
       });
     }
     await systemClock.sleep(PAUSE, signal);

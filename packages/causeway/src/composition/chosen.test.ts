@@ -41,3 +41,20 @@ describe("the cloud of a command", () => {
     );
   });
 });
+
+test.each([
+  [
+    "named in the hint, where one runs",
+    ".causeway/clouds.yaml",
+    /^For the simulated cloud of this folder set OS_CLIENT_CONFIG_FILE=\.causeway\/clouds\.yaml\.$/,
+  ],
+  ["not named, where none runs", undefined, /^Download it/],
+])("without a clouds.yaml the simulated cloud of this folder is %s", (_, local, hint) => {
+  const missing = { OS_CLIENT_CONFIG_FILE: join(folder, "none.yaml") };
+  const refused = expect.objectContaining({
+    code: "CLOUDS_YAML_NOT_FOUND",
+    exitStatus: 2,
+    hint: expect.stringMatching(hint),
+  });
+  expect(() => chosenCloud({}, missing, () => local)).toThrow(refused);
+});

@@ -1,6 +1,8 @@
-import { InputError } from "@causeway/foundation";
+import { hasCode, InputError, messageOf } from "@causeway/foundation";
 import { loadKubeconfig, type ClusterConfig } from "@causeway/kubernetes";
 import { environmentConfig, loadCloudsYaml, type CloudConfig } from "@causeway/openstack";
+
+import { localCloudsYaml } from "./local-state.ts";
 
 /** What the options of a cloud gave. */
 export interface CloudPlace {
@@ -20,21 +22,38 @@ const ENVIRONMENT = "envvars";
  * @throws CLOUD_ENVIRONMENT_NOT_SET, CLOUD_NOT_FOUND, CLOUD_NOT_SELECTED, CLOUDS_YAML_NOT_FOUND, CLOUDS_YAML_INVALID,
  * CLOUD_CONFIG_INVALID
  */
-export function chosenCloud(place: CloudPlace, env: Environment = process.env): CloudConfig {
-  const config = withoutTls(place.osCloud, env);
+export function chosenCloud(
+  place: CloudPlace,
+  env: Environment = process.env,
+  local: () => string | undefined = localCloudsYaml,
+): CloudConfig {
+  const config = withoutTls(place.osCloud, env, local);
   if (place.insecure !== true && place.cacert === undefined) return config;
   const tls = { ...config.tls, ...(place.insecure === true ? { verify: false } : {}) };
   return { ...config, tls: place.cacert === undefined ? tls : { ...tls, caFile: place.cacert } };
 }
 
-function withoutTls(named: string | undefined, env: Environment): CloudConfig {
+function withoutTls(named: string | undefined, env: Environment, local: () => string | undefined): CloudConfig {
   const usesEnvironment = named === ENVIRONMENT || (named === undefined && !env["OS_CLOUD"]);
   const config = usesEnvironment ? environmentConfig(env) : undefined;
   if (config) return config;
-  if (named !== ENVIRONMENT) return loadCloudsYaml({ cloud: named, env });
+  if (named !== ENVIRONMENT) return fromCloudsYaml(named, env, local);
   throw new InputError("CLOUD_ENVIRONMENT_NOT_SET", "There is no cloud envvars: OS_AUTH_URL is not set.", {
     hint: "Source the project's openrc file, or name an entry of clouds.yaml with --cloud.",
   });
+}
+
+function fromCloudsYaml(named: string | undefined, env: Environment, local: () => string | undefined): CloudConfig {
+  try {
+    return loadCloudsYaml({ cloud: named, env });
+  } catch (error) {
+    const simulated = hasCode(error, "CLOUDS_YAML_NOT_FOUND") ? local() : undefined;
+    if (simulated === undefined) throw error;
+    throw new InputError("CLOUDS_YAML_NOT_FOUND", messageOf(error), {
+      hint: `For the simulated cloud of this folder set OS_CLIENT_CONFIG_FILE=${simulated}.`,
+      cause: error,
+    });
+  }
 }
 
 /**

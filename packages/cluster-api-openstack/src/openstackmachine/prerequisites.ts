@@ -20,7 +20,8 @@ export function missingPrerequisite({
   if (infrastructure?.status?.initialization?.provisioned !== true) {
     return waiting("WaitingForClusterInfrastructure", "the cluster's network and security groups");
   }
-  if (owner.bootstrapSecret === undefined) return waiting("WaitingForBootstrapData", "bootstrap data of the Machine");
+  if (owner.bootstrapSecret === undefined)
+    return waiting("WaitingForBootstrapData", "the Machine's bootstrap data: its configuration to join");
   return undefined;
 }
 

@@ -8,6 +8,7 @@ import { findControlPlane } from "../../clusters/find-control-plane.ts";
 import { backupProgress, requestBackup, type BackupProgress } from "./plan-backup.ts";
 import { objectKeyOf } from "../../options/object-key.ts";
 import { documentOf } from "../../terminal/documents.ts";
+import { ownName } from "../../terminal/own-name.ts";
 
 /**
  * Requests a backup of all data, and waits until there is one.
@@ -37,7 +38,7 @@ export async function backupControlPlane(
     const result = options.wait ? await taken() : undefined;
     if (options.output === "table") {
       if (result) say(`all data backed up at ${result.time}`);
-      if (result) process.stdout.write(`restore it: causeway restore control-plane NEW-NAME --from ${shown}\n`);
+      if (result) process.stdout.write(`restore it: ${ownName()} restore control-plane NEW-NAME --from ${shown}\n`);
       return;
     }
     process.stdout.write(documentOf({ ...key, requested: at, ...result }, options.output) ?? "");

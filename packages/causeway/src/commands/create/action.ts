@@ -7,6 +7,7 @@ import { withManagement } from "../../clusters/place.ts";
 import { requireNamed } from "../../clusters/require-named.ts";
 import { waitUntil } from "../../clusters/wait.ts";
 import type { CreateClusterOptions } from "./command.ts";
+import { ownName } from "../../terminal/own-name.ts";
 
 /**
  * Creates a cluster, and waits until its workers are ready.
@@ -20,7 +21,7 @@ export async function createCluster(name: string, options: CreateClusterOptions,
     const manifests = [...newCluster(key, cloud, options), ...addonManifests(key, options.addons)];
     if (await client.find(Cluster, key, { signal })) {
       throw new InputError("CLUSTER_EXISTS", `cluster ${namespace}/${name} exists`, {
-        hint: `See it with causeway describe cluster ${name} -n ${namespace}; choose another name for a new one.`,
+        hint: `See it with ${ownName()} describe cluster ${name} -n ${namespace}; choose another name for a new one.`,
       });
     }
     await checkCloud(cloud, options, signal);
@@ -34,7 +35,7 @@ export async function createCluster(name: string, options: CreateClusterOptions,
     };
     await waitUntil(look, { ...key, timeout: options.timeout, signal, code: "CLUSTER_CREATE_TIMEOUT" });
     process.stdout.write(
-      `cluster ${namespace}/${name} is ready: causeway kubeconfig cluster ${name} -n ${namespace}\n`,
+      `cluster ${namespace}/${name} is ready: ${ownName()} kubeconfig cluster ${name} -n ${namespace}\n`,
     );
   });
 }

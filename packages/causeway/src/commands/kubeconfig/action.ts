@@ -6,6 +6,7 @@ import { withManagement } from "../../clusters/place.ts";
 import { withPlugin } from "../../credential-plugin/kubeconfig.ts";
 import { ownCommand } from "../../credential-plugin/own-command.ts";
 import type { KubeconfigOptions } from "./command.ts";
+import { ownName } from "../../terminal/own-name.ts";
 
 interface Key {
   readonly namespace: string;
@@ -25,7 +26,7 @@ export async function printKubeconfig(name: string, options: KubeconfigOptions, 
     const value = secret?.data?.["value"];
     if (value === undefined) {
       throw new CausewayError("KUBECONFIG_NOT_READY", `cluster ${namespace}/${name} has no kubeconfig yet`, {
-        hint: `Its control plane writes it when it is ready: causeway describe cluster ${name} -n ${namespace}`,
+        hint: `Its control plane writes it when it is ready: ${ownName()} describe cluster ${name} -n ${namespace}`,
       });
     }
     const administrators = Buffer.from(value, "base64").toString("utf8");

@@ -8,6 +8,7 @@ import type { RestoreControlPlaneOptions } from "./command.ts";
 import { planRestore, type RestoredObjects } from "./plan-restore.ts";
 import { objectKeyOf } from "../../options/object-key.ts";
 import { documentOf, listOf } from "../../terminal/documents.ts";
+import { ownName } from "../../terminal/own-name.ts";
 
 /**
  * Creates a control plane from a backup of another one, and waits until it serves.
@@ -35,7 +36,7 @@ export async function restoreControlPlane(
     say(`created from the backup of ${from}`);
     if (options.wait) await serve(client, key, { timeout: options.timeout, say }, signal);
     if (options.output !== "table") return write(await client.get(HostedControlPlane, key, { signal }), options);
-    if (options.wait) say(`serves; kubeconfig: causeway kubeconfig ${key.name} -n ${key.namespace}`);
+    if (options.wait) say(`serves; kubeconfig: ${ownName()} kubeconfig cluster ${key.name} -n ${key.namespace}`);
   });
 }
 

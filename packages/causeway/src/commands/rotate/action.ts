@@ -7,6 +7,7 @@ import { waitUntil } from "../../clusters/wait.ts";
 import type { RotateAuthorityOptions } from "./command.ts";
 import { afterPreparation, isReached, progressOf, requestRetirement, requestRotation } from "./progress.ts";
 import { objectKeyOf } from "../../options/object-key.ts";
+import { ownName } from "../../terminal/own-name.ts";
 
 /**
  * Requests one phase of a rotation, and follows it to its end.
@@ -48,7 +49,7 @@ async function rotate(
       {
         hint: retire
           ? `Begin a rotation: causeway rotate authority ${shown}`
-          : `See: causeway describe cluster ${cluster.name} -n ${cluster.namespace}`,
+          : `See: ${ownName()} describe cluster ${cluster.name} -n ${cluster.namespace}`,
       },
     );
   const { patch, rotation } = request;
