@@ -53,6 +53,19 @@ test.each([
   expect(page(line)).toEqual([]);
 });
 
+test("examples of the help, and advice of the program, are read", () => {
+  const source = [
+    "Examples:",
+    "  causeway up --x      an example",
+    "  A=b causeway up -o json | jq `,",
+    "`See ${ownName()} kubeconfig web`",
+  ];
+  expect(problemsIn("packages/causeway/src/a.ts", source.join("\n"), known)).toEqual([
+    "packages/causeway/src/a.ts:2 has --x, which causeway up does not",
+    "packages/causeway/src/a.ts:4 has the command web, which causeway kubeconfig does not",
+  ]);
+});
+
 test("arguments of containers and comments of manifests are read", () => {
   expect(manifest("# `causeway run nothing`", "args: [run, cinder-csi, --x=1]")).toEqual([
     "deploy/a.yaml:1 has the command nothing, which causeway run does not",

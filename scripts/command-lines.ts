@@ -9,8 +9,9 @@ import { program } from "@causeway/causeway";
 
 type Command = ReturnType<typeof program>;
 
-/** What is read: pages, manifests, the unit of systemd. Generated pages and records of the past are not. */
-const READ = /\.md$|^deploy\/(?!crds\/).*\.(?:yaml|tpl|service)$|^\.ci\/run$/;
+/** What is read: pages, manifests, the unit of systemd, help and advice of the program; no generated pages. */
+const READ =
+  /\.md$|^deploy\/(?!crds\/).*\.(?:yaml|tpl|service)$|^\.ci\/run$|^packages\/causeway\/src\/.*(?<!\.test)\.ts$/;
 const NOT_READ = /^(?:CHANGELOG\.md|docs\/reference\/command-line\.md|\.changeset\/)|\/(?:truth|fixtures)\//;
 
 /** A command line as a file has it. */
@@ -39,7 +40,7 @@ interface Known {
 /** The problems of one file. */
 export function problemsIn(file: string, text: string, { commands, scripts }: Known): string[] {
   const manifest = /\.(?:yaml|tpl)$/.test(file);
-  const code = file.endsWith(".md") ? codeOfPage(text) : file === ".ci/run" ? blocksOf(text) : manifestLines(text);
+  const code = linesOf(file, text);
   const found = [
     ...code.flatMap(({ line, words }) => problemsOfWords(words, { commands, scripts }).map((what) => ({ line, what }))),
     ...(manifest ? argumentsOf(text) : []).flatMap(({ line, words }) =>
@@ -47,6 +48,21 @@ export function problemsIn(file: string, text: string, { commands, scripts }: Kn
     ),
   ];
   return found.map(({ line, what }) => `${file}:${line} ${what}`);
+}
+
+function linesOf(file: string, text: string): Line[] {
+  if (file.endsWith(".md")) return codeOfPage(text);
+  if (file.endsWith(".ts")) return textsOf(text);
+  return file === ".ci/run" ? blocksOf(text) : manifestLines(text);
+}
+
+/** Examples of a help, which may have an explanation behind blanks, and advice to start the program. */
+function textsOf(text: string): Line[] {
+  return text.split("\n").flatMap((line, i) => {
+    const example = /^ {2}((?:\w+=\S+ )*causeway .*)/.exec(line)?.[1]?.replace(/ {3,}.*|`,?$/, "");
+    const advice = [...line.matchAll(/\$\{ownName\(\)\} ([^`"\\]*)/g)].map(([, rest = ""]) => `causeway ${rest}`);
+    return [example ?? [], advice].flat().map((found) => ({ line: i + 1, words: wordsOf(found) }));
+  });
 }
 
 /** Spans of code, which may go over the end of a line, and lines of blocks of code. */
@@ -148,6 +164,8 @@ function problemsOfCommand(words: readonly string[], root: Command): string[] {
   for (let i = 0; i < words.length; i += 1) {
     const bare = (words[i] ?? "").replace(/^\[+|[\],.;:)…]+$/g, "");
     if (ENDS.test(words[i] ?? "")) break;
+    // A table of the source has the command.
+    if (isOpen && bare.startsWith("${") && command.commands.length > 0) break;
     if (/^-{1,2}[a-zA-Z]/.test(bare)) {
       const [name = "", value] = bare.split(/=(.*)/s);
       const option = optionOf(command, name);
