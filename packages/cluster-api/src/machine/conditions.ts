@@ -6,7 +6,7 @@ import type { Deletion } from "./deletion.ts";
 import { deletingCondition } from "./deletion.ts";
 import { whyAbsent, type Referred } from "../contract/kind-table.ts";
 import type { Observed } from "./observed.ts";
-import { sameMachines } from "../objects/template.ts";
+import { isCurrentSet } from "../objects/template.ts";
 import { isStoredAlike } from "../objects/versions.ts";
 
 /** How long what was last seen of a Node is believed once the workload cluster cannot be reached. */
@@ -47,7 +47,7 @@ export function machineConditions(view: MachineView): WantedCondition[] {
   ];
   return [
     summarise("Ready", { whenTrue: "Ready", whenFalse: "NotReady", whenUnknown: "ReadyUnknown" }, inputs),
-    ...upToDateCondition(observed, nodeReady),
+    ...upToDateCondition(view, nodeReady),
     bootstrap,
     infrastructure,
     nodeHealthy,
@@ -197,19 +197,21 @@ function gates(machine: Machine): SummaryInput[] {
   });
 }
 
-/** Has the MachineDeployment a newer template than the Machine was made from? */
-export function isOutdated({ machineSet, deployment }: Observed): boolean {
-  if (!machineSet || !deployment) return false;
-  return !sameMachines(deployment.spec.template, machineSet.spec.template);
+/** What UpToDate says of a Machine that a rollout replaces. */
+export const NEWER_TEMPLATE = "The MachineDeployment has a newer template";
+
+/** Is the Machine one that a rollout of its MachineDeployment replaces? */
+export function isOutdated({ machineSet, deployment }: Observed, now: number): boolean {
+  return machineSet !== undefined && deployment !== undefined && !isCurrentSet(machineSet, deployment, now);
 }
 
 /** Only machines of a MachineDeployment can be out of date. */
-function upToDateCondition(observed: Observed, nodeReady: WantedCondition): WantedCondition[] {
+function upToDateCondition({ observed, now }: MachineView, nodeReady: WantedCondition): WantedCondition[] {
   const { machine, machineSet, finding } = { ...observed, finding: observed.workload };
   const type = "UpToDate";
   if (!machineSet) return [];
-  if (isOutdated(observed)) {
-    return [{ type, status: "False", reason: "NotUpToDate", message: "The MachineDeployment has a newer template" }];
+  if (isOutdated(observed, now)) {
+    return [{ type, status: "False", reason: "NotUpToDate", message: NEWER_TEMPLATE }];
   }
   const kubelet = nodeReady.status === "True" && finding.reach === "connected" ? kubeletVersion(observed) : undefined;
   if (kubelet && machine.spec.version && !isStoredAlike(kubelet, machine.spec.version)) {

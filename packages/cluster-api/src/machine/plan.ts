@@ -30,7 +30,7 @@ export function plan(observed: Observed, now: number): MachinePlan {
   if (paused) return paused;
   const finding = findNode(observed);
   const deletion = machine.metadata.deletionTimestamp ? planDeletion(observed, now) : undefined;
-  const steps = deletion ? deletion.steps : [...upkeep(observed), ...nodeUpkeep(finding, observed)];
+  const steps = deletion ? deletion.steps : [...upkeep(observed), ...nodeUpkeep(finding, observed, now)];
   const { status, until } = statusOf({ observed, finding, deletion, now });
   // While there are more steps, the observed state is not the one to report.
   const events = steps.length === 0 ? transitions(machine, status) : [];
@@ -114,9 +114,9 @@ function specCopies({ machine, infrastructure, bootstrap }: Observed): MachineSt
   return patchStep(Machine, machine, Object.keys(changes).length > 0 ? { spec: changes } : undefined);
 }
 
-function nodeUpkeep({ node }: NodeFinding, observed: Observed): MachineStep[] {
+function nodeUpkeep({ node }: NodeFinding, observed: Observed, now: number): MachineStep[] {
   if (!node || node.metadata.deletionTimestamp) return [];
-  const body = nodePatch(node, observed.machine, isOutdated(observed));
+  const body = nodePatch(node, observed.machine, isOutdated(observed, now));
   return body ? [{ type: "patch-node", name: node.metadata.name, body }] : [];
 }
 

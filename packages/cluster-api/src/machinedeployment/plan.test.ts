@@ -100,6 +100,24 @@ describe("a MachineDeployment", () => {
     renewed.metadata.creationTimestamp = at(now + 1);
     expect(steps(observed(of, [renewed]), now + 2)).toEqual([]);
   });
+  test.each<[string, Parameters<typeof deployment>[1], number]>([
+    ["of another template", { template: newer }, 0],
+    ["from before a rollout that is due", { rollout: { after: at(now) } }, 0],
+    ["from before a rollout that is not due yet", { rollout: { after: at(now + 1) } }, 3],
+  ])("counts machines %s by its own template, whatever they say of themselves", (_, spec, upToDateReplicas) => {
+    const { status } = plan(observed(deployment(3, spec), [machineSet("old", 3)]), now);
+    expect(status).toMatchObject({ replicas: 3, readyReplicas: 3, upToDateReplicas, observedGeneration: 1 });
+    const rolling = upToDateReplicas === 3 ? "False" : "True";
+    expect(status?.conditions?.find(({ type }) => type === "RollingOut")?.status).toBe(rolling);
+    expect(status?.conditions?.find(({ type }) => type === "MachinesUpToDate")?.status).not.toBe(rolling);
+  });
+  test("counts machines of its template only once they say that they are up to date", () => {
+    const fresh = machineSet("new", 2, { spec: { ...machineSet("new", 2).spec, template: newer } });
+    const of = observed(deployment(3, { template: newer }), [machineSet("old", 1), fresh]);
+    const [one = servingMachine("new-0")] = of.machinesOf.get("uid-new") ?? [];
+    const machinesOf = new Map([...of.machinesOf, ["uid-new", [one, servingMachine("new-1", { status: {} })]]]);
+    expect(plan({ ...of, machinesOf }, now).status).toMatchObject({ replicas: 3, upToDateReplicas: 1 });
+  });
   test("with OnDelete waits for machines to be deleted, and stops old sets from replacing them", () => {
     const of = deployment(3, { template: newer, rollout: { strategy: { type: "OnDelete" } } });
     const fresh = machineSet("new", 0, { spec: { ...machineSet("new", 0).spec, template: newer } });

@@ -15,7 +15,7 @@ import { isAvailableMachine } from "../machine/conditions.ts";
 import type { Observed } from "./observed.ts";
 import { onDelete, proportional, resolveCount, rollingUpdate, type Replicas, type SetCount } from "./rollout.ts";
 import { deploymentStatus } from "./status.ts";
-import { inPlaceChanges, sameMachines, templateHash } from "../objects/template.ts";
+import { dueRollout, inPlaceChanges, isCurrentSet, templateHash } from "../objects/template.ts";
 
 /** Steps create, scale and delete MachineSets. */
 export type DeploymentPlan = Plan<ObjectStep, MachineDeploymentStatus>;
@@ -45,12 +45,7 @@ interface View {
 /** The MachineSet whose machines are as the template says, and all others. */
 export function divide({ deployment, sets }: Observed, now: number): Omit<View, "now"> {
   const living = sets.filter(({ metadata }) => !metadata.deletionTimestamp).toSorted(byAge);
-  const after = dueRollout(deployment, now);
-  const fitting = living.filter(
-    (set) =>
-      sameMachines(set.spec.template, deployment.spec.template) &&
-      (after === undefined || Date.parse(set.metadata.creationTimestamp ?? "") >= after),
-  );
+  const fitting = living.filter((set) => isCurrentSet(set, deployment, now));
   const [fresh] = fitting.toSorted((a, b) => (b.spec.replicas ?? 1) - (a.spec.replicas ?? 1) || byAge(a, b));
   return { fresh, old: living.filter((set) => set !== fresh) };
 }
@@ -58,12 +53,6 @@ export function divide({ deployment, sets }: Observed, now: number): Omit<View, 
 function byAge(a: MachineSet, b: MachineSet): number {
   const born = ({ metadata }: MachineSet) => metadata.creationTimestamp ?? "";
   return born(a) < born(b) ? -1 : born(a) > born(b) ? 1 : a.metadata.name < b.metadata.name ? -1 : 1;
-}
-
-/** rollout.after once it has passed: sets made before it are old, whatever their template. */
-function dueRollout(deployment: MachineDeployment, now: number): number | undefined {
-  const after = Date.parse(deployment.spec.rollout?.after ?? "");
-  return after <= now ? after : undefined;
 }
 
 function decide(observed: Observed, view: View): ObjectStep[] {

@@ -3,6 +3,7 @@ import type { MachineDeploymentStatus, MachineSet } from "@causeway/api";
 import { countMachines, machinesReady, machinesUpToDate, scalingConditions } from "../machineset/status.ts";
 import type { WantedCondition } from "@causeway/kubernetes";
 import { notPaused, settleConditions } from "../objects/conditions.ts";
+import { isCurrentSet } from "../objects/template.ts";
 import type { Observed } from "./observed.ts";
 
 interface Context {
@@ -16,14 +17,17 @@ export function deploymentStatus(observed: Observed, context: Context): MachineD
   const { deployment, sets, machinesOf } = observed;
   const { now, limits } = context;
   const machines = sets.flatMap((set) => machinesOf.get(set.metadata.uid ?? "") ?? []);
-  const counts = countMachines(machines);
+  // The Machines' own conditions are of an earlier template for a while: those of an old set are never up to date.
+  const outdatedSets = sets.filter((set) => !isCurrentSet(set, deployment, now));
+  const old = new Set(outdatedSets.flatMap((set) => machinesOf.get(set.metadata.uid ?? "") ?? []));
+  const counts = countMachines(machines, old);
   const deleting = deployment.metadata.deletionTimestamp !== undefined;
   const wanted = deleting ? 0 : limits.desired;
   const outdated = counts.replicas - counts.upToDateReplicas;
   const conditions: WantedCondition[] = [
     available(counts.availableReplicas, limits),
     machinesReady(machines),
-    machinesUpToDate(machines),
+    machinesUpToDate(machines, old),
     outdated > 0 && !deleting
       ? {
           type: "RollingOut",

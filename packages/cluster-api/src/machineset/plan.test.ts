@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { annotations, KubeadmConfig, OpenStackMachine, type Machine } from "@causeway/api";
 import { getCondition } from "@causeway/kubernetes";
-import { at, cluster, deployment, machineSet, now, referred, servingMachine } from "../testing/objects.ts";
+import { at, cluster, deployment, machineSet, now, referred, servingMachine, template } from "../testing/objects.ts";
 import { chooseForDeletion } from "./deletion-order.ts";
 import { nextNames } from "./clone.ts";
 import type { Observed } from "./observed.ts";
@@ -155,6 +155,12 @@ describe("a MachineSet", () => {
       selector: "a=b",
     });
   });
+});
+
+test("a MachineSet of an earlier template has no machine that is up to date, whatever they say of themselves", () => {
+  const newer = deployment(2, { template: { ...template, spec: { ...template.spec, version: "v1.34.1" } } });
+  const { status } = plan(observed(2, [owned("a"), owned("b")], { deployment: newer }), now);
+  expect(status).toMatchObject({ replicas: 2, readyReplicas: 2, upToDateReplicas: 0 });
 });
 
 describe("the order in which a MachineSet deletes Machines", () => {

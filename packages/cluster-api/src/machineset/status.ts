@@ -1,7 +1,8 @@
 import type { Machine, MachineSetStatus } from "@causeway/api";
-import { isAvailableMachine, isReadyMachine } from "../machine/conditions.ts";
+import { isAvailableMachine, isReadyMachine, NEWER_TEMPLATE } from "../machine/conditions.ts";
 import { getCondition, isTrue, type Condition, type WantedCondition, selectorText } from "@causeway/kubernetes";
 import { listing, notPaused, settleConditions, summarise } from "../objects/conditions.ts";
+import { isCurrentSet } from "../objects/template.ts";
 import type { Observed } from "./observed.ts";
 
 /** The whole status; `blocked` says why no Machine can be created now. */
@@ -13,9 +14,11 @@ export function machineSetStatus(
   const generation = set.metadata.generation;
   const wanted = set.spec.replicas ?? 1;
   const deleting = set.metadata.deletionTimestamp !== undefined;
+  const isOld = observed.deployment !== undefined && !isCurrentSet(set, observed.deployment, on.now);
+  const old = new Set(isOld ? machines : []);
   const conditions: WantedCondition[] = [
     machinesReady(machines),
-    machinesUpToDate(machines),
+    machinesUpToDate(machines, old),
     ...scalingConditions({ wanted: deleting ? 0 : wanted, current: machines.length, blocked: on.blocked }),
     remediating(machines),
     deleting
@@ -26,7 +29,7 @@ export function machineSetStatus(
   return {
     conditions: settleConditions(conditions, { previous: set.status?.conditions, generation, now: on.now }),
     selector: selectorText(set.spec.selector),
-    ...countMachines(machines),
+    ...countMachines(machines, old),
     ...(generation === undefined ? {} : { observedGeneration: generation }),
   };
 }
@@ -53,8 +56,11 @@ export interface MachineCounts {
   versions?: { version: string; replicas: number }[];
 }
 
-/** Machines that are being deleted count as replicas, but not as available. */
-export function countMachines(machines: readonly Machine[]): MachineCounts {
+/**
+ * Machines that are being deleted count as replicas, but not as available. Those in `outdated` are not up to date,
+ * whatever their conditions say.
+ */
+export function countMachines(machines: readonly Machine[], outdated: ReadonlySet<Machine> = new Set()): MachineCounts {
   const versions = new Map<string, number>();
   for (const { status } of machines) {
     const version = status?.nodeInfo?.kubeletVersion;
@@ -66,7 +72,9 @@ export function countMachines(machines: readonly Machine[]): MachineCounts {
     replicas: machines.length,
     readyReplicas: machines.filter(isReadyMachine).length,
     availableReplicas: machines.filter(isAvailableMachine).length,
-    upToDateReplicas: machines.filter(({ status }) => isTrue(status?.conditions, "UpToDate")).length,
+    upToDateReplicas: machines.filter(
+      (machine) => !outdated.has(machine) && isTrue(machine.status?.conditions, "UpToDate"),
+    ).length,
     ...(listed.length > 0 ? { versions: listed } : {}),
   };
 }
@@ -81,13 +89,20 @@ export function machinesReady(machines: readonly Machine[]): WantedCondition {
   );
 }
 
-/** The condition MachinesUpToDate; its message names at most three Machines. */
-export function machinesUpToDate(machines: readonly Machine[]): WantedCondition {
+/** The condition MachinesUpToDate, false with any in `outdated`; its message names at most three Machines. */
+export function machinesUpToDate(
+  machines: readonly Machine[],
+  outdated: ReadonlySet<Machine> = new Set(),
+): WantedCondition {
   if (machines.length === 0) return { type: "MachinesUpToDate", status: "True", reason: "NoReplicas" };
   return summarise(
     "MachinesUpToDate",
     { whenTrue: "UpToDate", whenFalse: "NotUpToDate", whenUnknown: "UpToDateUnknown" },
-    machines.map((machine) => input(machine, "UpToDate")),
+    machines.map((machine) =>
+      outdated.has(machine)
+        ? { label: `Machine ${machine.metadata.name}`, condition: { status: "False", message: NEWER_TEMPLATE } }
+        : input(machine, "UpToDate"),
+    ),
   );
 }
 

@@ -1,4 +1,4 @@
-import type { MachineDeploymentSpec } from "@causeway/api";
+import type { MachineDeployment, MachineDeploymentSpec, MachineSet } from "@causeway/api";
 import { withPrefix } from "./versions.ts";
 import { fingerprint } from "./names.ts";
 
@@ -17,6 +17,24 @@ function rollingPart({ spec }: MachineTemplate): unknown {
 /** True if machines of one template need not be replaced by machines of the other. */
 export function sameMachines(a: MachineTemplate, b: MachineTemplate): boolean {
   return templateHash(a) === templateHash(b);
+}
+
+/** rollout.after once it has passed: sets made before it are old, whatever their template. */
+export function dueRollout({ spec }: MachineDeployment, now: number): number | undefined {
+  const after = Date.parse(spec.rollout?.after ?? "");
+  return after <= now ? after : undefined;
+}
+
+/**
+ * True for a MachineSet whose machines are as their MachineDeployment wants them now, and need not be replaced: by its
+ * template, and made after the time that rollout.after says.
+ */
+export function isCurrentSet(set: MachineSet, deployment: MachineDeployment, now: number): boolean {
+  const after = dueRollout(deployment, now);
+  return (
+    sameMachines(set.spec.template, deployment.spec.template) &&
+    (after === undefined || Date.parse(set.metadata.creationTimestamp ?? "") >= after)
+  );
 }
 
 /** Equal for templates whose machines need not be replaced by each other. */

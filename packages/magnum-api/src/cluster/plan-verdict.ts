@@ -10,7 +10,7 @@ import type { Decided } from "./plan-desired.ts";
 import { flagLabelsOf, unusedLabels } from "./labels.ts";
 import type { Progress } from "./plan-progress.ts";
 import { rotationWaitsFor, type RotationFacts } from "./plan-rotation.ts";
-import { arePoolsSettled, poolsOf } from "./pools.ts";
+import { arePoolsSettled, poolsOf, type Pool } from "./pools.ts";
 import type { Step } from "./steps.ts";
 
 type Status = MagnumClusterStatus;
@@ -176,13 +176,21 @@ function waitingFor(observed: Decided): string {
   const rotating = rotationWaitsFor(rotationFacts(observed));
   if (rotating !== undefined) return rotating;
   const waiting = poolsOf(observed).filter(({ isSettled }) => !isSettled);
-  const pools = waiting.map(
-    ({ group, readyNodes }) => `${group.name}: ${readyNodes} of ${group.nodeCount} nodes are ready`,
-  );
+  const pools = waiting.map(poolText);
   if (pools.length > 0) return pools.join("; ");
   return arePoolsSettled(observed)
     ? (addonsWaitFor(observed)?.message ?? "waiting for the add-ons")
     : "waiting for node groups that are being deleted";
+}
+
+function poolText({ group, readyNodes, updatedNodes, machines, deployment }: Pool): string {
+  const wanted = deployment?.spec.replicas ?? group.nodeCount;
+  const surplus = machines.length - wanted;
+  return [
+    `${group.name}: ${Math.min(readyNodes, wanted)} of ${wanted} nodes are ready`,
+    ...(updatedNodes === undefined ? [] : [`${updatedNodes} of ${wanted} are updated`]),
+    ...(surplus > 0 ? [`${surplus} more ${surplus === 1 ? "is" : "are"} to go`] : []),
+  ].join(", ");
 }
 
 function waitingForControlPlane({ object, controlPlane }: Observed): string {

@@ -220,6 +220,35 @@ describe("the plan of a Magnum cluster", () => {
     expect(found.progress).toEqual(isBetter ? { stage: 4, remaining: 3, at: timestamp(NOW) } : progress);
   });
 
+  it.each<[string, object, number, string]>([
+    ["nodes of an earlier content are there", { upToDateReplicas: 1 }, 2, "2 of 2 nodes are ready, 1 of 2 are updated"],
+    [
+      "one more is there while they are replaced",
+      { replicas: 3, upToDateReplicas: 1 },
+      3,
+      "2 of 2 nodes are ready, 1 of 2 are updated, 1 more is to go",
+    ],
+    ["all are of the wanted content", { readyReplicas: 1, upToDateReplicas: 2 }, 2, "2 of 2 nodes are ready"],
+    ["the MachineDeployment does not know yet", { observedGeneration: 0 }, 2, "2 of 2 nodes are ready"],
+  ])("says how many nodes are updated where %s", (_, status, count, reason) => {
+    const observed = settled({ spec: { nodeGroups: [{ ...group, nodeCount: 2 }] }, status: created });
+    const numbers = { replicas: 2, readyReplicas: 2, upToDateReplicas: 0, observedGeneration: 1, ...status };
+    const deployments = observed.deployments.map((one) => ({ ...one, status: numbers }) as unknown as typeof one);
+    const machines = Array.from({ length: count }, (_, at) =>
+      observed.machines.map((one) => ({
+        ...one,
+        metadata: { ...one.metadata, name: `m${at}` },
+        status: { conditions: [...(one.status?.conditions ?? []), { type: "UpToDate", status: "True" }] },
+      })),
+    ).flat() as unknown as typeof observed.machines;
+    const change = { ...created, observedGeneration: 1, status: "UPDATE_IN_PROGRESS", changingSince: at(-1) };
+    const object = { ...observed.object, status: change } as unknown as typeof observed.object;
+    expect(plan({ ...observed, object, deployments, machines }, NOW).status).toMatchObject({
+      status: "UPDATE_IN_PROGRESS",
+      reason: `default-worker: ${reason}`,
+    });
+  });
+
   it("counts the time of another change from its own beginning", () => {
     const progress = { stage: 4, remaining: 1, at: at(-300) };
     const before = { ...created, observedGeneration: 1, status: "UPDATE_FAILED", changingSince: at(-300), progress };

@@ -12,7 +12,7 @@ import { planMigrating, readMigrating } from "./migrating.ts";
 import { appliedAnnotation, finalizer, isPending, poolNameOf } from "./names.ts";
 import { decide, type Decided } from "./plan-desired.ts";
 import { statusOf } from "./plan-status.ts";
-import { poolsOf } from "./pools.ts";
+import { isRolledOut, poolsOf } from "./pools.ts";
 import type { Step } from "./steps.ts";
 
 type Status = MagnumClusterStatus;
@@ -99,8 +99,7 @@ function surplus({ object, desired, deployments, standing, machines }: Decided):
     ...deployments.filter(({ metadata }) => !wanted.has(metadata.name)).map(({ metadata }) => metadata.name),
   ]);
   const isQuiet =
-    deployments.every(({ status, spec }) => (status?.upToDateReplicas ?? 0) === (spec.replicas ?? 1)) &&
-    machines.every(({ metadata }) => metadata.deletionTimestamp === undefined);
+    deployments.every(isRolledOut) && machines.every(({ metadata }) => metadata.deletionTimestamp === undefined);
   const templates = standing
     .filter(
       ({ kind, metadata }) =>

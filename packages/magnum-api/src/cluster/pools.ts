@@ -13,6 +13,8 @@ export interface Pool {
   /** As many nodes as are wanted, all ready, of the wanted version and content, and no others. */
   readonly isSettled: boolean;
   readonly readyNodes: number;
+  /** Ready nodes of the wanted version and content. Undefined: no others are to be replaced, or it is not known yet. */
+  readonly updatedNodes: number | undefined;
 }
 
 type ObservedPools = Pick<Observed, "object" | "deployments" | "machines">;
@@ -36,7 +38,14 @@ export function poolsOf({ object, deployments, machines }: ObservedPools): reado
     const deployment = deployments.find(({ metadata }) => metadata.name === name);
     const own = machines.filter(({ metadata }) => metadata.labels?.[magnumLabels.nodeGroup] === group.uuid);
     const ready = own.filter((machine) => isReady(machine));
-    return { group, deployment, machines: own, readyNodes: ready.length, isSettled: isSettled(deployment, own) };
+    return {
+      group,
+      deployment,
+      machines: own,
+      readyNodes: ready.length,
+      updatedNodes: updatedNodes(deployment, ready),
+      isSettled: isSettled(deployment, own),
+    };
   });
 }
 
@@ -44,15 +53,32 @@ function isReady({ metadata, status }: Machine): boolean {
   return metadata.deletionTimestamp === undefined && isTrue(status?.conditions, "NodeReady");
 }
 
+/** The numbers in the status are of the spec there is. */
+function isReconciled({ metadata, status }: MachineDeployment): boolean {
+  return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
+}
+
+function updatedNodes(deployment: MachineDeployment | undefined, ready: readonly Machine[]): number | undefined {
+  if (deployment === undefined || !isReconciled(deployment)) return undefined;
+  const { replicas = 0, upToDateReplicas = 0 } = deployment.status ?? {};
+  if (upToDateReplicas >= replicas) return undefined;
+  // Machines learn later than their MachineDeployment that they are of an earlier template.
+  return Math.min(upToDateReplicas, ready.filter(({ status }) => isTrue(status?.conditions, "UpToDate")).length);
+}
+
+/** As many nodes as are wanted are there, and all of them are of the wanted version and content. */
+export function isRolledOut(deployment: MachineDeployment): boolean {
+  return isReconciled(deployment) && (deployment.status?.upToDateReplicas ?? 0) === (deployment.spec.replicas ?? 1);
+}
+
 function isSettled(deployment: MachineDeployment | undefined, machines: readonly Machine[]): boolean {
   if (deployment === undefined || deployment.metadata.deletionTimestamp !== undefined) return false;
-  const { metadata, spec, status } = deployment;
+  const { spec, status } = deployment;
   const wanted = spec.replicas ?? 1;
   return (
-    (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0) &&
+    isRolledOut(deployment) &&
     (status?.replicas ?? 0) === wanted &&
     (status?.readyReplicas ?? 0) === wanted &&
-    (status?.upToDateReplicas ?? 0) === wanted &&
     machines.length === wanted &&
     machines.every((machine) => isReady(machine))
   );
