@@ -222,6 +222,9 @@ describe("clusters of the Magnum API", () => {
     [{ name: "1st" }, 400, "latest"],
     [{ labels: { kubeapi_options: "--x" } }, 400, "latest"],
     [{ labels: { kube_tag: "v1.20.0" } }, 400, "latest"],
+    [{ labels: { kube_tag: "", fixed_subnet_cidr: "" } }, 202, "latest"],
+    [{ labels: { service_cluster_ip_range: "10.254.0.0/31" } }, 400, "latest"],
+    [{ labels: { fixed_subnet_cidr: "10.100.3.0/24" } }, 400, "latest"],
     [{ cluster_template_id: "nope" }, 404, "latest"],
     [{ cluster_template_id: "nope" }, 400, "1.9"],
   ])("%j is %i at %s", async (more, status, version) => {

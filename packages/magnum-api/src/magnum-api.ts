@@ -14,7 +14,7 @@ import { createAuditTrail, type AuditTarget } from "./audit/trail.ts";
 import type { Caller } from "./access/caller.ts";
 import { createCloudChecker } from "./access/cloud-checks.ts";
 import { defaultPolicy } from "./access/default-policy.ts";
-import { readRules } from "./access/policy.ts";
+import { readRules, type RuleText } from "./access/policy.ts";
 import { ProjectRates, type RateLimit } from "./access/rate.ts";
 import { createInstallation } from "./access/installation.ts";
 import { sweepRegularly } from "./access/trustee-sweep.ts";
@@ -55,7 +55,7 @@ export interface MagnumOptions {
   readonly certificateFiles?: CertificateFiles | undefined;
   readonly publicUrl?: string | undefined;
   /** Rules that replace Magnum's. */
-  readonly policy?: Readonly<Record<string, string>>;
+  readonly policy?: Readonly<Record<string, RuleText>>;
   /** Clusters of a project that has no quota of its own. Default 20. */
   readonly defaultQuota?: number;
   /** Templates of a project. Default 100; 0: no limit. */
@@ -112,7 +112,7 @@ const RATE: RateLimit = { perSecond: 50, burst: 200 };
 export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
   const { informers, clock, log, metrics = createMetrics(), certificateAuthority, host, port } = options;
   const { controlPlaneRuntime: runtime } = options;
-  const rules = readRules({ ...defaultPolicy, ...options.policy });
+  const rules = readRules({ ...defaultPolicy, ...options.policy }, log);
   const identity = createIdentityClient(options.keystone, { clock, log, metrics });
   const credentials = createApplicationCredentialClient(options.keystone, { clock, log, metrics });
   const keystone = {

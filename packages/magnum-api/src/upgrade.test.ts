@@ -98,7 +98,9 @@ describe("an upgrade that is not one version up", () => {
     ["v1.34.1", "v1.34.0", 409, `${back} (from v1.34.1 to v1.34.0).`],
     ["v1.35.0", "v1.34.9", 409, `${back} (from v1.35.0 to v1.34.9).`],
     ["v1.32.9", "v1.34.0", 409, `${skip} (from v1.32.9 to v1.34.0).`],
-    ["v1.34.0", "v1.36.0", 400, "The version of Kubernetes is not served: label kube_tag=v1.36.0; served: v1.34.x."],
+    ["v1.34.0", "v1.36.0", 409, `${skip} (from v1.34.0 to v1.36.0).`],
+    ["v1.34.0", "v1.33.1", 409, `${back} (from v1.34.0 to v1.33.1).`],
+    ["v1.34.0", "v1.35.0", 400, "The version of Kubernetes is not served: label kube_tag=v1.35.0; served: v1.34.x."],
   ])("from %s to %s is refused with %i, and the row remains as it is", async (from, to, status, detail) => {
     const { uuid, row } = await completeCluster(await newTemplate("v1.34.0"), from);
     const before = await row();

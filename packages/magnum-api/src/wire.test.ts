@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { labelSettings, refusedLabel, unusedLabels } from "./cluster/labels.ts";
 import { namespaceOf, objectNameOf } from "./cluster/names.ts";
-import { allows, readRules } from "./access/policy.ts";
-import { defaultPolicy } from "./access/default-policy.ts";
 import { pageOf, readPage } from "./call/page.ts";
 import { readVersion } from "./call/version.ts";
 import { errorBody, MagnumError } from "./wire/error.ts";
@@ -151,6 +149,20 @@ describe("the dialect of JSON patch", () => {
   });
 });
 
+describe("the body of an error", () => {
+  it.each<[string, string]>([
+    ["Cluster x could not be found.", "Cluster x could not be found"],
+    [
+      'Label kube_tag is refused: it is no version such as "v1.34.0". Write all of it.',
+      'Label kube_tag is refused: it is no version such as "v1.34.0"',
+    ],
+    ["served: v1.34.x, v1.35.x.", "served: v1.34.x, v1.35.x"],
+    ["no full stop", "no full stop"],
+  ])("has the first sentence of %j as its title", (detail, title) => {
+    expect(errorBody(new MagnumError(400, detail))).toMatchObject({ errors: [{ title, detail }] });
+  });
+});
+
 describe("the microversion of a request", () => {
   it.each<[string | undefined, number]>([
     [undefined, 1],
@@ -177,68 +189,6 @@ describe("the microversion of a request", () => {
   });
 });
 
-describe("the policy of the Magnum API", () => {
-  const caller = (over: object = {}) => ({
-    userId: "u",
-    userName: "anna",
-    projectId: "p",
-    projectName: "shop",
-    domainId: "d",
-    roles: ["member", "reader"],
-    ofApplicationCredential: false,
-    token: "t",
-    ...over,
-  });
-  const rules = readRules(defaultPolicy);
-  it.each<[string, string, object, object, boolean]>([
-    ["lets a member create", "cluster:create", {}, { project_id: "p" }, true],
-    ["does not let a reader create", "cluster:create", { roles: ["reader"] }, { project_id: "p" }, false],
-    ["lets a reader list", "cluster:get_all", { roles: ["reader"] }, { project_id: "p" }, true],
-    ["does not let a member of another project see", "cluster:get", {}, { project_id: "q" }, false],
-    ["lets an administrator see", "cluster:get", { roles: ["admin"] }, { project_id: "q" }, true],
-    [
-      "gives certificates to a colleague of the creator",
-      "certificate:create",
-      {},
-      { project_id: "p", user_id: "other" },
-      true,
-    ],
-    [
-      "does not let an administrator rotate credentials",
-      "credential:rotate",
-      { roles: ["admin"] },
-      { project_id: "p" },
-      false,
-    ],
-    ["refuses an action without a rule", "cluster:unknown", { roles: ["admin"] }, {}, false],
-  ])("%s", (_, action, over, target, allowed) => {
-    expect(allows(rules, action, caller(over), target)).toBe(allowed);
-  });
-
-  it("is written in oslo.policy's language", () => {
-    const own = readRules({
-      a: "not role:x and (user_id:%(user_id)s or role:y)",
-      b: "!",
-      c: "@",
-      d: "is_admin:True",
-      context_is_admin: "role:root",
-    });
-    expect(allows(own, "a", caller(), { user_id: "u" })).toBe(true);
-    expect(allows(own, "a", caller({ roles: ["x"] }), { user_id: "u" })).toBe(false);
-    expect([allows(own, "b", caller(), {}), allows(own, "c", caller(), {})]).toEqual([false, true]);
-    expect(allows(own, "d", caller({ roles: ["root"] }), {})).toBe(true);
-  });
-
-  it.each<Record<string, string>>([
-    { a: "rule:a" },
-    { a: "rule:b", b: "rule:a" },
-    { a: "rule:missing" },
-    { a: "role:x and" },
-    { a: "(role:x" },
-    { a: "http://x" },
-  ])("refuses the rule %j when it is read", (texts) => expect(() => readRules(texts)).toThrow(/policy of/));
-});
-
 describe("labels of a Magnum cluster", () => {
   it.each<[Record<string, string>, string]>([
     [{ kubeapi_options: "--anonymous-auth=true" }, "kubeapi_options"],
@@ -256,6 +206,15 @@ describe("labels of a Magnum cluster", () => {
       expect(unusedLabels({ kubescheduler_options })).toEqual(["kubescheduler_options"]);
     },
   );
+
+  it("that are empty, as Horizon sends what was not filled in, are as those that are not given", () => {
+    const names = ["kube_tag", "fixed_subnet_cidr", "calico_ipv4pool", "boot_volume_size", "min_node_count"];
+    const more = ["max_node_count", "auto_scaling_enabled", "octavia_lb_algorithm", "kubelet_options"];
+    const empty = Object.fromEntries([...names, ...more].map((name) => [name, ""]));
+    expect(refusedLabel(empty)).toBeUndefined();
+    expect(refusedLabel({ ...empty, min_node_count: "2" })).toBeUndefined();
+    expect(labelSettings(empty)).toEqual(labelSettings({}));
+  });
 
   it("without effect are named, and the rest are settings", () => {
     const labels = {

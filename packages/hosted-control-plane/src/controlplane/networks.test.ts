@@ -54,6 +54,12 @@ describe("the networks of a hosted control plane", () => {
       "10.96.0.0/12 of services (the default) and 10.100.0.0/16 of pods overlap",
     ],
     [
+      "are refused with two addresses for services",
+      undefined,
+      ["10.254.0.0/31"],
+      "10.254.0.0/31 of services is no IPv4 network of /8 to /30, nor one of IPv6 of /64 to /126",
+    ],
+    [
       "are refused with a prefix that is too long",
       undefined,
       ["10.97.0.0/33"],

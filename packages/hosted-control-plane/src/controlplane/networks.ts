@@ -24,6 +24,9 @@ export function networkProblem({ metadata, spec }: Cluster): ControlPlaneProblem
   const unreadable = [...services, ...pods].find(({ cidr }) => cidr === undefined);
   if (unreadable !== undefined)
     return refused(`${of}: ${JSON.stringify(unreadable.text)} of ${unreadable.use} is no network such as 10.97.0.0/16`);
+  const unfit = services.find(({ cidr }) => cidr !== undefined && !isOfServices(cidr));
+  if (unfit !== undefined)
+    return refused(`${of}: ${unfit.text} of services is no IPv4 network of /8 to /30, nor one of IPv6 of /64 to /126`);
   for (const service of services) {
     const pod = pods.find((each) => overlap(service, each));
     if (pod === undefined) continue;
@@ -31,6 +34,12 @@ export function networkProblem({ metadata, spec }: Cluster): ControlPlaneProblem
     return refused(`${of}: ${service.text} of services${byDefault} and ${pod.text} of pods overlap`);
   }
   return undefined;
+}
+
+/** What the embedded API server takes, which has the widest bounds; kube-apiserver reports its own. */
+function isOfServices({ version, prefix }: Cidr): boolean {
+  const [least, most] = version === 4 ? [8, 30] : [64, 126];
+  return prefix >= least && prefix <= most;
 }
 
 function rangesOf(use: Range["use"], texts: readonly string[]): Range[] {

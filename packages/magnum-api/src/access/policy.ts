@@ -1,4 +1,4 @@
-import { InputError } from "@causeway/foundation";
+import { InputError, silentLog, type Log } from "@causeway/foundation";
 import type { Caller } from "./caller.ts";
 
 /** What is decided about: usually a cluster or template. */
@@ -7,42 +7,69 @@ export interface Target {
   readonly user_id?: string;
 }
 
-type Check = (caller: Caller, target: Target, rules: Rules) => boolean;
+/** What a check decides about; `isAdmin` is an attribute of the caller, as rule context_is_admin decided it. */
+interface Facts {
+  readonly caller: Caller;
+  readonly target: Target;
+  readonly rules: Rules;
+  readonly isAdmin: () => boolean;
+}
+
+type Check = (facts: Facts) => boolean;
 /** The parsed policy: checks by the name of an action or rule, such as "cluster:create". `allows` evaluates them. */
 export type Rules = ReadonlyMap<string, Check>;
 
+/**
+ * A rule as oslo.policy reads it: a text in its language, or a list of alternatives, each a check or a list of checks
+ * that all have to hold.
+ */
+export type RuleText = string | readonly (string | readonly string[])[];
+
 const LONGEST = 4_096;
 const DEEPEST = 32;
+/** The rule in place of one that there is not, as oslo's option policy_default_rule has it. */
+const DEFAULT_RULE = "default";
 
 /**
- * Reads rules in oslo.policy's language: `role:`, `rule:`, `ATTRIBUTE:%(target)s`, `@`, `!`, `and`, `or`, `not` and
- * parentheses.
+ * Reads rules in oslo.policy's language: `role:`, `rule:`, `ATTRIBUTE:%(target)s`, `@`, `!`, `and`, `or`, `not`,
+ * parentheses, and lists. A reference to a rule that there is not denies, as in oslo; `log` reports each.
  * @throws MAGNUM_POLICY_INVALID
  */
-export function readRules(texts: Readonly<Record<string, string>>): Rules {
+export function readRules(texts: Readonly<Record<string, RuleText>>, log: Pick<Log, "warn"> = silentLog): Rules {
   const rules = new Map<string, Check>();
-  for (const [name, text] of Object.entries(texts)) rules.set(name, readCheck(name, text));
-  for (const [name, text] of Object.entries(texts)) refuseCycle(name, texts, [name, text]);
+  const references = new Map<string, readonly string[]>();
+  for (const [name, text] of Object.entries(texts)) {
+    const { check, refers } = readRule(name, text);
+    rules.set(name, check);
+    references.set(name, refers);
+  }
+  for (const [name, refers] of references) {
+    refuseCycle(name, references, name);
+    for (const missing of refers.filter((each) => !rules.has(each) && !rules.has(DEFAULT_RULE)))
+      log.warn("a rule of the policy refers to one that there is not, and is denied there", { rule: name, missing });
+  }
   return rules;
 }
 
-/** May the caller do this? An action without a rule is denied. */
+/** May the caller do this? An action without a rule is denied, unless there is a rule "default". */
 export function allows(rules: Rules, action: string, caller: Caller, target: Target): boolean {
-  return rules.get(action)?.(caller, target, rules) ?? false;
+  let known: boolean | undefined;
+  // While it is decided whether the caller is an administrator, it is none: oslo's context has the attribute afterwards.
+  const isAdmin = (): boolean =>
+    (known ??= verdictOf("context_is_admin", { caller, target: {}, rules, isAdmin: () => false }));
+  return verdictOf(action, { caller, target, rules, isAdmin });
 }
 
-function refuseCycle(
-  start: string,
-  texts: Readonly<Record<string, string>>,
-  [name, text]: readonly [string, string],
-  depth = 0,
-): void {
+function verdictOf(rule: string, facts: Facts): boolean {
+  return (facts.rules.get(rule) ?? facts.rules.get(DEFAULT_RULE))?.(facts) ?? false;
+}
+
+function refuseCycle(start: string, references: ReadonlyMap<string, readonly string[]>, name: string, depth = 0): void {
   if (depth > DEEPEST) throw invalidRule(start, "it refers to itself, or to rules nested too deeply");
-  for (const [, next = ""] of text.matchAll(/rule:([\w:-]+)/g)) {
+  for (const referred of references.get(name) ?? []) {
+    const next = references.has(referred) ? referred : DEFAULT_RULE;
     if (next === name) throw invalidRule(start, "it refers to itself");
-    const referred = texts[next];
-    if (referred === undefined) throw invalidRule(start, `there is no rule ${next}`);
-    refuseCycle(start, texts, [next, referred], depth + 1);
+    refuseCycle(start, references, next, depth + 1);
   }
 }
 
@@ -52,7 +79,25 @@ function invalidRule(name: string, why: string): InputError {
   });
 }
 
-function readCheck(name: string, text: string): Check {
+interface ReadRule {
+  readonly check: Check;
+  /** Names of the rules that it refers to. */
+  readonly refers: readonly string[];
+}
+
+function readRule(name: string, text: RuleText): ReadRule {
+  if (typeof text === "string") return readText(name, text);
+  if (text.length === 0) return { check: () => true, refers: [] };
+  const alternatives = text
+    .map((each) => (typeof each === "string" ? [each] : each).map((one) => readText(name, one)))
+    .filter((each) => each.length > 0);
+  return {
+    check: (facts) => alternatives.some((all) => all.every(({ check }) => check(facts))),
+    refers: alternatives.flat().flatMap(({ refers }) => refers),
+  };
+}
+
+function readText(name: string, text: string): ReadRule {
   if (text.length > LONGEST) throw invalidRule(name, `it is longer than ${LONGEST} characters`);
   const words = joined(
     text
@@ -62,15 +107,16 @@ function readCheck(name: string, text: string): Check {
       .split(/\s+/)
       .filter((word) => word !== ""),
   );
-  if (words.length === 0) return () => true;
+  if (words.length === 0) return { check: () => true, refers: [] };
   const parser = new Parser(name, words);
   const check = parser.either(0);
   if (parser.at < words.length) throw invalidRule(name, `"${words[parser.at] ?? ""}" is not expected`);
-  return check;
+  return { check, refers: parser.refers };
 }
 
 class Parser {
   at = 0;
+  readonly refers: string[] = [];
   readonly #name: string;
   readonly #words: readonly string[];
 
@@ -83,19 +129,19 @@ class Parser {
     if (depth > DEEPEST) throw invalidRule(this.#name, "its parentheses are nested too deeply");
     const parts = [this.#both(depth)];
     while (this.#take("or")) parts.push(this.#both(depth));
-    return (caller, target, rules) => parts.some((part) => part(caller, target, rules));
+    return (facts) => parts.some((part) => part(facts));
   }
 
   #both(depth: number): Check {
     const parts = [this.#one(depth)];
     while (this.#take("and")) parts.push(this.#one(depth));
-    return (caller, target, rules) => parts.every((part) => part(caller, target, rules));
+    return (facts) => parts.every((part) => part(facts));
   }
 
   #one(depth: number): Check {
     if (this.#take("not")) {
       const inner = this.#one(depth + 1);
-      return (caller, target, rules) => !inner(caller, target, rules);
+      return (facts) => !inner(facts);
     }
     if (this.#take("(")) {
       const inner = this.either(depth + 1);
@@ -114,12 +160,16 @@ class Parser {
     const colon = word.indexOf(":");
     if (colon < 1) throw invalidRule(this.#name, `"${word}" is no check`);
     const [kind, match] = [word.slice(0, colon), word.slice(colon + 1)];
-    if (kind === "rule") return (caller, target, rules) => rules.get(match)?.(caller, target, rules) ?? false;
-    if (kind === "role") return ({ roles }) => roles.some((role) => role.toLowerCase() === match.toLowerCase());
+    if (kind === "rule") {
+      this.refers.push(match);
+      return (facts) => verdictOf(match, facts);
+    }
+    if (kind === "role")
+      return ({ caller: { roles } }) => roles.some((role) => role.toLowerCase() === match.toLowerCase());
     if (kind === "http" || kind === "https") throw invalidRule(this.#name, `checks of kind ${kind} are not supported`);
-    return (caller, target, rules) => {
-      const wanted = filled(match, target);
-      return wanted !== undefined && attributeOf(kind, caller, rules) === wanted;
+    return (facts) => {
+      const wanted = filled(match, facts.target);
+      return wanted !== undefined && attributeOf(kind, facts) === wanted;
     };
   }
 
@@ -149,10 +199,10 @@ function filled(match: string, target: Target): string | undefined {
   return name === "project_id" || name === "user_id" ? target[name] : undefined;
 }
 
-function attributeOf(kind: string, caller: Caller, rules: Rules): string | undefined {
+function attributeOf(kind: string, { caller, isAdmin }: Facts): string | undefined {
   switch (kind) {
     case "is_admin":
-      return allows(rules, "context_is_admin", caller, {}) ? "True" : "False";
+      return isAdmin() ? "True" : "False";
     case "project_id":
     case "tenant_id":
       return caller.projectId;

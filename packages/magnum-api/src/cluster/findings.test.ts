@@ -15,6 +15,7 @@ const object = (reason: string, more: object = {}): KubeObject =>
 test.each<[title: string, objects: readonly KubeObject[], code: string | undefined, isTerminal?: boolean]>([
   ["what takes its time is no cause", [object("WaitingForBootstrapData"), object("ScalingUp")], undefined],
   ["what a user has to change is one that remains", [object("QuotaExceeded")], "QuotaExceeded", true],
+  ["networks that overlap remain", [object("OverlappingCIDR")], "OverlappingCIDR", true],
   ["a request that a control plane refuses remains", [object("SpecRefused")], "SpecRefused", true],
   ["one that remains comes before others", [object("Odd"), object("Forbidden")], "Forbidden", true],
   ["a reason that is not known is shown, and may pass", [object("Odd")], "Odd", false],

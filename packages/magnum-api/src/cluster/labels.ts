@@ -123,16 +123,17 @@ export function refusedLabel(labels: Labels, support: LabelSupport = { accessLis
   if (list !== undefined && accessOf(labels).length > MOST_NETWORKS)
     return refusal(list, labels[list] ?? "", `access lists have more than ${MOST_NETWORKS} networks together`);
   for (const [name, value] of Object.entries(labels)) {
-    const why = Object.hasOwn(rules, name) ? rules[name]?.refuse?.(value) : undefined;
+    // Horizon sends an empty text for what was not filled in.
+    const why = value !== "" && Object.hasOwn(rules, name) ? rules[name]?.refuse?.(value) : undefined;
     if (why !== undefined) return refusal(name, value, why);
   }
-  const [fewest, most] = [labels["min_node_count"], labels["max_node_count"]];
+  const [fewest, most] = [labels["min_node_count"] || undefined, labels["max_node_count"] || undefined];
   if (fewest !== undefined && most !== undefined && Number(fewest) > Number(most))
     return `label min_node_count=${fewest} is larger than max_node_count=${most}.`;
   return undefined;
 }
 
-/** The reason comes before the value: clients print a refusal up to its first full stop, which a value may have. */
+/** The reason comes before the value: clients print the first sentence of a refusal, which a value may end. */
 const refusal = (name: string, value: string, why: string): string =>
   `label ${name} is refused: ${why}; its value is ${value.slice(0, 200)}.`;
 

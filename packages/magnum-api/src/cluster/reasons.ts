@@ -18,6 +18,7 @@ export const outlookOf: ReadonlyMap<string, Outlook> = new Map([
     "VolumeError",
     "DuplicateServer",
   ]),
+  ...of("remains", ["OverlappingCIDR", "InvalidSubnet", "InvalidExternalIP", "SubnetsAmbiguous"]),
   ...of("remains", ["LoadBalancerProviderNotFound", "RotationBroken", "NotServed", "WrongCloud", "SpecRefused"]),
   // Something is made, changed or deleted.
   ...of("passes", ["Creating", "CreatingNetwork", "CreatingSubnet", "CreatingRouter", "CreatingSecurityGroups"]),

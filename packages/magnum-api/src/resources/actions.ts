@@ -6,7 +6,7 @@ import { keyOfCluster, magnumLabels } from "../cluster/names.ts";
 import { enforce, isAdmin, type Answer, type Api, type Call } from "../call/call.ts";
 import { conflict, invalid, MagnumError, notFound, unrouted } from "../wire/error.ts";
 import { readFields, type Fields } from "../wire/fields.ts";
-import { requireTls, versionOf } from "./cluster-body.ts";
+import { requireTls, versionOf, wantedVersion } from "./cluster-body.ts";
 import { accepted } from "./clusters.ts";
 import { findCluster, requireIdle, targetOf } from "./find-cluster.ts";
 import { resizeMasters } from "./masters.ts";
@@ -151,8 +151,10 @@ export async function upgradeCluster(api: Api, call: Call): Promise<Answer> {
   requireTls(template);
   const { template: attributes, uuid: templateUUID } = template.spec;
   const runtime = runtimeOf(api.store.sources.controlPlanes.get(keyOf(cluster)));
-  const version = versionOf(api, { ...cluster.spec.labels, ...kubeTag(attributes.labels) }, runtime);
-  requireNoDowngrade(cluster.spec.version, version);
+  const labels = { ...cluster.spec.labels, ...kubeTag(attributes.labels) };
+  // Before it matters what is served: a minor version that is left out is refused as such, whichever it is.
+  requireNoDowngrade(cluster.spec.version, wantedVersion(api, labels));
+  const version = versionOf(api, labels, runtime);
   await asUnfit(() => api.cloud.check(call.caller.token, { imageID: attributes.imageID }, call.signal));
   const batch = values["max_batch_size"] as number | undefined;
   const now = timestamp(api.clock.now());

@@ -3,6 +3,7 @@ import { RUN_KUBERNETES, SERVED_KUBERNETES } from "@causeway/api";
 import { timestamp } from "@causeway/kubernetes";
 import { labelSettings, refusedLabel } from "../cluster/labels.ts";
 import { magnumLabels, objectNameOf } from "../cluster/names.ts";
+import { refusedNetworks } from "../cluster/networks.ts";
 import type { Api, Call } from "../call/call.ts";
 import { invalid } from "../wire/error.ts";
 import type { Fields, Values } from "../wire/fields.ts";
@@ -57,10 +58,18 @@ export const clusterFields: Fields = {
   ),
 };
 
+/** Of attributes that a body or, after an operation "remove", a patch leaves out. */
+export const defaultsOfCluster = { node_count: 1, master_count: 1, create_timeout: 60 } as const;
+
 /** Horizon sends an empty text for what was not filled in. */
 export function withoutEmpty(body: unknown): unknown {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== "" && value !== null));
+}
+
+/** The version that labels name, or the default, whether or not it is served. */
+export function wantedVersion(api: Pick<Api, "defaultVersion">, labels: Readonly<Record<string, string>>): string {
+  return labelSettings(labels).version ?? api.defaultVersion;
 }
 
 /**
@@ -72,11 +81,11 @@ export function versionOf(
   labels: Readonly<Record<string, string>>,
   runtime: Api["runtime"] = api.runtime,
 ): string {
-  const version = labelSettings(labels).version ?? api.defaultVersion;
+  const version = wantedVersion(api, labels);
   const minors = runtime === "Process" || runtime === "Pods" ? RUN_KUBERNETES : SERVED_KUBERNETES;
   if (minors.some((minor) => version.startsWith(`${minor}.`))) return version;
   const served = minors.map((minor) => `${minor}.x`).join(", ");
-  // Clients print an error up to its first full stop.
+  // Clients print an error up to the end of its first sentence.
   throw invalid(`The version of Kubernetes is not served: label kube_tag=${version}; served: ${served}.`);
 }
 
@@ -92,6 +101,9 @@ export function newCluster(api: Api, call: Call, values: Values, template: Magnu
     throw invalid(
       "An access list of the API is not supported with fixed_network: the address by which its nodes reach the API is not known.",
     );
+  const nodeCount = (values["node_count"] as number | undefined) ?? defaultsOfCluster.node_count;
+  const unfit = refusedNetworks({ labels, isFixed: fixed.fixedNetwork !== undefined, nodes: nodeCount });
+  if (unfit !== undefined) throw invalid(unfit);
   const [uuid, masterUUID, workerUUID] = [api.newId(), api.newId(), api.newId()];
   const clusterName = (values["name"] as string | undefined) ?? `${randomName()}-cluster`;
   const now = timestamp(api.clock.now());
@@ -112,7 +124,7 @@ export function newCluster(api: Api, call: Call, values: Values, template: Magnu
     addons: "Managed",
     nodeProxies: true,
     nodeRegistry: true,
-    createTimeout: (values["create_timeout"] as number | undefined) ?? 60,
+    createTimeout: (values["create_timeout"] as number | undefined) ?? defaultsOfCluster.create_timeout,
     floatingIPEnabled: (values["floating_ip_enabled"] as boolean | undefined) ?? base.floatingIPEnabled,
     ...defined({
       keypair: values["keypair"] ?? base.keypairID,
@@ -129,7 +141,7 @@ export function newCluster(api: Api, call: Call, values: Values, template: Magnu
         role: "worker",
         isDefault: true,
         imageID: base.imageID,
-        nodeCount: (values["node_count"] as number | undefined) ?? 1,
+        nodeCount,
         minNodeCount: autoscaling?.min ?? 0,
         labels,
         version,
@@ -163,7 +175,7 @@ function mastersOf(
   values: Values,
   base: MagnumTemplateAttributes,
 ): Pick<MagnumClusterSpec, "masterCount" | "masterLBEnabled"> {
-  const masterCount = (values["master_count"] as number | undefined) ?? 1;
+  const masterCount = (values["master_count"] as number | undefined) ?? defaultsOfCluster.master_count;
   const masterLBEnabled = (values["master_lb_enabled"] as boolean | undefined) ?? base.masterLBEnabled;
   requireMasters(masterCount, masterLBEnabled);
   return { masterCount, masterLBEnabled };

@@ -5,7 +5,7 @@ import { nextLink, onlyParameters, pageOf, readPage, type Listed } from "../call
 import { forbidden, invalid } from "../wire/error.ts";
 import { readBoolean, readFields, readValue, type Values } from "../wire/fields.ts";
 import { applyPatch, readPatch } from "../wire/patch.ts";
-import { clusterFields, newCluster, withoutEmpty } from "./cluster-body.ts";
+import { clusterFields, defaultsOfCluster, newCluster, withoutEmpty } from "./cluster-body.ts";
 import { clusterDetail, isAutoscaled, nodeCountOf, shownStatus } from "./cluster-view.ts";
 import { asBadRequest, findCluster, requireIdle, requireNotMigrating, targetOf } from "./find-cluster.ts";
 import { discardRow, finishRow, pendingRow } from "./new-row.ts";
@@ -64,7 +64,8 @@ export async function showCluster(api: Api, call: Call): Promise<Answer> {
 
 const zero = "Resizing a nodegroup to zero is not supported in the provided microversion.";
 
-function refuseZero(call: Call, count: unknown): void {
+/** Before microversion 1.10 a cluster and a node group have a node at least. @throws MagnumError 400 */
+export function refuseZero(call: Call, count: unknown): void {
   if (count === 0 && call.minor < 10) throw invalid(zero);
 }
 
@@ -144,7 +145,7 @@ export async function patchCluster(api: Api, call: Call): Promise<Answer> {
   if (patch.some(({ path }) => path.startsWith("/health_status"))) enforce(api, call, "cluster:update_health_status");
   requireNotMigrating(cluster);
   const document = patchDocument(cluster);
-  const after = applyPatch(document, patch);
+  const after = withDefaults(applyPatch(document, patch));
   const changed = Object.keys(document).filter(
     (name) =>
       JSON.stringify(document[name]) !== JSON.stringify(after[name]) && !isSameNumber(document[name], after[name]),
@@ -182,6 +183,12 @@ function patchDocument(cluster: MagnumCluster): Values {
   return { ...document, node_count: defaultGroup(cluster)?.nodeCount ?? 0 };
 }
 
+/** What is removed has the value that a new cluster without it has. */
+function withDefaults(document: Values): Values {
+  const given = Object.entries(document).filter(([, value]) => value !== null);
+  return { ...document, ...defaultsOfCluster, ...Object.fromEntries(given) };
+}
+
 const defaultGroup = ({ spec }: MagnumCluster) => spec.nodeGroups.find(({ isDefault }) => isDefault);
 
 interface Counts {
@@ -191,7 +198,7 @@ interface Counts {
 
 function readCounts(after: Values): Counts {
   const around = { argument: "patch", body: after };
-  const nodeCount = readValue("node_count", after["node_count"] ?? 0, {
+  const nodeCount = readValue("node_count", after["node_count"], {
     ...around,
     field: { type: "int", min: 0, max: 10_000 },
   });

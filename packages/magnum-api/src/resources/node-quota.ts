@@ -1,7 +1,8 @@
 import { MagnumCluster, type MagnumNodeGroup } from "@causeway/api";
 import { keyOf } from "@causeway/kubernetes";
 import type { Api } from "../call/call.ts";
-import { forbidden } from "../wire/error.ts";
+import { refusedCount } from "../cluster/networks.ts";
+import { forbidden, invalid } from "../wire/error.ts";
 import { isAutoscaled } from "./cluster-view.ts";
 
 interface Nodes {
@@ -47,6 +48,15 @@ export function requireNodes(
   );
 }
 
+/** Refuses more nodes than before where its networks have no room for them. @throws MagnumError 400 */
+function requireRoom(before: MagnumCluster, { spec }: MagnumCluster): void {
+  const countOf = (groups: readonly MagnumNodeGroup[]) => groups.reduce((sum, { nodeCount }) => sum + nodeCount, 0);
+  const nodes = countOf(spec.nodeGroups);
+  if (nodes <= countOf(before.spec.nodeGroups)) return;
+  const refused = refusedCount({ labels: spec.labels ?? {}, isFixed: spec.fixedNetwork !== undefined, nodes });
+  if (refused !== undefined) throw invalid(refused);
+}
+
 /** Changes a cluster within its project's limit of nodes: changes of a project come one after the other. */
 export function changeNodes(
   api: Api,
@@ -57,6 +67,7 @@ export function changeNodes(
   const checked = (current: MagnumCluster): MagnumCluster => {
     const next = change(current);
     requireNodes(api, current, next);
+    requireRoom(current, next);
     return next;
   };
   return api.inTurn(cluster.spec.projectID, () => api.store.change(MagnumCluster, keyOf(cluster), checked, signal));

@@ -9,6 +9,7 @@ import { isLabelValue, isQualifiedName } from "../wire/kubernetes-names.ts";
 import { applyPatch, readPatch } from "../wire/patch.ts";
 import type { NodeTaint } from "../wire/taints.ts";
 import { changeGroup, groupFor } from "./actions.ts";
+import { refuseZero } from "./clusters.ts";
 import { findCluster, requireIdle } from "./find-cluster.ts";
 import { changeNodes } from "./node-quota.ts";
 import { groupView } from "./nodegroup-view.ts";
@@ -99,6 +100,7 @@ export async function showGroup(api: Api, call: Call): Promise<Answer> {
  */
 export async function createGroup(api: Api, call: Call): Promise<Answer> {
   const values = readFields(call.body, call.minor >= 14 ? groupFields : withoutNodeFields, "nodegroup");
+  refuseZero(call, values["node_count"]);
   enforce(api, call, "nodegroup:create");
   const cluster = await findCluster(api, call, call.names["cluster"] ?? "");
   if (cluster.status?.apiAddress === undefined) throw conflict("Cluster API address is not available yet");

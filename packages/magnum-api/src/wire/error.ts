@@ -36,10 +36,13 @@ export const unrouted = (status: number, title: string, detail = "", headers: Re
     entry: { request_id: "", code: "", status, title, detail, links: [] },
   });
 
-/** The body of an error, with one entry: the title is the detail up to its first full stop. */
+/**
+ * The body of an error, with one entry. Its title is the first sentence of the detail: up to a full stop that a space
+ * or the end follows, since versions and addresses have others (upstream cuts those, too).
+ */
 export function errorBody(error: MagnumError): Readonly<Record<string, unknown>> {
   const { status, code, message } = error;
-  const [title = ""] = message.split(".", 1);
+  const [title = ""] = message.split(/\.(?=\s|$)/, 1);
   const entry = error.entry ?? { request_id: "", code, status, title, detail: message, links: [] };
   return { errors: [entry] };
 }
