@@ -157,32 +157,39 @@ function problemsOfNpm([action, script = "", dashes, ...more]: readonly string[]
 
 /** What of a command's words the program does not have. */
 function problemsOfCommand(words: readonly string[], root: Command): string[] {
+  const problems: string[] = [];
   let command = root;
   // Whether the next word may be a command.
   let isOpen = true;
-  const problems: string[] = [];
   for (let i = 0; i < words.length; i += 1) {
-    const bare = (words[i] ?? "").replace(/^\[+|[\],.;:)…]+$/g, "");
-    if (ENDS.test(words[i] ?? "")) break;
-    // A table of the source has the command.
-    if (isOpen && bare.startsWith("${") && command.commands.length > 0) break;
+    const word = words[i] ?? "";
+    if (ENDS.test(word)) break;
+    const bare = word.replace(/^\[+|[\],.;:)…]+$/g, "");
     if (/^-{1,2}[a-zA-Z]/.test(bare)) {
-      const [name = "", value] = bare.split(/=(.*)/s);
-      const option = optionOf(command, name);
-      if (!option) problems.push(`has ${name}, which ${pathOf(command)} does not`);
-      else if (option.required && value === undefined && !(words[i] ?? "").endsWith("]")) i += 1;
+      const { problem, takesNext } = optionIn(command, word, bare);
+      problems.push(...problem);
+      if (takesNext) i += 1;
     } else if (isOpen && bare !== "") {
       const inner = bare.split("|").map((each) => innerOf(command, each));
-      const [first] = inner;
-      if (first && inner.every((each) => each !== undefined)) command = first;
-      else {
-        if (command.commands.length > 0 && command.registeredArguments.length === 0 && !/^[A-Z<{…'"$]/.test(bare))
+      isOpen = inner.every((each) => each !== undefined);
+      if (!isOpen && command.commands.length > 0) {
+        // A table of the source has the command.
+        if (bare.startsWith("${")) break;
+        if (command.registeredArguments.length === 0 && !/^[A-Z<{…'"$]/.test(bare))
           problems.push(`has the command ${bare}, which ${pathOf(command)} does not`);
-        isOpen = false;
       }
+      command = (isOpen ? inner[0] : undefined) ?? command;
     }
   }
   return problems;
+}
+
+/** What is wrong with an option, and whether the word after it is its value. */
+function optionIn(command: Command, word: string, bare: string): { problem: string[]; takesNext: boolean } {
+  const [name = "", value] = bare.split(/=(.*)/s);
+  const option = optionOf(command, name);
+  if (!option) return { problem: [`has ${name}, which ${pathOf(command)} does not`], takesNext: false };
+  return { problem: [], takesNext: option.required && value === undefined && !word.endsWith("]") };
 }
 
 function innerOf(command: Command, name: string): Command | undefined {
