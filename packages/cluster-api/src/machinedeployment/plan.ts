@@ -108,7 +108,7 @@ function newSet(observed: Observed, view: View): MachineSet {
   const suffix = suffixOf(`${uid}/${hash}/${forced}`);
   const marker = { [labels.machineTemplateHash]: `${hash}-${suffix}` };
   const { template, clusterName, deletion, machineNaming, selector } = deployment.spec;
-  const empty: SetCount = { name: "", replicas: 0, available: 0, machines: 0 };
+  const empty: SetCount = { name: "", replicas: 0, available: 0, machines: 0, present: 0 };
   return {
     apiVersion: `${MachineSet.group}/${MachineSet.version}`,
     kind: MachineSet.kind,
@@ -203,11 +203,14 @@ function countOf({ machinesOf }: Observed, set: MachineSet): SetCount {
     replicas: set.spec.replicas ?? 1,
     available: machines.filter(isAvailableMachine).length,
     machines: machines.filter(({ metadata }) => !metadata.deletionTimestamp).length,
+    present: machines.length,
   };
 }
 
 function scaling(observed: Observed, view: View): ObjectStep[] {
-  const count = view.fresh ? countOf(observed, view.fresh) : { name: "", replicas: 0, available: 0, machines: 0 };
+  const count = view.fresh
+    ? countOf(observed, view.fresh)
+    : { name: "", replicas: 0, available: 0, machines: 0, present: 0 };
   const replicas = targets(observed, { ...view, count });
   const onDeleteOnly = observed.deployment.spec.rollout?.strategy?.type === "OnDelete";
   return [...view.old, ...(view.fresh ? [view.fresh] : [])].flatMap((set) => {

@@ -7,6 +7,7 @@ const set = (name: string, replicas: number, available = replicas): SetCount => 
   replicas,
   available,
   machines: replicas,
+  present: replicas,
 });
 
 describe("a rolling update", () => {
@@ -21,6 +22,13 @@ describe("a rolling update", () => {
       [set("broken", 1, 0), set("old", 3)],
       { broken: 0, old: 2 },
     ],
+    [
+      "makes no other machine while an old one is on its way out",
+      set("new", 1),
+      [{ ...set("old", 2), present: 3 }],
+      {},
+    ],
+    ["continues once it is gone", set("new", 1), [set("old", 2)], { new: 2 }],
     ["is through when none is left", set("new", 3), [set("old", 0)], {}],
     ["shrinks to what is requested", set("new", 5), [], { new: 3 }],
     ["grows at once without old machines", set("new", 0), [], { new: 3 }],
@@ -53,12 +61,16 @@ function simulate(start: {
       return { ...s, replicas, machines: replicas, available: Math.min(s.available, replicas) };
     };
     fresh = move(fresh);
-    old = old.map(move);
+    fresh = { ...fresh, present: fresh.replicas };
+    // Drains take their time: one of them ends, at random.
+    const isDrained = luck[(round + 1) % luck.length] ?? true;
+    const draining = old.findIndex((s) => s.present > s.replicas);
+    old = old.map(move).map((s, i) => (isDrained && i === draining ? { ...s, present: s.present - 1 } : s));
     if (luck[round % luck.length] && fresh.available < fresh.replicas)
       fresh = { ...fresh, available: fresh.available + 1 };
     const all = [fresh, ...old];
     moments.push({
-      total: all.reduce((n, s) => n + s.replicas, 0),
+      total: all.reduce((n, s) => n + s.present, 0),
       available: all.reduce((n, s) => n + s.available, 0),
     });
   }
@@ -107,7 +119,7 @@ describe("OnDelete", () => {
     expect([...onDelete({ desired: 3, fresh: set("new", 0), old: [set("old", 3)] })]).toEqual([]);
   });
   test("puts a new machine in the place of each that was deleted", () => {
-    const old = [{ name: "old", replicas: 3, available: 2, machines: 2 }];
+    const old = [{ name: "old", replicas: 3, available: 2, machines: 2, present: 3 }];
     expect(Object.fromEntries(onDelete({ desired: 3, fresh: set("new", 0), old }))).toEqual({ old: 2, new: 1 });
   });
   test("shrinks old sets when fewer are requested", () => {

@@ -7,6 +7,8 @@ export interface SetCount {
   readonly available: number;
   /** Machines that are there, those on their way out not counted. */
   readonly machines: number;
+  /** All machines that are there, those on their way out included. */
+  readonly present: number;
 }
 
 /** The sets of one MachineDeployment: the one of its template, and the others. */
@@ -23,8 +25,9 @@ export interface RolloutState {
 export type Replicas = ReadonlyMap<string, number>;
 
 /**
- * One move of a rolling update: the new set grows while there are at most desired + maxSurge machines; old ones shrink
- * while at least desired - maxUnavailable remain available, unavailable ones first, the oldest set first.
+ * One move of a rolling update: the new set grows while there are at most desired + maxSurge machines, old ones on their
+ * way out included, so that a drain that is blocked holds the rollout up; old sets shrink while at least desired -
+ * maxUnavailable remain available, unavailable ones first, the oldest set first.
  */
 export function rollingUpdate(state: RolloutState): Replicas {
   const grown = growFresh(state);
@@ -36,7 +39,7 @@ export function rollingUpdate(state: RolloutState): Replicas {
 
 function growFresh({ desired, maxSurge, fresh, old }: RolloutState): number {
   if (fresh.replicas >= desired) return desired;
-  const total = fresh.replicas + sum(old, "replicas");
+  const total = old.reduce((n, set) => n + Math.max(set.replicas, set.present), fresh.replicas);
   const room = Math.max(0, desired + maxSurge - total);
   return Math.min(desired, fresh.replicas + room);
 }
