@@ -3,7 +3,7 @@
  * played machines: what is there remains, and the phase continues when the cause is gone.
  */
 import { Machine, MachineDeployment } from "@causeway/api";
-import { Node, Pod } from "@causeway/kubernetes";
+import { DaemonSet, Node, Pod } from "@causeway/kubernetes";
 import type { RunnablePhase } from "@causeway/magnum-migration";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { openPlayed, type Played } from "./played-heat.ts";
@@ -105,7 +105,38 @@ test("roll stops at the first new machine that the quota refuses, with all of He
   played.simulator.setQuota("demo", "instances", 50);
 });
 
-test("roll deletes no server while a budget keeps the pods of its node, and begins with no other node group", async () => {
+/** Has kube-proxy not get ready on nodes that join from now on, until `repair`. */
+async function breakKubeProxy() {
+  const key = { namespace: "kube-system", name: "kube-proxy" };
+  const set = (outcome: string | null) => {
+    const annotations = { "simulated.causeway.dev/outcome": outcome };
+    const body = { spec: { template: { metadata: { annotations } } } };
+    return played.source.patch(DaemonSet, key, { type: "merge", body });
+  };
+  await set("not-ready");
+  return { repair: () => set(null) };
+}
+
+/** The nodes of Heat's that no pod may be scheduled to. */
+async function cordoned(): Promise<string[]> {
+  const { items } = await played.source.list(Node, {});
+  const heats = new Set(played.heat.workers.map(({ name }) => name));
+  const closed = items.filter(({ metadata, spec }) => heats.has(metadata.name) && spec?.["unschedulable"] === true);
+  return closed.map(({ metadata }) => metadata.name);
+}
+
+/** Machines that are being deleted, and what each waits for. */
+async function deleting(): Promise<{ name: string; message: string }[]> {
+  const { items } = await played.system.client.list(Machine, {});
+  return items
+    .filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
+    .map(({ metadata, status }) => {
+      const found = (status?.conditions ?? []).find(({ type }) => type === "Deleting");
+      return { name: metadata.name, message: found?.message ?? "" };
+    });
+}
+
+test("roll drains no node while kube-proxy fails on a new one, and one only while a budget keeps the pods of it", async () => {
   const pods = await played.source.list(Pod, { namespace: "default" });
   const kept = pods.items.filter(({ spec }) => workersOf("default-worker").some((one) => one.name === spec.nodeName));
   expect(kept).toHaveLength(2);
@@ -133,13 +164,21 @@ test("roll deletes no server while a budget keeps the pods of its node, and begi
     body: { status },
     contentType: "application/merge-patch+json",
   });
-  await runUntil("roll", /default-worker: 1 of 2 new nodes are ready, 2 of Heat's are left/);
-  const messages = async () => {
-    const { items } = await played.system.client.list(Machine, {});
-    const all = items.map(({ status: of }) => (of?.conditions ?? []).find(({ type }) => type === "Deleting")?.message);
-    return all.join("\n");
-  };
-  await expect.poll(messages).toContain("a PodDisruptionBudget keeps default/web-");
+  const kubeProxy = await breakKubeProxy();
+  const held = await runUntil("roll", /no other node is drained before new ones work/);
+  expect(held).toMatch(
+    /default-worker: 1 of 2 new nodes are ready, 2 of Heat's are left; .*kube-proxy does not work on/,
+  );
+  expect(await cordoned()).toEqual([]);
+  expect((await deleting()).map(({ message }) => message)).toEqual([
+    expect.stringContaining("pre-drain.delete.hook.machine.cluster.x-k8s.io/magnum-migration"),
+  ]);
+  await kubeProxy.repair();
+  await runUntil(
+    "roll",
+    /1 of 2 new nodes are ready, 2 of Heat's are left; .*a PodDisruptionBudget keeps default\/web-/,
+  );
+  expect(await cordoned()).toHaveLength(1);
   const there = (await played.source.list(Pod, { namespace: "default", labelSelector: "app=kept" })).items;
   const uids = (all: readonly Pod[]) => sorted(all.map(({ metadata }) => metadata.uid ?? ""));
   expect(uids(there)).toEqual(uids(kept));

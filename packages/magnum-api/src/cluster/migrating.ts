@@ -14,23 +14,29 @@ export interface MigrationState {
   readonly state: "Running" | "Done" | "Failed";
   /** When it made its last step. */
   readonly at: string;
+  /** What a running phase waits for, in words. */
+  readonly waitsFor?: string;
 }
 
 const states: readonly string[] = ["Running", "Done", "Failed"];
 /** Ms without a step after which a phase has ended without a word: it gives up itself after 30 minutes. */
 const SILENCE = 40 * 60_000;
+/** Characters of what a phase waits for. */
+const MOST = 1_000;
 
 /** The Cluster, as the Magnum API shows one that is migrated. */
-export const renderMigrating = ({ phase, state, at }: MigrationState): string => `${phase} ${state} ${at}`;
+export const renderMigrating = ({ phase, state, at, waitsFor }: MigrationState): string =>
+  `${phase} ${state} ${at}${waitsFor === undefined ? "" : ` ${waitsFor.slice(0, MOST)}`}`;
 
 /** Undefined: the cluster is not being migrated. */
 export function readMigrating({ metadata }: Pick<MagnumCluster, "metadata">): MigrationState | undefined {
   const value = metadata.annotations?.[migratingAnnotation];
   if (value === undefined) return undefined;
-  const [phase = "", state = "", at = ""] = value.split(" ");
+  const [phase = "", state = "", at = "", ...words] = value.split(" ");
   const isKnown = states.includes(state) && !Number.isNaN(Date.parse(at));
+  const waiting = words.length > 0 ? { waitsFor: words.join(" ") } : {};
   return isKnown
-    ? { phase, state: state as MigrationState["state"], at }
+    ? { phase, state: state as MigrationState["state"], at, ...waiting }
     : { phase, state: "Running", at: metadata.creationTimestamp ?? "" };
 }
 
@@ -54,12 +60,15 @@ export function planMigrating(
   const { object } = observed;
   const heat = readHeat(object);
   if (heat !== undefined && migrating.phase === "discover") return planShown(observed, heat, now);
-  const { phase, at } = migrating;
+  const { phase, at, waitsFor } = migrating;
   const silentAt = Date.parse(at) + SILENCE;
   const state = migrating.state === "Running" && !(now < silentAt) ? "Silent" : migrating.state;
   const command = `causeway migrate magnum ${phase} ${object.spec.name}`;
   const verdict = {
-    Running: { status: "UPDATE_IN_PROGRESS", reason: `Phase ${phase} of the migration from Heat runs.` },
+    Running: {
+      status: "UPDATE_IN_PROGRESS",
+      reason: `Phase ${phase} of the migration from Heat runs${waitsFor === undefined ? "." : `. It waits for ${waitsFor}`}`,
+    },
     Done: {
       status: "UPDATE_COMPLETE",
       reason: `Phase ${phase} of the migration from Heat is done. Changes are refused until its last phase, retire, is done.`,

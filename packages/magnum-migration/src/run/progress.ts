@@ -7,8 +7,8 @@ const OFTEN = 60_000;
 
 /** Shows in the Magnum API that a phase runs, and how it ended. */
 export interface Progress {
-  /** Once a minute, while the phase makes steps or waits. */
-  running(): Promise<void>;
+  /** Once a minute while the phase makes steps or waits, and when it waits for something else. */
+  running(waitsFor?: string): Promise<void>;
   ended(state: "Done" | "Failed"): Promise<void>;
 }
 
@@ -22,18 +22,26 @@ export function createProgress(
   signal: AbortSignal,
 ): Progress {
   let shown: number | undefined;
-  const show = async (state: MigrationState["state"]): Promise<void> => {
+  let waited: string | undefined;
+  const show = async (state: MigrationState["state"], waitsFor?: string): Promise<void> => {
     const found = await management.find(MagnumCluster, { namespace, name }, { signal });
     if (found?.metadata.annotations?.[migratingAnnotation] === undefined) return;
-    const value = renderMigrating({ phase: phase.name, state, at: new Date(clock.now()).toISOString() });
+    const value = renderMigrating({
+      phase: phase.name,
+      state,
+      at: new Date(clock.now()).toISOString(),
+      ...(waitsFor === undefined ? {} : { waitsFor }),
+    });
     const body = { metadata: { annotations: { [migratingAnnotation]: value } } };
     await management.patch(MagnumCluster, { namespace, name }, { type: "merge", body }, { signal });
     shown = clock.now();
   };
   return {
-    async running() {
-      if (shown === undefined || clock.now() - shown > OFTEN) await show("Running");
+    async running(waitsFor) {
+      if (shown !== undefined && clock.now() - shown <= OFTEN && waitsFor === waited) return;
+      await show("Running", waitsFor);
+      waited = waitsFor;
     },
-    ended: show,
+    ended: (state) => show(state),
   };
 }

@@ -108,7 +108,7 @@ async function complete(
     signal.throwIfAborted();
     let done: Awaited<ReturnType<typeof playRound>>;
     try {
-      await progress.running();
+      await progress.running(waited);
       const next = await phase.round(tools, record, signal);
       failures.hasRead();
       for (const note of next.plan.notes ?? []) if (!noted.has(note)) tools.report(`note: ${note}`);
@@ -122,6 +122,7 @@ async function complete(
     }
     const { plan, performed } = done;
     if (performed > 0) {
+      waited = undefined;
       end = tools.clock.now() + STEP_TIMEOUT;
       round += 1;
       continue;

@@ -246,6 +246,10 @@ describe("a cluster of Magnum's Heat driver", () => {
       api_address: `https://${heat.vip}:6443`,
       status_reason: expect.stringContaining("Phase freeze") as string,
     });
+    await progress.running("machine web-node-0 to be reached");
+    await becomes({
+      status_reason: expect.stringContaining("It waits for machine web-node-0 to be reached") as string,
+    });
     expect((await stage.call("demo", "DELETE", path)).status).toBe(409);
     expect((await stage.call("demo", "PATCH", `/v1/credentials/${UUID}`, { body: {} })).status).toBe(409);
     const [row] = (await stage.client.list(MagnumCluster, {})).items;

@@ -7,7 +7,9 @@ import { readNodePlugin, restrictPlugin } from "../../workloads/node-plugin.ts";
 import { adoptedLabel, poolManifests } from "../adopt/objects.ts";
 import { apply, isApplied, readGroupImages, withGivenImage, writeRow } from "../adopt/pools.ts";
 import { withNodeImage } from "../adopt/row.ts";
+import { adoptedMachineOf, setHeld } from "./drain-hook.ts";
 import { readKubeProxy, withKubeProxy } from "./kube-proxy.ts";
+import { readNodeProblems } from "./new-nodes.ts";
 import { planRoll, type RollFacts, type RollPool, type RollStart, type RollStep } from "./plan.ts";
 
 /** Phase 6: Cluster API replaces the adopted machines by its own. */
@@ -15,11 +17,13 @@ export const roll = definePhase<RollFacts, RollStep>({
   name: "roll",
   prepare: withGivenImage,
   async gather(tools, record, signal) {
-    const pools = await readPools(tools, record, signal);
+    const machines = await readMachines(tools, record, signal);
+    const pools = await readPools(tools, record, machines, signal);
     const hasBegun = pools.some(({ isPaused }) => !isPaused);
     const row = await readRow(tools, record, signal);
     return {
       pools,
+      problems: await readProblems(tools, pools, machines, signal),
       kubeProxy: { isChosen: withKubeProxy(row) === row, ...(await readKubeProxy(tools, record, signal)) },
       start: hasBegun ? undefined : await readStart(tools, record, row, signal),
     };
@@ -39,6 +43,12 @@ export const roll = definePhase<RollFacts, RollStep>({
       case "write": {
         const one = manifestsOf(tools, record, await readRow(tools, record, signal))[step.index];
         if (one) await apply(tools, one, signal);
+        return;
+      }
+      case "hold":
+      case "release": {
+        const key = { namespace: record.namespace, name: step.machine };
+        await setHeld(tools, key, step.type === "hold", signal);
         return;
       }
       case "roll":
@@ -77,16 +87,36 @@ async function readStart(
   };
 }
 
+async function readMachines(
+  { management }: Tools,
+  { namespace, name }: MigrationRecord,
+  signal: AbortSignal,
+): Promise<readonly Machine[]> {
+  const labelSelector = `${labels.clusterName}=${name}`;
+  return (await management.list(Machine, { namespace, labelSelector, signal })).items;
+}
+
+const isAdopted = ({ metadata }: Machine): boolean => metadata.labels?.[adoptedLabel] !== undefined;
+
+/** Only while a Machine waits for its drain: they say whether it may begin. */
+async function readProblems(
+  tools: Tools,
+  pools: readonly RollPool[],
+  machines: readonly Machine[],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  if (!pools.some(({ adopted }) => adopted.some(({ isHeld, isDeleting }) => isHeld && isDeleting))) return [];
+  const nodesOf = (some: readonly Machine[]): string[] => some.flatMap(({ status }) => status?.nodeRef?.name ?? []);
+  const fresh = machines.filter((one) => !isAdopted(one) && one.metadata.deletionTimestamp === undefined);
+  return readNodeProblems(tools, { fresh: nodesOf(fresh), adopted: nodesOf(machines.filter(isAdopted)) }, signal);
+}
+
 async function readPools(
   { management }: Tools,
   { namespace, name, inventory }: MigrationRecord,
+  machines: readonly Machine[],
   signal: AbortSignal,
 ): Promise<RollPool[]> {
-  const { items: machines } = await management.list(Machine, {
-    namespace,
-    labelSelector: `${labels.clusterName}=${name}`,
-    signal,
-  });
   const infrastructure = await management.find(OpenStackCluster, { namespace, name }, { signal });
   const ready = getCondition((infrastructure?.status?.conditions ?? []) as Condition[], "Ready");
   const blocked = ready?.status === "False" ? `OpenStackCluster ${name}: ${ready.message ?? ""}` : undefined;
@@ -95,7 +125,7 @@ async function readPools(
       const pool = poolNameOf(name, group);
       const deployment = await management.get(MachineDeployment, { namespace, name: pool }, { signal });
       const own = machines.filter(({ metadata }) => metadata.labels?.[labels.deploymentName] === pool);
-      const fresh = own.filter(({ metadata }) => metadata.labels?.[adoptedLabel] === undefined);
+      const fresh = own.filter((one) => !isAdopted(one));
       const failed = fresh.find(({ status }) => isFailed((status?.conditions ?? []) as Condition[]));
       return {
         name: pool,
@@ -103,7 +133,7 @@ async function readPools(
         isPaused: deployment.spec.paused === true,
         replicas: deployment.spec.replicas ?? 1,
         fresh: fresh.filter(({ status }) => isTrue((status?.conditions ?? []) as Condition[], "NodeReady")).length,
-        adopted: own.length - fresh.length,
+        adopted: own.filter(isAdopted).map(adoptedMachineOf),
         failure: failed
           ? `Machine ${failed.metadata.name}: ${infrastructureMessage((failed.status?.conditions ?? []) as Condition[])}`
           : blocked,

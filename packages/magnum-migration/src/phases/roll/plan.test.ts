@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { GroupImage } from "../../inventory/images.ts";
 import { outcome, record } from "../../testing/planned.ts";
+import type { AdoptedMachine } from "./drain-hook.ts";
 import { planRoll, type KubeProxyFacts, type RollFacts, type RollPool, type RollStart } from "./plan.ts";
 
 const imageOf = (os_distro: string | undefined, more: object = {}): GroupImage => ({
@@ -16,21 +17,29 @@ describe("the phase roll", () => {
     isPaused: false,
     replicas: 2,
     fresh: 2,
-    adopted: 0,
+    adopted: [],
     failure: undefined,
     ...changes,
   });
-  const fresh = { isPaused: true, fresh: 0, adopted: 2 };
+  const machine = (name: string, changes: Partial<AdoptedMachine> = {}): AdoptedMachine => ({
+    name,
+    isHeld: true,
+    isDeleting: false,
+    progress: "",
+    ...changes,
+  });
+  const [one, two] = [machine("a"), machine("b")];
+  const fresh = { isPaused: true, fresh: 0, adopted: [one, two] };
   const nodePlugin = { isDrivers: false, isRestricted: false, hasOwn: false, hasVolumes: false, hasClasses: false };
   const start: RollStart = { images: [imageOf("ubuntu")], hasImage: true, nodePlugin, outdated: [] };
   const kubeProxy: KubeProxyFacts = { isChosen: true, unapplied: undefined, unhealthy: undefined };
   test.for<[string, readonly RollPool[], string]>([
     ["begins with the first pool", [pool(fresh), pool(fresh)], "roll"],
-    ["waits for it before the second", [pool({ fresh: 1, adopted: 1 }), pool(fresh)], "wait"],
+    ["waits for it before the second", [pool({ fresh: 1, adopted: [one] }), pool(fresh)], "wait"],
     ["continues with the second", [pool(), pool(fresh)], "roll"],
     ["is done when none of Heat's machines is left", [pool(), pool()], "done"],
   ])("%s", ([, pools, expected]) =>
-    expect(outcome(planRoll({ pools, kubeProxy, start: undefined }, record))).toBe(expected),
+    expect(outcome(planRoll({ pools, kubeProxy, start: undefined, problems: [] }, record))).toBe(expected),
   );
 
   const write = { index: 3, kind: "MachineDeployment", name: "p" };
@@ -73,14 +82,15 @@ describe("the phase roll", () => {
       "roll",
     ],
   ])("%s before the first machine is made", ([, changes, expected]) =>
-    expect(outcome(planRoll({ pools: [pool(fresh)], kubeProxy, start: { ...start, ...changes } }, record))).toBe(
-      expected,
-    ),
+    expect(
+      outcome(planRoll({ pools: [pool(fresh)], kubeProxy, start: { ...start, ...changes }, problems: [] }, record)),
+    ).toBe(expected),
   );
 
   test("shows all that it does before the first machine, and that machine's node group last", () => {
     const facts = {
-      pools: [pool(fresh)],
+      pools: [pool({ ...fresh, adopted: [one, machine("b", { isHeld: false })] })],
+      problems: [],
       kubeProxy: { ...kubeProxy, isChosen: false, unapplied: "there is none" },
       start: { ...start, hasImage: false, outdated: [write, { index: 9, kind: "AddonSet", name: "web-1-addons" }] },
     };
@@ -90,6 +100,7 @@ describe("the phase roll", () => {
       "have kube-proxy on new nodes as an add-on of the cluster",
       "write MachineDeployment p",
       "write AddonSet web-1-addons",
+      "have the drain of Machine b wait for new nodes that work",
       "replace the 2 machines of node group g, one at a time",
     ]);
     expect(plan.batch).toBe(4);
@@ -112,13 +123,13 @@ describe("the phase roll", () => {
       "set-kube-proxy",
     ],
   ])("has a kube-proxy of new nodes that %s", ([, changes, expected]) => {
-    const facts = { pools: [pool(fresh)], kubeProxy, start: undefined, ...changes };
+    const facts = { pools: [pool(fresh)], kubeProxy, start: undefined, problems: [], ...changes };
     expect(outcome(planRoll(facts, record))).toBe(expected);
   });
 
   test("warns of an image that does not say what it is, and not of one that does", () => {
     const notes = (images: readonly GroupImage[]) =>
-      planRoll({ pools: [pool(fresh)], kubeProxy, start: { ...start, images } }, record).notes;
+      planRoll({ pools: [pool(fresh)], kubeProxy, start: { ...start, images }, problems: [] }, record).notes;
     expect(notes([imageOf(undefined)])?.join()).toMatch(/node group g: .*no os_distro.*kubeadm/);
     expect(notes([imageOf("ubuntu")])).toEqual([]);
   });
@@ -126,7 +137,7 @@ describe("the phase roll", () => {
   test("warns of StorageClasses of Cinder without a node part of volumes for new nodes", () => {
     const notes = (changes: Partial<RollStart["nodePlugin"]>) => {
       const before = { ...start, nodePlugin: { ...nodePlugin, isDrivers: true, hasClasses: true, ...changes } };
-      return planRoll({ pools: [pool(fresh)], kubeProxy, start: before }, record).notes?.join() ?? "";
+      return planRoll({ pools: [pool(fresh)], kubeProxy, start: before, problems: [] }, record).notes?.join() ?? "";
     };
     expect(notes({})).toMatch(/StorageClasses of Cinder.*--csi-image/);
     expect(notes({ hasOwn: true })).toBe("");
@@ -134,18 +145,47 @@ describe("the phase roll", () => {
     expect(notes({ isDrivers: false })).toBe("");
   });
 
-  test("says while a pool is replaced that kube-proxy does not work on its new nodes", () => {
-    const waitOf = (changes: Partial<RollPool>, proxy: Partial<KubeProxyFacts>) =>
-      planRoll({ pools: [pool(changes)], kubeProxy: { ...kubeProxy, ...proxy }, start: undefined }, record).wait;
-    const unhealthy = "0 of 1 pods are ready";
-    expect(waitOf({ fresh: 1, adopted: 1 }, { unhealthy })).toContain("kube-proxy does not work");
-    expect(waitOf({ fresh: 1, adopted: 1 }, { unhealthy })).toContain(unhealthy);
-    expect(waitOf({ fresh: 1, adopted: 1 }, {})).not.toContain("kube-proxy");
-    expect(waitOf({ fresh: 0, adopted: 2 }, { unhealthy })).not.toContain("kube-proxy");
+  const deleted = machine("a", { isDeleting: true });
+  const draining = machine("a", { isDeleting: true, isHeld: false });
+  const problem = "kube-proxy does not work on Node n: it has no pod there";
+  test.for<[string, readonly AdoptedMachine[], readonly string[], string]>([
+    ["holds machines that an earlier version left open", [machine("a", { isHeld: false }), two], [], "hold"],
+    ["waits while none is deleted", [one, two], [], "wait"],
+    ["drains the one that is deleted when new nodes work", [deleted, two], [], "release"],
+    ["drains none while a new node does not work", [deleted, two], [problem], "wait"],
+    ["drains none while another one is drained", [draining, machine("b", { isDeleting: true })], [], "wait"],
+    ["drains one of those that are deleted", [deleted, machine("b", { isDeleting: true })], [], "release"],
+  ])("%s, of a pool that is being replaced", ([, adopted, problems, expected]) => {
+    const plan = planRoll({ pools: [pool({ fresh: 1, adopted })], kubeProxy, start: undefined, problems }, record);
+    expect(outcome(plan)).toBe(expected);
+    if (expected === "release") expect(plan.steps).toHaveLength(1);
+  });
+
+  test("holds all machines of a pool in the same batch in which its pause ends, and before that", () => {
+    const adopted = [machine("a", { isHeld: false }), two];
+    const pools = [pool(), pool({ ...fresh, adopted })];
+    const { steps, batch } = planRoll({ pools, kubeProxy, start: undefined, problems: [] }, record);
+    expect([batch, steps.map(({ type }) => type)]).toEqual([2, ["hold", "roll"]]);
+  });
+
+  test("says what the drain in progress waits for", () => {
+    const adopted = [machine("a", { isDeleting: true, isHeld: false, progress: "a budget keeps web-0" }), two];
+    const pools = [pool({ fresh: 1, adopted })];
+    const { wait } = planRoll({ pools, kubeProxy, start: undefined, problems: [] }, record);
+    expect(wait).toBe(
+      "node group g: 1 of 2 new nodes are ready, 2 of Heat's are left; Machine a: a budget keeps web-0",
+    );
+  });
+
+  test("names what does not work on new nodes, three of many", () => {
+    const waitOf = (problems: readonly string[]) =>
+      planRoll({ pools: [pool({ fresh: 1, adopted: [deleted] })], kubeProxy, start: undefined, problems }, record).wait;
+    expect(waitOf([problem])).toContain(`no other node is drained before new ones work: ${problem}`);
+    expect(waitOf([problem, "b", "c", "d", "e"])).toMatch(/there; b; c; and 2 more$/);
   });
 
   test("names the machine at which a pool has stopped", () => {
-    const pools = [pool({ fresh: 0, adopted: 2, failure: "Machine a: quota" })];
-    expect(planRoll({ pools, kubeProxy, start: undefined }, record).wait).toContain("Machine a: quota");
+    const pools = [pool({ fresh: 0, adopted: [one, two], failure: "Machine a: quota" })];
+    expect(planRoll({ pools, kubeProxy, start: undefined, problems: [] }, record).wait).toContain("Machine a: quota");
   });
 });

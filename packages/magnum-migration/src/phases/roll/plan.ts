@@ -2,6 +2,7 @@ import { imageNotes, imageProblem, nodeImageText, type GroupImage } from "../../
 import type { MigrationRecord } from "../../record/record.ts";
 import type { PhasePlan, Step } from "../../phase.ts";
 import type { NodePlugin } from "../../workloads/node-plugin.ts";
+import type { AdoptedMachine } from "./drain-hook.ts";
 
 /** A node group and how many of its machines are replaced. `name` is that of its MachineDeployment. */
 export interface RollPool {
@@ -12,7 +13,7 @@ export interface RollPool {
   /** Nodes that are ready and made by Cluster API. */
   readonly fresh: number;
   /** Machines that Heat made and that are left. */
-  readonly adopted: number;
+  readonly adopted: readonly AdoptedMachine[];
   /** A new Machine that failed: no other one is replaced before it. */
   readonly failure: string | undefined;
 }
@@ -41,34 +42,34 @@ export interface RollStart {
 /** What is read for `planRoll`. */
 export interface RollFacts {
   readonly pools: readonly RollPool[];
+  /** Why what is drained next would not work on new nodes. Read while a Machine waits for its drain. */
+  readonly problems: readonly string[];
   readonly kubeProxy: KubeProxyFacts;
   /** Undefined: the first machine may have been made. */
   readonly start: RollStart | undefined;
 }
 
-/** `roll` ends the pause of a pool's MachineDeployment, which then replaces its machines. */
+/**
+ * `roll` ends the pause of a pool's MachineDeployment, which then replaces its machines. `hold` has a Machine wait for
+ * `release` before its Node is drained.
+ */
 export type RollStep = Step &
   (
     | { readonly type: "set-image" }
     | { readonly type: "set-kube-proxy" }
     | { readonly type: "restrict-node-plugin" }
     | { readonly type: "write"; readonly index: number }
+    | { readonly type: "hold"; readonly machine: string }
     | { readonly type: "roll"; readonly pool: string }
+    | { readonly type: "release"; readonly machine: string }
   );
 
 /** One pool after the other; each replaces its machines one by one, and stops at the first that fails. */
 export function planRoll(facts: RollFacts, record: MigrationRecord): PhasePlan<RollStep> {
   const { pools, kubeProxy } = facts;
   for (const pool of pools) {
-    if (pool.isPaused && pool.adopted > 0) return planPool(pool, facts, record);
-    if (pool.adopted > 0 || pool.fresh < pool.replicas) {
-      const why = pool.failure === undefined ? "" : `; it has stopped: ${pool.failure}`;
-      return {
-        steps: [],
-        wait: `node group ${pool.group}: ${pool.fresh} of ${pool.replicas} new nodes are ready, ${pool.adopted} of Heat's are left${why}${proxyText(pool, kubeProxy)}`,
-        proof: [],
-      };
-    }
+    if (pool.isPaused && pool.adopted.length > 0) return planPool(pool, facts, record);
+    if (pool.adopted.length > 0 || pool.fresh < pool.replicas) return planRolling(pool, facts);
   }
   // Also where no node group has a machine: those that are made later need it, too.
   const before = stepsBefore(facts, record);
@@ -84,11 +85,46 @@ export function planRoll(facts: RollFacts, record: MigrationRecord): PhasePlan<R
   };
 }
 
-/** Nodes get Ready without it, and the pool continues: until then ClusterIPs of Services do not work on them. */
-function proxyText({ fresh }: RollPool, { isChosen, unhealthy }: KubeProxyFacts): string {
-  return fresh > 0 && isChosen && unhealthy !== undefined
-    ? `; kube-proxy does not work on all of them: ${unhealthy}`
-    : "";
+/**
+ * A pool that replaces its machines. Its MachineDeployment deletes a Machine as soon as a new Node is ready; the Node
+ * of that Machine is drained once all new nodes work, and once no other one is being drained.
+ */
+function planRolling(
+  { group, fresh, replicas, adopted, failure }: RollPool,
+  { problems }: RollFacts,
+): PhasePlan<RollStep> {
+  const open = adopted.filter(({ isHeld, isDeleting }) => !isHeld && !isDeleting);
+  if (open.length > 0) return { steps: open.map(hold), batch: open.length, proof: [] };
+  const leaving = adopted.find(({ isHeld, isDeleting }) => !isHeld && isDeleting);
+  const next = adopted.find(({ isHeld, isDeleting }) => isHeld && isDeleting);
+  if (next && !leaving && problems.length === 0) return { steps: [release(next)], proof: [] };
+  const why = failure === undefined ? "" : `; it has stopped: ${failure}`;
+  const held = problems.length === 0 ? "" : `; no other node is drained before new ones work: ${listed(problems)}`;
+  const now = leaving?.progress ? `; Machine ${leaving.name}: ${leaving.progress}` : "";
+  return {
+    steps: [],
+    wait: `node group ${group}: ${fresh} of ${replicas} new nodes are ready, ${adopted.length} of Heat's are left${why}${held}${now}`,
+    proof: [],
+  };
+}
+
+const hold = ({ name }: AdoptedMachine): RollStep => ({
+  type: "hold",
+  machine: name,
+  what: `have the drain of Machine ${name} wait for new nodes that work`,
+});
+
+const release = ({ name }: AdoptedMachine): RollStep => ({
+  type: "release",
+  machine: name,
+  what: `drain the Node of Machine ${name}, and delete its server`,
+});
+
+const MOST_LISTED = 3;
+
+function listed(problems: readonly string[]): string {
+  const more = problems.length > MOST_LISTED ? `; and ${problems.length - MOST_LISTED} more` : "";
+  return `${problems.slice(0, MOST_LISTED).join("; ")}${more}`;
 }
 
 const waitForKubeProxy = (why: string): PhasePlan<RollStep> => ({
@@ -121,13 +157,15 @@ function planPool({ name, adopted, group }: RollPool, facts: RollFacts, record: 
   const roll: RollStep = {
     type: "roll",
     pool: name,
-    what: `replace the ${adopted} machines of node group ${group}, one at a time`,
+    what: `replace the ${adopted.length} machines of node group ${group}, one at a time`,
   };
+  // Before the MachineDeployment can delete one of them.
+  const begin = [...adopted.filter(({ isHeld }) => !isHeld).map(hold), roll];
   if (start === undefined) {
     const isWaiting = kubeProxy.isChosen && kubeProxy.unhealthy !== undefined;
-    return isWaiting ? waitForKubeProxy(kubeProxy.unhealthy) : { steps: [roll], proof: [] };
+    return isWaiting ? waitForKubeProxy(kubeProxy.unhealthy) : { steps: begin, batch: begin.length, proof: [] };
   }
-  const pending = new Set(pools.filter((pool) => pool.adopted > 0).map((pool) => pool.group));
+  const pending = new Set(pools.filter((pool) => pool.adopted.length > 0).map((pool) => pool.group));
   const needed = start.images.filter(({ groups }) => groups.some((each) => pending.has(each)));
   const refused = needed.map((image) => imageProblem(image)).find((problem) => problem !== undefined);
   if (refused) return { steps: [], refused, proof: [] };
@@ -136,7 +174,7 @@ function planPool({ name, adopted, group }: RollPool, facts: RollFacts, record: 
   const notes = [...imageNotes(start.images), ...volumeNotes(start.nodePlugin)];
   if (before.length === 0 && kubeProxy.unapplied !== undefined)
     return { ...waitForKubeProxy(kubeProxy.unapplied), notes };
-  return { steps: [...before, roll], batch: Math.max(before.length, 1), notes, proof: [] };
+  return { steps: [...before, ...begin], batch: before.length || begin.length, notes, proof: [] };
 }
 
 /** What is written before the first machine is made. */
