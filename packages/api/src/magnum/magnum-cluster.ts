@@ -4,7 +4,7 @@ import { age, column } from "../columns.ts";
 import type { Kind } from "../kind.ts";
 import { defineKind } from "../schema/define.ts";
 import { anyText, conditions, flag, instant, int32, int64, list, listByKey, mapOf } from "../schema/fields.ts";
-import { object, oneOf, optional, text } from "../schema/fields.ts";
+import { object, oneOf, optional, setOf, text } from "../schema/fields.ts";
 import { magnumTemplate } from "./magnum-cluster-template.ts";
 import { magnumLabels, magnumStatus, nodeTaints } from "./shapes.ts";
 
@@ -80,6 +80,13 @@ const magnumClusterSpec = object({
     flag({
       description:
         "True: labels that are not set mean what they mean in Magnum's Heat driver, as in a cluster that is migrated from it: keystone_auth_enabled and octavia_lb_healthcheck are true. Default: false.",
+    }),
+  ),
+  kubeletSources: optional(
+    setOf(text(1, 64), {
+      max: 20,
+      description:
+        "Networks, in CIDR notation, from which the control plane connects to kubelets without a tunnel: nodes accept connections to port 10250 from them. The migration from Heat sets it.",
     }),
   ),
   createTimeout: int32({

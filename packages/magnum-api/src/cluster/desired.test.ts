@@ -1,4 +1,10 @@
-import { annotations, type HostedControlPlane, type MachineDeployment, type MagnumCluster } from "@causeway/api";
+import {
+  annotations,
+  type HostedControlPlane,
+  type MachineDeployment,
+  type MagnumCluster,
+  type OpenStackCluster,
+} from "@causeway/api";
 import { expect, test } from "vitest";
 import { desiredManifests, nothingStands } from "./desired.ts";
 import { refusedLabel } from "./labels.ts";
@@ -163,4 +169,20 @@ test.each([
 ])("labels %j are refused by name", (labels, name) => {
   expect(refusedLabel(labels as Record<string, string>)).toContain(`label ${name} is refused`);
   expect(refusedLabel(balancers)).toBeUndefined();
+});
+
+test("nodes accept the control plane at their kubelets from the networks of a row, and from none without them", () => {
+  const rulesOf = (spec: object) => {
+    const manifests = desiredManifests(clusterOf(spec), { authUrl: "http://k" }, nothingStands);
+    const found = manifests.map(({ object }) => object).find(({ kind }) => kind === "OpenStackCluster");
+    return (found as OpenStackCluster).spec.managedSecurityGroups;
+  };
+  expect(rulesOf({})).toEqual({ allowAllInClusterTraffic: true });
+  const rule = { direction: "ingress", protocol: "tcp", portRangeMin: 10250, portRangeMax: 10250 };
+  expect(rulesOf({ kubeletSources: ["192.0.2.10/32", "2001:db8::/64", "nonsense"] })).toMatchObject({
+    workerNodesSecurityGroupRules: [
+      { ...rule, etherType: "IPv4", remoteIPPrefix: "192.0.2.10/32" },
+      { ...rule, etherType: "IPv6", remoteIPPrefix: "2001:db8::/64" },
+    ],
+  });
 });

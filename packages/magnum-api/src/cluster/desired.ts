@@ -14,7 +14,7 @@ import {
   type NodePool,
   type OpenStackCluster,
 } from "@causeway/api";
-import { canonicalJson, parseIp } from "@causeway/foundation";
+import { canonicalJson, formatCidr, parseCidr, parseIp } from "@causeway/foundation";
 import { ownerReference } from "@causeway/kubernetes";
 import { isUuid } from "../wire/fields.ts";
 import { isLabelValue } from "../wire/kubernetes-names.ts";
@@ -227,9 +227,30 @@ function infrastructureOf(
           ...(fixedSubnet === undefined ? {} : { subnets: [parameter(fixedSubnet)] }),
         }),
     ...(template.externalNetworkID === undefined ? {} : { externalNetwork: parameter(template.externalNetworkID) }),
-    managedSecurityGroups: { allowAllInClusterTraffic: true },
+    managedSecurityGroups: { allowAllInClusterTraffic: true, ...kubeletRules(spec.kubeletSources ?? []) },
     apiServer: { enableFloatingIP: false, managedLoadBalancer: { enabled: false } },
   };
+}
+
+/** What is no network is left out: the cloud would refuse the rule, and every other one with it. */
+function kubeletRules(sources: readonly string[]) {
+  const workerNodesSecurityGroupRules = sources.flatMap((cidr) => {
+    const network = parseCidr(cidr);
+    if (network === undefined) return [];
+    return [
+      {
+        name: `kubelet-${cidr}`,
+        description: "Kubelet API from the control plane",
+        direction: "ingress" as const,
+        etherType: network.version === 6 ? ("IPv6" as const) : ("IPv4" as const),
+        protocol: "tcp",
+        portRangeMin: 10250,
+        portRangeMax: 10250,
+        remoteIPPrefix: formatCidr(network),
+      },
+    ];
+  });
+  return workerNodesSecurityGroupRules.length === 0 ? {} : { workerNodesSecurityGroupRules };
 }
 
 /** A flavor's id may be any text: a number or a UUID is read as an id, all else as a name. */

@@ -34,11 +34,16 @@ export async function writeRow(
   signal: AbortSignal,
 ): Promise<void> {
   const { namespace = "", name, resourceVersion } = metadata;
-  const { nodeGroups, template, addons } = spec;
+  const { nodeGroups, template, addons, kubeletSources } = spec;
   // All node groups are written: a change of another one since must not be lost.
   const body = {
     metadata: { resourceVersion },
-    spec: { nodeGroups, template: { imageID: template.imageID }, ...(addons && { addons }) },
+    spec: {
+      nodeGroups,
+      template: { imageID: template.imageID },
+      ...(addons && { addons }),
+      ...(kubeletSources && { kubeletSources }),
+    },
   };
   await management.patch(MagnumCluster, { namespace, name }, { type: "merge", body }, { signal });
 }

@@ -75,7 +75,8 @@ export const importPhase = definePhase<ImportFacts, ImportStep>({
   },
 });
 
-const isLoopback = (host: string): boolean =>
+/** Whether other machines do not reach this one by it. */
+export const isLoopback = (host: string): boolean =>
   /^(127\.|0\.0\.0\.0$|localhost$)/.test(host) || ["::1", "::", "[::1]", "[::]"].includes(host);
 
 /** Hosts of members that are not this machine. */

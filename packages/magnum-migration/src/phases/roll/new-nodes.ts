@@ -80,7 +80,7 @@ async function kubeletProblems(
   if (await reachesOne(source, adopted.slice(0, COMPARED), signal))
     return unreached.map(
       (node) =>
-        `the API server does not reach the kubelet of Node ${node}, port 10250, though it reaches those of Heat's nodes`,
+        `the API server does not reach the kubelet of Node ${node} at port 10250, though it reaches those of Heat's nodes: open the port in the security groups of its server`,
     );
   // As before: neither is reached.
   for (const node of unreached) checked.add(mark(node));

@@ -9,6 +9,7 @@ import { apply, isApplied, readGroupImages, withGivenImage, writeRow } from "../
 import { withNodeImage } from "../adopt/row.ts";
 import { adoptedMachineOf, setHeld } from "./drain-hook.ts";
 import { readKubeProxy, withKubeProxy } from "./kube-proxy.ts";
+import { withKubeletSource } from "./kubelet-source.ts";
 import { readNodeProblems } from "./new-nodes.ts";
 import { planRoll, type RollFacts, type RollPool, type RollStart, type RollStep } from "./plan.ts";
 
@@ -36,6 +37,9 @@ export const roll = definePhase<RollFacts, RollStep>({
         return;
       case "set-kube-proxy":
         await writeRow(tools, withKubeProxy(await readRow(tools, record, signal)), signal);
+        return;
+      case "set-kubelet-source":
+        await writeRow(tools, withKubeletSource(await readRow(tools, record, signal), tools.peerHost), signal);
         return;
       case "restrict-node-plugin":
         await restrictPlugin(tools.source, signal);
@@ -66,8 +70,8 @@ export const roll = definePhase<RollFacts, RollStep>({
 const readRow = ({ management }: Tools, { namespace, name }: MigrationRecord, signal: AbortSignal) =>
   management.get(MagnumCluster, { namespace, name }, { signal });
 
-const manifestsOf = ({ keystone }: Tools, record: MigrationRecord, row: MagnumCluster): readonly Manifest[] =>
-  poolManifests(withKubeProxy(withNodeImage(row, record)), keystone);
+const manifestsOf = ({ keystone, peerHost }: Tools, record: MigrationRecord, row: MagnumCluster): readonly Manifest[] =>
+  poolManifests(withKubeletSource(withKubeProxy(withNodeImage(row, record)), peerHost), keystone);
 
 async function readStart(
   tools: Tools,
@@ -80,6 +84,7 @@ async function readStart(
   return {
     images: await readGroupImages(tools, record, signal),
     hasImage: withNodeImage(row, record) === row,
+    hasKubeletSource: withKubeletSource(row, tools.peerHost) === row,
     nodePlugin: await readNodePlugin(tools.source, signal),
     outdated: manifests.flatMap(({ object: { kind, metadata } }, index) =>
       applied[index] === true ? [] : [{ index, kind, name: metadata.name }],

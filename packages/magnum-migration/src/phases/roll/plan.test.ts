@@ -31,7 +31,13 @@ describe("the phase roll", () => {
   const [one, two] = [machine("a"), machine("b")];
   const fresh = { isPaused: true, fresh: 0, adopted: [one, two] };
   const nodePlugin = { isDrivers: false, isRestricted: false, hasOwn: false, hasVolumes: false, hasClasses: false };
-  const start: RollStart = { images: [imageOf("ubuntu")], hasImage: true, nodePlugin, outdated: [] };
+  const start: RollStart = {
+    images: [imageOf("ubuntu")],
+    hasImage: true,
+    hasKubeletSource: true,
+    nodePlugin,
+    outdated: [],
+  };
   const kubeProxy: KubeProxyFacts = { isChosen: true, unapplied: undefined, unhealthy: undefined };
   test.for<[string, readonly RollPool[], string]>([
     ["begins with the first pool", [pool(fresh), pool(fresh)], "roll"],
@@ -46,6 +52,7 @@ describe("the phase roll", () => {
   test.for<[string, Partial<RollStart>, string]>([
     ["begins with an image that new nodes can be made of", {}, "roll"],
     ["has new nodes made of the image that was named", { hasImage: false, outdated: [write] }, "set-image"],
+    ["opens the kubelets of new nodes", { hasKubeletSource: false, outdated: [write] }, "set-kubelet-source"],
     ["writes what the Magnum API would apply", { outdated: [write] }, "write"],
     [
       "keeps the driver's node part of volumes off new nodes",

@@ -33,6 +33,8 @@ export interface RollStart {
   readonly images: readonly GroupImage[];
   /** Whether the MagnumCluster has the image that was named for new nodes. */
   readonly hasImage: boolean;
+  /** Whether it has the address from which their kubelets are reached. */
+  readonly hasKubeletSource: boolean;
   /** The node part of the Cinder CSI driver. */
   readonly nodePlugin: NodePlugin;
   /** Objects that are not as the Magnum API would apply them, by their place among all of them. */
@@ -57,6 +59,7 @@ export type RollStep = Step &
   (
     | { readonly type: "set-image" }
     | { readonly type: "set-kube-proxy" }
+    | { readonly type: "set-kubelet-source" }
     | { readonly type: "restrict-node-plugin" }
     | { readonly type: "write"; readonly index: number }
     | { readonly type: "hold"; readonly machine: string }
@@ -187,6 +190,14 @@ function stepsBefore({ kubeProxy, start }: RollFacts, { nodeImage }: MigrationRe
     ...(kubeProxy.isChosen
       ? []
       : [{ type: "set-kube-proxy", what: "have kube-proxy on new nodes as an add-on of the cluster" } as const]),
+    ...(start.hasKubeletSource
+      ? []
+      : [
+          {
+            type: "set-kubelet-source",
+            what: "have new nodes accept the hosted API server at port 10250, for logs and exec",
+          } as const,
+        ]),
     ...(start.nodePlugin.isDrivers && !start.nodePlugin.isRestricted
       ? [
           {
