@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startWorkload } from "../programs/magnum-migration/workload.ts";
 import { startWriter } from "../programs/magnum-migration/writer.ts";
 import { networkEnds } from "./magnum-migration/devcloud.ts";
+import { checkNodeServices } from "./magnum-migration/node-services.ts";
 import { startPodWriter, type PodWriter } from "./magnum-migration/pod-writer.ts";
 import { startRig, type Rig, type RigOf } from "./magnum-migration/rig.ts";
 import { AGNHOST, startTickers, type Tickers } from "./magnum-migration/tickers.ts";
@@ -148,6 +149,9 @@ describe.skipIf(of === undefined)("a cluster of a real Magnum", { timeout: LIMIT
     await expectFloating(address);
     const nodes = items.map(({ metadata }) => metadata.name).toSorted();
     expect(nodes).toContain((await podWriter.nextWrite()).node);
+    const services = await checkNodeServices(rig.old.client, rig.source, nodes);
+    console.log(`a Service is reached from ${services.reached.length} of ${nodes.length} nodes`);
+    expect(services).toEqual({ reached: nodes, logged: nodes });
   });
 
   test("is retired: Heat and the old Magnum have nothing of it, and what it needs is kept", async () => {

@@ -44,21 +44,7 @@ export async function startPodWriter(client: KubernetesClient): Promise<PodWrite
       subjects: [{ kind: "ServiceAccount", namespace: "default", name: "default" }],
     },
   });
-  // Machines of the tests have this host's programs.
-  const kubectl = realpathSync(pathOf("kubectl"));
-  const mount = { name: "kubectl", mountPath: "/bin/kubectl", readOnly: true };
-  const container = {
-    name: "writer",
-    image: AGNHOST,
-    imagePullPolicy: "Never",
-    command: ["sh", "-c", SCRIPT],
-    volumeMounts: [mount],
-  };
-  const spec = {
-    containers: [container],
-    terminationGracePeriodSeconds: 1,
-    volumes: [{ name: "kubectl", hostPath: { path: kubectl, type: "File" } }],
-  };
+  const spec = podWithKubectl(SCRIPT);
   await client.request("POST", "/apis/apps/v1/namespaces/default/deployments", {
     body: {
       apiVersion: "apps/v1",
@@ -94,6 +80,25 @@ export async function startPodWriter(client: KubernetesClient): Promise<PodWrite
         Array.from({ length: last }, (_, number) => `${pod}-${number}`).filter((name) => !there.has(name)),
       );
     },
+  };
+}
+
+/** The spec of a pod that runs a script of the shell with kubectl, as service account default of its namespace. */
+export function podWithKubectl(script: string) {
+  // Machines of the tests have this host's programs.
+  const kubectl = realpathSync(pathOf("kubectl"));
+  const mount = { name: "kubectl", mountPath: "/bin/kubectl", readOnly: true };
+  const container = {
+    name: "main",
+    image: AGNHOST,
+    imagePullPolicy: "Never",
+    command: ["sh", "-c", script],
+    volumeMounts: [mount],
+  };
+  return {
+    containers: [container],
+    terminationGracePeriodSeconds: 1,
+    volumes: [{ name: "kubectl", hostPath: { path: kubectl, type: "File" } }],
   };
 }
 
