@@ -1,10 +1,8 @@
 import { InputError } from "@causeway/foundation";
 import { isForbidden } from "@causeway/openstack";
-import { caKeyOf } from "../../masters/ca-key.ts";
-import { knownMasterFiles } from "../../masters/pki.ts";
+import { readRoots } from "../../masters/roots.ts";
 import { machinesOf, readUnits, stopUnits } from "../../masters/units.ts";
 import { definePhase, type Tools } from "../../phase.ts";
-import type { MigrationRecord } from "../../record/record.ts";
 import { machineChangers } from "../../workloads/driver.ts";
 import { findWorkloads, stopWorkload } from "../../workloads/workloads.ts";
 import { readCalledServices } from "../switch/services.ts";
@@ -24,7 +22,8 @@ export const freeze = definePhase<FreezeFacts, FreezeStep>({
       agents: machines.map(({ name, address, active }) => ({ name, address, isActive: active.length > 0 })),
       isDenied: tools.checked.has(DENIED),
       called: await readCalledServices(tools.source, signal),
-      hasCaKey: await hasCaKey(tools, record, signal),
+      // What phase import is going to need is checked here, while everything still runs.
+      hasCaKey: (await readRoots(tools, record.inventory, signal)).caKey !== undefined,
     };
   },
   plan: planFreeze,
@@ -43,13 +42,6 @@ export const freeze = definePhase<FreezeFacts, FreezeStep>({
     }
   },
 });
-
-/** What phase import is going to need is checked here, while everything still runs. */
-async function hasCaKey(tools: Tools, { inventory }: MigrationRecord, signal: AbortSignal): Promise<boolean> {
-  const [first] = inventory.masters;
-  const found = await knownMasterFiles(tools, first?.address ?? "", signal);
-  return caKeyOf(tools.caKey, found) !== undefined;
-}
 
 /** A change that Magnum could not apply anyway: denied, it gets 403; else 400, and nothing has changed. */
 async function requireDenied({ cloud }: Tools, uuid: string, signal: AbortSignal): Promise<void> {

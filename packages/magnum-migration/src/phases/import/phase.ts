@@ -10,7 +10,7 @@ import type { MigrationRecord } from "../../record/record.ts";
 import { definePhase, type Tools } from "../../phase.ts";
 import { magnumClusterOf } from "../../record/rows.ts";
 import { clusterManifests, secretManifest } from "./objects.ts";
-import { caKeyOf } from "../../masters/ca-key.ts";
+import { readRoots } from "../../masters/roots.ts";
 import { knownMasterFiles } from "../../masters/pki.ts";
 import { planImport, type ImportFacts, type ImportStep } from "./plan.ts";
 
@@ -33,7 +33,7 @@ export const importPhase = definePhase<ImportFacts, ImportStep>({
     const members = await client.members(signal);
     return {
       secrets: { ca, proxy, sa, etcd },
-      hasCaKey: ca || (await readRoots(tools, record, signal)).caKey !== undefined,
+      hasCaKey: ca || (await readRoots(tools, record.inventory, signal)).caKey !== undefined,
       hasObjects: objects.every((one) => one !== undefined) && controlPlane !== undefined,
       peerURL: controlPlane?.status?.datastore?.peerURL,
       wantedStage: controlPlane?.spec.datastore?.stage,
@@ -133,14 +133,8 @@ async function create(client: KubernetesClient, { type, object }: Manifest, sign
   }
 }
 
-async function readRoots(tools: Tools, { inventory }: MigrationRecord, signal: AbortSignal) {
-  const [first] = inventory.masters;
-  const found = await knownMasterFiles(tools, first?.address ?? "", signal);
-  return { ...found, caKey: caKeyOf(tools.caKey, found) };
-}
-
 async function writeRoots(tools: Tools, record: MigrationRecord, signal: AbortSignal): Promise<void> {
-  const { caKey, ...found } = await readRoots(tools, record, signal);
+  const { caKey, ...found } = await readRoots(tools, record.inventory, signal);
   // The plan has refused already what has no key, unless its Secret exists.
   if (caKey !== undefined)
     await create(tools.management, secretManifest(record, "ca", { "tls.crt": found.ca, "tls.key": caKey }), signal);

@@ -7,6 +7,7 @@ import { deleteDriverObject, readDriver } from "./driver.ts";
 const signal = AbortSignal.timeout(60_000);
 const trustee = "8f5e1b0c2a6d4e5f9a7b3c1d2e4f6a8b";
 const namespace = "kube-system";
+const all = { users: true, others: true };
 const cloudConfig = `[Global]\nuser-id=${trustee}\npassword=secret\n`;
 
 let stage: Stage;
@@ -71,7 +72,7 @@ afterAll(() => stage.close());
 const text = ({ kind, name }: { readonly kind: string; readonly name: string }) => `${kind} ${name}`;
 
 test("the driver has what the migration stopped, its node plugin and its passwords, and nothing else", async () => {
-  const { objects, users, others } = await readDriver(client, trustee, signal);
+  const { objects, users, others } = await readDriver(client, trustee, all, signal);
   expect(objects.map(text)).toEqual([
     "DaemonSet openstack-cloud-controller-manager",
     "StatefulSet csi-cinder-controllerplugin",
@@ -84,7 +85,7 @@ test("the driver has what the migration stopped, its node plugin and its passwor
 });
 
 test("an unknown trustee is searched for in no object", async () => {
-  const { objects, kept, users, others } = await readDriver(client, "", signal);
+  const { objects, kept, users, others } = await readDriver(client, "", all, signal);
   expect(others).toEqual([]);
   // Whose they are is not known either.
   expect(objects.filter(({ kind }) => kind === "Secret")).toEqual([]);
@@ -98,7 +99,7 @@ test("a Secret with the driver's name and a user's own credentials is kept, and 
     client.patch(Secret, { namespace, name: "os-trustee" }, { type: "merge", body: { data } });
   const before = await client.get(Secret, { namespace, name: "os-trustee" });
   await write(mine);
-  const { objects, kept, users } = await readDriver(client, trustee, signal);
+  const { objects, kept, users } = await readDriver(client, trustee, all, signal);
   expect(objects.map(text)).not.toContain("Secret os-trustee");
   expect(kept).toEqual(["Secret kube-system/os-trustee"]);
   expect(users).toEqual([]);
@@ -106,18 +107,18 @@ test("a Secret with the driver's name and a user's own credentials is kept, and 
 });
 
 test("objects of the driver that are deleted are not found again, and a pod that used one still is", async () => {
-  const { objects } = await readDriver(client, trustee, signal);
+  const { objects } = await readDriver(client, trustee, all, signal);
   for (let run = 0; run < 2; run += 1) for (const one of objects) await deleteDriverObject(client, one, signal);
-  const left = await readDriver(client, trustee, signal);
+  const left = await readDriver(client, trustee, all, signal);
   expect(left.objects).toEqual([]);
   expect(left.users).toHaveLength(1);
   await client.request("DELETE", `${core}/pods/backup?gracePeriodSeconds=0`);
-  expect((await readDriver(client, trustee, signal)).users).toEqual([]);
+  expect((await readDriver(client, trustee, all, signal)).users).toEqual([]);
   // It is no workload that the migration stopped.
   await client.request("GET", `${apps}/statefulsets/octavia-ingress-controller`);
 });
 
 test("the node plugin of another installation is not the driver's", async () => {
   await workload("daemonsets", "DaemonSet", "csi-cinder-nodeplugin", {});
-  expect((await readDriver(client, trustee, signal)).objects).toEqual([]);
+  expect((await readDriver(client, trustee, all, signal)).objects).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { ConfigMap, Pod, Secret, type KubernetesClient } from "@causeway/kuberne
 import { stoppable, trusteeHolders } from "../../workloads/driver.ts";
 import { driversPlugin, hasDriversPlugin } from "../../workloads/node-plugin.ts";
 import { deleteWorkload, findWorkloads, type Workload } from "../../workloads/workloads.ts";
-import type { DriverFacts, DriverObject } from "./plan.ts";
+import type { DriverFacts, DriverObject, DriverReads } from "./plan.ts";
 
 const namespace = "kube-system";
 const types = { Secret, ConfigMap } as const;
@@ -14,12 +14,13 @@ const holderText = ({ kind, name }: { readonly kind: string; readonly name: stri
   `${kind} ${namespace}/${name}`;
 
 /**
- * What the driver has left in the cluster, and what uses it. `trusteeId`: empty where it is not known. An object that
- * has one of the driver's names, and does not name the trustee, is a user's: it is kept.
+ * What the driver has left in the cluster, and what uses it, as far as `reads` says. `trusteeId`: empty where it is not
+ * known. An object that has one of the driver's names, and does not name the trustee, is a user's: it is kept.
  */
 export async function readDriver(
   client: KubernetesClient,
   trusteeId: string,
+  reads: DriverReads,
   signal: AbortSignal,
 ): Promise<DriverFacts> {
   const workloads = await findWorkloads(client, stoppable, signal);
@@ -39,14 +40,14 @@ export async function readDriver(
     kept: kept.map(holderText),
     // Also of those that are gone: their pods may run still.
     users:
-      trusteeId === ""
+      trusteeId === "" || !reads.users
         ? []
         : await usersOf(
             client,
             trusteeHolders.filter((one) => !kept.includes(one)),
             signal,
           ),
-    others: trusteeId === "" ? [] : await otherHolders(client, trusteeId, signal),
+    others: trusteeId === "" || !reads.others ? [] : await otherHolders(client, trusteeId, signal),
   };
 }
 

@@ -11,7 +11,15 @@ import { adoptedLabel } from "../adopt/objects.ts";
 import { deleteDriverObject, readDriver } from "./driver.ts";
 import { hostedUrlOf } from "./hosted.ts";
 import { performMagnum, readMagnum } from "./magnum.ts";
-import { keptOf, leftoversOf, planRetire, type DeletedType, type RetireFacts, type RetireStep } from "./plan.ts";
+import {
+  driverReads,
+  keptOf,
+  leftoversOf,
+  planRetire,
+  type DeletedType,
+  type RetireFacts,
+  type RetireStep,
+} from "./plan.ts";
 import { deleteStackProject, readStackProjects } from "./stack-projects.ts";
 
 /** Phase 7: what only Heat and the masters needed is deleted, and the Magnum API takes the cluster over. */
@@ -32,7 +40,7 @@ export const retire = definePhase<RetireFacts, RetireStep>({
     const magnum = await readMagnum(tools, record, signal);
     const trusteeId = magnum.row === undefined || magnum.row === "unknown" ? "" : magnum.row.trusteeId;
     const cluster = await tools.management.find(MagnumCluster, { namespace, name }, { signal });
-    return {
+    const facts = {
       stacks: inventory.stacks.filter((_, index) => stateOf(found[index]) === "there"),
       leaving: inventory.stacks.filter((_, index) => stateOf(found[index]) === "leaving"),
       oldMembers: members.filter((one) => one !== own),
@@ -52,8 +60,8 @@ export const retire = definePhase<RetireFacts, RetireStep>({
       status: cluster?.status && { status: cluster.status.status ?? "", reason: cluster.status.reason ?? "" },
       stackProjects: await readStackProjects(tools, record, signal),
       magnum,
-      driver: await readDriver(tools.source, trusteeId, signal),
     };
+    return { ...facts, driver: await readDriver(tools.source, trusteeId, driverReads(facts), signal) };
   },
   plan: planRetire,
   async perform(tools, record, step, signal) {

@@ -252,6 +252,29 @@ function passwordsOf({ driver: { kept }, magnum: { row } }: RetireFacts): string
   );
 }
 
+/** Which lists of the cluster's kube-system the next steps depend on. */
+export interface DriverReads {
+  readonly users: boolean;
+  readonly others: boolean;
+}
+
+/**
+ * Objects of the driver go after stacks, members and Nodes, and the trustee is disabled after all that; until then, and
+ * after it, nothing asks who has its password.
+ */
+export function driverReads(
+  facts: Pick<
+    RetireFacts,
+    "stacks" | "leaving" | "oldMembers" | "masterNodes" | "leftovers" | "isMigrating" | "magnum"
+  >,
+): DriverReads {
+  const { stacks, leaving, oldMembers, masterNodes, leftovers, isMigrating, magnum } = facts;
+  const { trustee } = magnum;
+  const isDisabled = trustee !== undefined && trustee !== "unknown" && !trustee.isEnabled;
+  const users = !isDisabled && [stacks, leaving, oldMembers, masterNodes].every((one) => one.length === 0);
+  return { users, others: users && leftovers.length === 0 && !isMigrating };
+}
+
 /** What fails with the trustee: it is not touched before that is gone. */
 function trusteeUserOf({ driver, magnum }: RetireFacts): string | undefined {
   const [user] = driver.users;

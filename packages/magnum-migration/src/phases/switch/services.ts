@@ -1,20 +1,28 @@
 import { CausewayError } from "@causeway/foundation";
-import type { KubernetesClient } from "@causeway/kubernetes";
+import type { KubeObject, KubernetesClient, ResourceType } from "@causeway/kubernetes";
 import { probeTargets, type Probe, type Unreached } from "./probe.ts";
 import { calledServices, type CalledService } from "./service-users.ts";
 
 /** A Service of webhooks or APIServices that one API server or the other does not reach. */
 export interface UnreachedService extends Unreached, CalledService {}
 
-/** Objects of a page, pages of a kind, and Services that are probed: more are reported without a probe. */
-const PAGE = 100;
-const PAGES = 20;
+/** Services that are probed: more are reported without a probe. */
 const MOST = 500;
 
-const paths = {
-  mutating: "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
-  validating: "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
-  apiServices: "/apis/apiregistration.k8s.io/v1/apiservices",
+type AnyType = ResourceType<KubeObject>;
+
+const clusterWide = (group: string, kind: string): AnyType => ({
+  group,
+  version: "v1",
+  kind,
+  plural: `${kind.toLowerCase()}s`,
+  namespaced: false,
+});
+
+const types = {
+  mutating: clusterWide("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
+  validating: clusterWide("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
+  apiServices: clusterWide("apiregistration.k8s.io", "APIService"),
 } as const;
 
 /** The Services that the API server of a cluster calls, and that fail requests when it cannot. */
@@ -22,10 +30,13 @@ export async function readCalledServices(
   client: KubernetesClient,
   signal: AbortSignal,
 ): Promise<readonly CalledService[]> {
+  // Their content is read with care, whatever its type says.
+  const listed = async (type: AnyType) =>
+    (await client.list(type, { signal })).items as unknown as readonly Readonly<Record<string, unknown>>[];
   return calledServices({
-    mutating: await listed(client, paths.mutating, signal),
-    validating: await listed(client, paths.validating, signal),
-    apiServices: await listed(client, paths.apiServices, signal),
+    mutating: await listed(types.mutating),
+    validating: await listed(types.validating),
+    apiServices: await listed(types.apiServices),
   });
 }
 
@@ -53,25 +64,4 @@ function isOfService(error: unknown): boolean {
   if (!(error instanceof CausewayError)) return false;
   const status = error.details["httpStatus"];
   return typeof status === "number" && ![502, 503, 504].includes(status);
-}
-
-type Json = Readonly<Record<string, unknown>>;
-
-/** @throws MIGRATE_TOO_MANY for more than is read */
-async function listed(client: KubernetesClient, path: string, signal: AbortSignal): Promise<readonly Json[]> {
-  const all: Json[] = [];
-  let from: string | undefined;
-  for (let page = 0; page < PAGES; page += 1) {
-    const query = { limit: String(PAGE), ...(from === undefined ? {} : { continue: from }) };
-    const body = (await client.request("GET", path, { query, signal })) as {
-      readonly items?: readonly Json[];
-      readonly metadata?: { readonly continue?: string };
-    };
-    all.push(...(body.items ?? []));
-    from = body.metadata?.continue;
-    if (from === undefined || from === "") return all;
-  }
-  throw new CausewayError("MIGRATE_TOO_MANY", `The cluster has more than ${PAGES * PAGE} objects at ${path}`, {
-    hint: "Delete what is not used of them.",
-  });
 }
