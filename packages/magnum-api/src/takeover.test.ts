@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { MagnumCluster } from "@causeway/api";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { Cluster, MagnumCluster } from "@causeway/api";
+import { Secret, type KubernetesClient } from "@causeway/kubernetes";
 import { connectCloud, issueToken, loadCloudsYaml, type Cloud } from "@causeway/openstack";
 import { readCredential, type ClusterCredential } from "./cluster/credentials.ts";
 import { openStage, type Stage } from "./testing/stage.ts";
@@ -10,8 +11,25 @@ const PASSWORD = "it will be deleted";
 
 let stage: Stage;
 let admin: Cloud;
+/** What happens after the API has written a Secret, before it knows. */
+let written: (() => Promise<unknown>) | undefined;
+
+const through = (client: KubernetesClient): KubernetesClient =>
+  new Proxy(client, {
+    get(target, name) {
+      const found = Reflect.get(target, name) as unknown;
+      if (name !== "update") return typeof found === "function" ? (found.bind(target) as unknown) : found;
+      const update: KubernetesClient["update"] = async (type, object, options) => {
+        const result = await target.update(type, object, options);
+        if (object.kind === Secret.kind) await written?.();
+        return result;
+      };
+      return update;
+    },
+  });
+
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openStage({ through });
   admin = connectCloud(loadCloudsYaml({ cloud: "simulator-admin", text: stage.simulator.cloudsYaml }));
 });
 afterAll(async () => {
@@ -75,6 +93,74 @@ it("a cluster whose creator's user is deleted is adopted by another member of th
     .poll(async () => (await stage.call("demo", "GET", `/v1/clusters/${String(uuid)}`)).status, { timeout: 30_000 })
     .toBe(404);
   expect(await works(after)).toBe(false);
+});
+
+describe("a cluster that is being deleted", () => {
+  const finalizer = "test.causeway.dev/wait";
+  let uuid: string;
+
+  /** What a cloud that refuses the credential comes to: the Cluster remains. */
+  async function keepCluster(finalizers: readonly string[]): Promise<void> {
+    const { items } = await stage.client.list(Cluster, { labelSelector: `magnum.causeway.dev/uuid=${uuid}` });
+    for (const { metadata } of items) {
+      const key = { namespace: metadata.namespace ?? "", name: metadata.name };
+      await stage.client.patch(Cluster, key, { type: "merge", body: { metadata: { finalizers } } });
+    }
+    expect(items).toHaveLength(1);
+  }
+  const path = (): string => `/v1/clusters/${uuid}`;
+  const isGone = () =>
+    expect.poll(async () => (await stage.call("demo", "GET", path())).status, { timeout: 30_000 }).toBe(404);
+
+  beforeEach(async () => {
+    const template = { name: "t", coe: "kubernetes", image_id: "cirros", flavor_id: "m1.small" };
+    const made = await stage.call("demo", "POST", "/v1/clustertemplates", {
+      body: { ...template, external_network_id: "public" },
+    });
+    const body = { name: "leaving", cluster_template_id: made.body["uuid"] };
+    uuid = String((await stage.call("demo", "POST", "/v1/clusters", { body })).body["uuid"]);
+    await expect
+      .poll(
+        () =>
+          keepCluster([finalizer]).then(
+            () => true,
+            () => false,
+          ),
+        { timeout: 30_000 },
+      )
+      .toBe(true);
+    expect((await stage.call("demo", "DELETE", path())).status).toBe(204);
+  });
+  afterEach(() => (written = undefined));
+
+  it("gets another credential, which is revoked with it", async () => {
+    const before = await credentialOf(uuid);
+    expect((await stage.call("demo", "PATCH", `/v1/credentials/${uuid}`)).status).toBe(202);
+    const after = await credentialOf(uuid);
+    expect([await works(before), await works(after)]).toEqual([false, true]);
+    await keepCluster([]);
+    await isGone();
+    expect(await works(after)).toBe(false);
+  });
+
+  it("leaves no credential when it goes while another one is written", async () => {
+    let issued: ClusterCredential | undefined;
+    written = async () => {
+      issued = await credentialOf(uuid);
+      expect(await works(issued)).toBe(true);
+      // The controller has read the credential of before.
+      const { items } = await stage.client.list(MagnumCluster, { labelSelector: `magnum.causeway.dev/uuid=${uuid}` });
+      for (const { metadata } of items) {
+        const key = { namespace: metadata.namespace ?? "", name: metadata.name };
+        await stage.client.patch(MagnumCluster, key, { type: "merge", body: { metadata: { finalizers: [] } } });
+      }
+      await isGone();
+    };
+    expect((await stage.call("demo", "PATCH", `/v1/credentials/${uuid}`)).status).toBe(404);
+    expect(issued && (await works(issued))).toBe(false);
+    written = undefined;
+    await keepCluster([]);
+  });
 });
 
 it.each([

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { OpenStackCluster } from "@causeway/api";
 import { createRequest } from "@causeway/foundation";
 import { createClient, loadKubeconfig, Node } from "@causeway/kubernetes";
 import { connectCloud, issueToken, loadCloudsYaml, type Cloud } from "@causeway/openstack";
@@ -212,6 +213,34 @@ it("a cluster whose creator is deleted is used, resized, upgraded and deleted by
   ]);
   await client.close();
   await remove(uuid);
+  await eventually(MINUTE, async () => {
+    expect(await inventory()).toEqual(before);
+    return true;
+  });
+});
+
+it("the deletion of a cluster whose creator is gone says that its credential is refused, and continues with another", async () => {
+  const before = await inventory();
+  const creator = await userOf("leaver");
+  const uuid = await create("leaver", { name: "stranded" });
+  await becomes(uuid, "CREATE_COMPLETE");
+  await admin.identity.users.delete(creator);
+  expect((await api("demo", "DELETE", `/clusters/${uuid}`)).status).toBe(204);
+  await eventually(2 * MINUTE, async () => {
+    const { status, status_reason: reason } = await show(uuid);
+    expect([status, reason]).toEqual(["DELETE_IN_PROGRESS", expect.stringContaining("(AuthenticationFailed)")]);
+    return true;
+  });
+  await eventually(2 * MINUTE, async () => {
+    const { items } = await system.client.list(OpenStackCluster);
+    const conditions = items.flatMap((one) => one.status?.conditions ?? []);
+    return (
+      conditions.find(({ type }) => type === "OpenStackAuthenticationSucceeded")?.reason === "AuthenticationFailed"
+    );
+  });
+
+  expect((await api("demo", "PATCH", `/credentials/${uuid}`)).status).toBe(202);
+  await eventually(4 * MINUTE, async () => (await api("demo", "GET", `/clusters/${uuid}`)).status === 404);
   await eventually(MINUTE, async () => {
     expect(await inventory()).toEqual(before);
     return true;

@@ -7,7 +7,7 @@ import { loadCloudsYaml } from "@causeway/openstack";
 import type { ChosenCloud } from "./cloud.ts";
 import { newestVersion, type RuntimeChoice } from "./runtime.ts";
 import type { State } from "./state.ts";
-import { registerMagnum } from "../magnum/register.ts";
+import { ensureDomain, registerMagnum } from "../magnum/register.ts";
 
 interface MagnumContext {
   readonly state: State;
@@ -21,6 +21,10 @@ interface MagnumContext {
 }
 
 const HOST = "127.0.0.1";
+/** The domain of the users of clusters. */
+const TRUSTEES = "magnum-clusters";
+/** What a cluster needs of its project: servers and networks, load balancers, and secrets of Barbican. */
+const ROLES = ["member", "reader", "load-balancer_member", "creator"];
 
 /**
  * The Magnum API of `causeway up`: on loopback, at a port that remains over restarts, and in the catalog of the
@@ -32,10 +36,14 @@ export async function magnumOfSystem(cloud: ChosenCloud, using: MagnumContext): 
   const { state, informers, runtime, csiImage, metrics, clock, log } = using;
   const { startMagnum } = await import("@causeway/magnum-api");
   const region = cloud.config.region;
+  const admin = loadCloudsYaml({ cloud: "simulator-admin", text: cloud.simulator.cloudsYaml });
+  const registering = { clock, log, signal: AbortSignal.timeout(30_000) };
   const common = {
     informers,
     keystone: { name: "simulator", authUrl: cloud.config.authUrl },
     region,
+    // Clusters outlive those who create them.
+    trustees: { account: admin, domain: await ensureDomain(admin, TRUSTEES, registering), roles: ROLES },
     // Of the programs that are installed, the newest ones are the default.
     ...(runtime.default === "Process"
       ? { controlPlaneRuntime: "Process" as const, defaultVersion: newestVersion(runtime.programs) }
@@ -50,13 +58,7 @@ export async function magnumOfSystem(cloud: ChosenCloud, using: MagnumContext): 
     startMagnum({ ...common, port: 0 }),
   );
   state.write("magnum-api.port", String(magnum.port));
-  const admin = loadCloudsYaml({ cloud: "simulator-admin", text: cloud.simulator.cloudsYaml });
-  await registerMagnum(admin, `http://${HOST}:${magnum.port}/v1`, {
-    region,
-    clock,
-    log,
-    signal: AbortSignal.timeout(30_000),
-  });
+  await registerMagnum(admin, `http://${HOST}:${magnum.port}/v1`, { region, ...registering });
   return magnum;
 }
 

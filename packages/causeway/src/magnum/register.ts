@@ -16,6 +16,26 @@ interface RegisterContext {
 }
 
 /**
+ * The id of the domain of this name, made if there is none, as an administrator would with `openstack domain create`.
+ */
+export async function ensureDomain(
+  admin: CloudConfig,
+  name: string,
+  { clock, log, signal }: Omit<RegisterContext, "region">,
+): Promise<string> {
+  const cloud = connectCloud(admin, { clock, log });
+  const { domains } = cloud.identity;
+  try {
+    const find = async () => (await domains.all({ name }, { signal }))[0];
+    const description = "Users of clusters of the Magnum API";
+    const found = (await find()) ?? (await domains.create({ name, description }, { signal, recover: find }));
+    return found.id;
+  } finally {
+    await cloud.close();
+  }
+}
+
+/**
  * Has the cloud's catalog name the API at this URL, as an administrator would with `openstack service create`.
  * Repeating it changes what is wrong and leaves the rest.
  */

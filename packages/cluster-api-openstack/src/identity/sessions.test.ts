@@ -1,8 +1,8 @@
-import { systemClock, VirtualClock, type Clock } from "@causeway/foundation";
+import { CausewayError, systemClock, VirtualClock, type Clock } from "@causeway/foundation";
 import type { Secret } from "@causeway/kubernetes";
 import type { CloudConfig, CloudPool } from "@causeway/openstack";
 import { describe, expect, it } from "vitest";
-import { Sessions } from "./sessions.ts";
+import { refusedList, Sessions } from "./sessions.ts";
 
 function secretOf(password: string): Secret {
   const text = `clouds:
@@ -81,6 +81,21 @@ describe("Sessions", () => {
     };
     expect(await listed(new Error("HTTP 500 of Octavia"))).toBe("Error: HTTP 500 of Octavia");
     expect(await listed(undefined)).toContain("has not responded for 10 s");
+  });
+
+  it("knows of a list that the cloud refused for the credentials, and of no other failure", () => {
+    const list = (code?: string) => ({
+      listedAt: 1,
+      failure: code === undefined ? undefined : new CausewayError(code, "GET network /ports responded 401"),
+      start: () => Promise.resolve(),
+      refresh: () => Promise.resolve(),
+    });
+    expect(refusedList([list(), list("OPENSTACK_UNAUTHORIZED")])).toEqual({
+      ok: false,
+      reason: "AuthenticationFailed",
+      message: "GET network /ports responded 401",
+    });
+    expect(refusedList([list(), list("OPENSTACK_UNREACHABLE")])).toBeUndefined();
   });
 
   it("parses a clouds.yaml once for each entry and region, not in each reconcile", async () => {

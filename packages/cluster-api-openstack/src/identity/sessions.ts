@@ -205,6 +205,12 @@ export class Sessions {
   }
 }
 
+/** Why the cloud refused the last list of one of these, if it was for the credentials: what they hold is old then. */
+export function refusedList(informers: readonly Startable[]): Extract<SessionResult, { ok: false }> | undefined {
+  const failed = informers.find(({ failure }) => isUnauthorized(failure));
+  return failed && { ok: false, ...explain(failed.failure) };
+}
+
 function explain(error: unknown): { reason: string; message: string } {
   const hint = error instanceof CausewayError && error.hint !== undefined ? ` ${error.hint}` : "";
   const message = `${messageOf(error)}${hint}`;

@@ -16,7 +16,7 @@ import {
   type Secret,
 } from "@causeway/kubernetes";
 import type { CloudWatch, Member } from "@causeway/openstack";
-import type { Session, Sessions, Startable } from "../identity/sessions.ts";
+import { refusedList, type Session, type Sessions, type Startable } from "../identity/sessions.ts";
 import type { Refusals } from "../reactions/refusals.ts";
 import type { Interests } from "../reactions/interests.ts";
 import type { ListRequests } from "../reactions/list-requests.ts";
@@ -100,11 +100,15 @@ export async function observeCluster(
     controlPlane: cluster?.spec.controlPlaneRef,
     bastion: sources.openStackServers.get({ ...key, name: bastionName(clusterName ?? key.name) }),
     hold: sources.refusals.get(object),
+    isLeaving: isDeleting(object) || (cluster !== undefined && isDeleting(cluster)),
   };
   const place = { reference: object.spec.identityRef, namespace: key.namespace };
   const opened = await sources.sessions.get(place, (watch) => neededOf(object, watch), signal);
   if (!opened.ok) return { ...base, session: undefined, identity: opened };
   const { session } = opened;
+  // A deletion waits for changes in the cloud, and there would be none for ever.
+  const refused = base.isLeaving ? refusedList(neededOf(object, session.watch)) : undefined;
+  if (refused !== undefined) return { ...base, session: undefined, identity: refused };
   const listed: ReadContext["listed"] = (informer) => sources.sessions.listed(informer, place, signal);
   const cloud = await readCloud(object, { session, crn, listed }, signal);
   sources.interests.set(key, interestsOf(object, crn, cloud));

@@ -50,6 +50,8 @@ export interface Observed {
   readonly reserved?: readonly ReservedRange[];
   /** The refusal of an earlier attempt, while it is too soon to retry. */
   readonly hold?: Hold | undefined;
+  /** The object or its Cluster is being deleted. */
+  readonly isLeaving?: boolean;
 }
 
 /** A spec that can be satisfied, its cloud and its names: what the parts of the planner work on. */

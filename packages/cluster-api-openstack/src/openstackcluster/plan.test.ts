@@ -383,6 +383,14 @@ describe("the plan of an OpenStackCluster", () => {
     expect(result.wait?.until).toBe(now + 60_000);
   });
 
+  it("checks again soon whether the cloud accepts the credentials while its Cluster is being deleted", () => {
+    const w = world(demoSpec);
+    settle(w);
+    expect(plan(w).wait?.until).toBe(now + 600_000);
+    w.extra = { isLeaving: true };
+    expect(plan(w).wait?.until).toBe(now + 15_000);
+  });
+
   it("waits after a quota refusal, and reports what to do", () => {
     const w = world(demoSpec);
     const hold = {

@@ -23,6 +23,7 @@ export interface ClusterPlan extends Plan<ClusterStep, OpenStackClusterStatus> {
 /** How often the availability zones of an unchanged cluster are read. */
 const zonesInterval = 10 * 60_000;
 const retryIdentity = 60_000;
+const leavingInterval = 15_000;
 
 /**
  * What an OpenStackCluster needs next. Pure: the same observation gives the same plan, and a plan whose steps
@@ -97,11 +98,14 @@ function planNormal(context: ClusterContext, observed: Observed, now: number): C
   return {
     steps,
     status,
-    ...(steps.length > 0 ? {} : { wait: waitOf(wanted, findings, held?.until ?? now + zonesInterval) }),
+    ...(steps.length > 0 ? {} : { wait: waitOf(wanted, findings, held?.until ?? now + intervalOf(observed)) }),
     refresh: wanted.flatMap((part) => part.refresh ?? []),
     events: [...eventsOf(all, stuck ? refusals : []), ...ignoredClusterChanges(context, parts)],
   };
 }
+
+/** While a cluster goes, no change in the cloud would say that it does not accept the credentials any longer. */
+const intervalOf = ({ isLeaving }: Observed): number => (isLeaving === true ? leavingInterval : zonesInterval);
 
 function planParts(context: ClusterContext): Parts {
   const network = planNetwork(context);

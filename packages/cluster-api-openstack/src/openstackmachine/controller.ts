@@ -9,6 +9,7 @@ import {
   type Informers,
   type ObjectKey,
   type Reconcile,
+  type Secret,
   type Pipeline,
   type Shards,
   type Source,
@@ -75,9 +76,10 @@ export function runMachineController(options: MachineControllerOptions, signal: 
   const all: Source[] = [
     watchInformer(sources.openStackMachines),
     watchInformer(sources.machines, ({ object }) => infrastructureOf(object)),
-    watchInformer(sources.secrets, ({ object }) =>
-      sources.machines.byIndex("secret", secretKey(object)).flatMap(infrastructureOf),
-    ),
+    watchInformer(sources.secrets, ({ object }) => [
+      ...sources.machines.byIndex("secret", secretKey(object)).flatMap(infrastructureOf),
+      ...leavingWith(sources, object),
+    ]),
     watchInformer(sources.openStackClusters, ({ object, previous }) => {
       // Machines wait for the cluster to be provisioned, for its credentials, and for its network.
       const same = previous && object.metadata.generation === previous.metadata.generation;
@@ -105,6 +107,15 @@ export function runMachineController(options: MachineControllerOptions, signal: 
     { name: "openstackmachine", reconcile: reconcileMachine(options), sources: all, clock, log, shards },
     signal,
   );
+}
+
+/** Machines of the clusters with these credentials whose deletion may wait for others. */
+function leavingWith(sources: MachineSources, secret: Secret): ObjectKey[] {
+  return sources.openStackClusters.byIndex("identity", secretKey(secret)).flatMap(({ metadata }) => {
+    const owner = metadata.ownerReferences?.find(({ kind }) => kind === "Cluster");
+    const keys = owner === undefined ? [] : ofCluster(sources, metadata.namespace, owner.name);
+    return keys.filter((key) => sources.openStackMachines.get(key)?.metadata.deletionTimestamp !== undefined);
+  });
 }
 
 function ofCluster({ openStackMachines }: MachineSources, namespace = "", name: string): ObjectKey[] {

@@ -10,6 +10,8 @@ import { trunkDeletions } from "./trunks.ts";
 import type { Outcome } from "./outcome.ts";
 
 const reason = "InstanceDeleteFailed";
+/** Milliseconds after which it is checked whether the cloud still accepts the credentials: no change would say so. */
+const CHECK_AGAIN = 15_000;
 
 /**
  * Takes the server away, then what was made for it and did not go along. It goes by marks, not by records, so
@@ -20,7 +22,7 @@ export function planMachineDeletion(context: MachineContext, now: number): Outco
   const toDelete = servers.filter((s) => s["OS-EXT-STS:task_state"] !== "deleting");
   const steps = toDelete.map((s): MachineStep => ({ type: "delete-server", reason, id: s.id }));
   if (steps.length > 0) return outcome(steps, "Deleting the server");
-  if (servers.length > 0) return waitFor(`server ${servers[0]?.id} to be deleted`);
+  if (servers.length > 0) return waitFor(`server ${servers[0]?.id} to be deleted`, now + CHECK_AGAIN);
   const ports = ownPorts(context);
   const trunks = trunkDeletions(ports, reason);
   if (trunks.length > 0) return outcome(trunks, "Deleting the trunks");

@@ -10,7 +10,7 @@ import {
 import { isDeleting, type Informer, type ObjectKey, type Secret } from "@causeway/kubernetes";
 import type { CloudInformer, CloudWatch } from "@causeway/openstack";
 import type { Clock } from "@causeway/foundation";
-import type { Session, Sessions, Startable } from "../identity/sessions.ts";
+import { refusedList, type Session, type Sessions, type Startable } from "../identity/sessions.ts";
 import { infrastructureOf } from "../openstackcluster/controller.ts";
 import { isPaused } from "../openstackcluster/gather.ts";
 import { imageInterest, type ImageReferences } from "../identity/images.ts";
@@ -107,6 +107,9 @@ export async function observeMachine(
   const place = { reference: credentials.reference, namespace: key.namespace };
   const opened = await sources.sessions.get(place, (watch) => neededOf(object, watch), signal);
   if (!opened.ok) return { ...base, session: undefined, identity: opened };
+  // A deletion waits for changes in the cloud, and there would be none for ever.
+  const refused = isDeleting(object) ? refusedList(neededOf(object, opened.session.watch)) : undefined;
+  if (refused !== undefined) return { ...base, session: undefined, identity: refused };
   const cloud = await readCloud(sources, object, { session: opened.session, signal });
   return { ...base, session: opened.session, identity: { ok: true, cloud } };
 }

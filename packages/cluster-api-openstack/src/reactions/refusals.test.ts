@@ -17,6 +17,12 @@ describe("a refusal of a cloud", () => {
     expect(refusalOf(refused("x\n(y)"), "InstanceCreateFailed").message).not.toContain("request x");
   });
 
+  it("of the credentials says so whatever the step was, and is lifted by others at once", () => {
+    const refusal = refusalOf(refused("req-1", "OPENSTACK_UNAUTHORIZED"), "InstanceDeleteFailed");
+    expect(refusal).toMatchObject({ reason: "AuthenticationFailed" });
+    expect(refusal.pause).toBeUndefined();
+  });
+
   it("keeps the id of the first request while nothing else is new", () => {
     const first = refusalOf(refused("req-1"), "InstanceCreateFailed").message;
     expect(refusalOf(refused("req-2"), "InstanceCreateFailed", first).message).toBe(first);

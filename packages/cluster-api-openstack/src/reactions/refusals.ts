@@ -1,6 +1,13 @@
 import { CausewayError, messageOf, type Clock } from "@causeway/foundation";
 import type { Condition, KubeObject } from "@causeway/kubernetes";
-import { isBadRequest, isForbidden, isNotImplemented, isOpenStackConflict, isQuotaExceeded } from "@causeway/openstack";
+import {
+  isBadRequest,
+  isForbidden,
+  isNotImplemented,
+  isOpenStackConflict,
+  isQuotaExceeded,
+  isUnauthorized,
+} from "@causeway/openstack";
 import type { Hold } from "../identity/state.ts";
 import { oneLine } from "../resources/findings.ts";
 
@@ -27,6 +34,8 @@ export function refusalOf(error: unknown, reason: string, known?: string): Refus
     const advice = "Request a higher quota, or delete unused resources; the step is retried every minute.";
     return { reason: "QuotaExceeded", message: said(` ${advice}`), pause: minute };
   }
+  // Other credentials lift it, which the session finds, and not an early retry.
+  if (isUnauthorized(error)) return { reason: "AuthenticationFailed", message };
   if (isForbidden(error)) return { reason: "Forbidden", message, pause: minute };
   if (isBadRequest(error) || isNotImplemented(error)) return { reason, message, pause: minute };
   if (isOpenStackConflict(error)) return { reason, message, pause: 5_000 };

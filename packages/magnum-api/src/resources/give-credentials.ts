@@ -5,7 +5,7 @@ import { isForbidden, isUnauthorized } from "@causeway/openstack";
 import { readCredential, trusteeOf, type ClusterCredential } from "../cluster/credentials.ts";
 import { isPending } from "../cluster/names.ts";
 import type { Api, Call } from "../call/call.ts";
-import { forbidden } from "../wire/error.ts";
+import { forbidden, notFound } from "../wire/error.ts";
 import { credentialRoles } from "./credential-roles.ts";
 import { isUnused, writeCredential, type CredentialWrite } from "./write-credential.ts";
 
@@ -26,6 +26,20 @@ export async function giveCredentials(api: Api, call: Call, cluster: MagnumClust
     throw error;
   }
   if (before !== undefined) await revoke(api, cluster, { before, made }, signal);
+  await requireStill(api, cluster, made, signal);
+}
+
+/** A deletion that ended meanwhile has revoked another credential than this one. @throws MagnumError 404 */
+async function requireStill(
+  api: Api,
+  cluster: MagnumCluster,
+  made: ClusterCredential,
+  signal: AbortSignal,
+): Promise<void> {
+  if (cluster.metadata.deletionTimestamp === undefined || (await api.store.hasRow(cluster.spec.uuid, signal))) return;
+  if (made.isTrustee === true) await api.trustees?.remove(trusteeOf(cluster), signal);
+  else await api.credentials.revoke(made, { signal });
+  throw notFound("Cluster", cluster.spec.uuid);
 }
 
 async function issueCredential(
