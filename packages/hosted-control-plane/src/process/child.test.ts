@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentLog, systemClock } from "@causeway/foundation";
@@ -36,3 +36,39 @@ test.runIf(process.platform === "linux")(
     expect(readFileSync(join(dir, "mark"), "utf8")).toMatch(/^[0-9a-f-]{36}$/);
   },
 );
+
+/** A file that each write finds on a full disk. */
+const FULL = "/dev/full";
+
+test.runIf(process.platform === "linux")(
+  "a program whose pid file finds the disk full runs once, and ends with its control plane",
+  async () => {
+    const dir = mkdtempSync(join(tmpdir(), "child-"));
+    closing.push(() => rmSync(dir, { recursive: true }));
+    symlinkSync(FULL, pidFileOf(dir, "etcd"));
+    const started = Promise.withResolvers<void>();
+    const using = { dir, clock: systemClock, log: silentLog, changed: () => started.resolve() };
+    const child = new Child({ name: "etcd", program: "sleep", args: ["600"], grace: 1_000 }, using);
+    child.start();
+    await started.promise;
+    await child.stop();
+    // What it would be read from has no end.
+    rmSync(pidFileOf(dir, "etcd"), { force: true });
+    expect(await endLeftover(dir, "etcd", systemClock)).toBeUndefined();
+  },
+);
+
+test("the mark of a folder that a full disk left empty is written again, and is no other folder's", async () => {
+  const parent = mkdtempSync(join(tmpdir(), "child-"));
+  closing.push(() => rmSync(parent, { recursive: true }));
+  const marks = [];
+  for (const name of ["a", "b"]) {
+    const dir = join(parent, name);
+    mkdirSync(dir);
+    writeFileSync(join(dir, "mark"), "");
+    await endLeftover(dir, "etcd", systemClock);
+    marks.push(readFileSync(join(dir, "mark"), "utf8"));
+  }
+  expect(marks).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+  expect(marks[0]).not.toBe(marks[1]);
+});

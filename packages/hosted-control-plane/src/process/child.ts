@@ -16,6 +16,7 @@ import {
 import { join } from "node:path";
 import { messageOf, whenAborted, type Clock, type Log } from "@causeway/foundation";
 import { endProcess } from "./end-process.ts";
+import { writeOnce } from "./files.ts";
 import { identityOf, processesWith, readIdentity, type ProcessIdentity } from "./process-identity.ts";
 
 /** A program with its command line. */
@@ -100,6 +101,15 @@ export class Child {
     }
   }
 
+  /** A full disk must not have it started a second time: without its file it is found by its mark. */
+  #record(file: string, identity: ProcessIdentity): void {
+    try {
+      writeFileSync(file, JSON.stringify(identity), { mode: 0o600 });
+    } catch (error) {
+      this.#using.log.warn("the pid of a program cannot be written", { program: this.name, error: messageOf(error) });
+    }
+  }
+
   /** Runs it once, and returns how it ended. */
   async #once(signal: AbortSignal): Promise<string> {
     const { dir, clock } = this.#using;
@@ -119,7 +129,7 @@ export class Child {
         child.once("exit", (code, by) => resolve(by === null ? `exit status ${code}` : `ended by ${by}`));
       });
       const identity = child.pid === undefined ? undefined : identityOf(child.pid);
-      if (identity) writeFileSync(pidFile, JSON.stringify(identity), { mode: 0o600 });
+      if (identity) this.#record(pidFile, identity);
       this.#using.changed();
       const over = new AbortController();
       const stopping = whenAborted(AbortSignal.any([signal, over.signal])).then(async () => {
@@ -152,11 +162,9 @@ const MARK = "CAUSEWAY_PROGRAM";
  */
 function markOf(dir: string, name: string): string {
   const file = join(dir, "mark");
-  try {
-    writeFileSync(file, randomUUID(), { mode: 0o600, flag: "wx", flush: true });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
+  // Without a text, as a full disk left it, it would be that of other folders, too.
+  if (existsSync(file) && statSync(file).size === 0) rmSync(file);
+  writeOnce(file, randomUUID);
   return `${readFileSync(file, "utf8")}/${name}`;
 }
 

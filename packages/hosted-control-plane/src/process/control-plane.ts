@@ -230,7 +230,7 @@ export class ProcessControlPlane {
     // kube-apiserver does not start if the socket's folder is missing, and dials the socket only when it needs it.
     if (tunnel === undefined) return undefined;
     const file = join(dir, "egress.json");
-    if (!existsSync(file)) writeFileSync(file, egressSelector(tunnel), { mode: 0o600 });
+    writeOnce(file, () => egressSelector(tunnel));
     return file;
   }
 
