@@ -72,3 +72,28 @@ test("the mark of a folder that a full disk left empty is written again, and is 
   expect(marks).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), expect.stringMatching(/^[0-9a-f-]{36}$/)]);
   expect(marks[0]).not.toBe(marks[1]);
 });
+
+test.each([
+  ["whole", 0],
+  ["cut off by a full disk", 100],
+])("the problem of a program that writes JSON has message and error of a line that is %s", async (_, cut) => {
+  const dir = mkdtempSync(join(tmpdir(), "child-"));
+  closing.push(() => rmSync(dir, { recursive: true }));
+  const stack = "go.etcd.io/bbolt.(*Tx).Commit ".repeat(100);
+  const error = "write db: no space left on device";
+  const fatal = JSON.stringify({ level: "fatal", msg: 'cannot save "db"', error, stacktrace: stack });
+  const last = JSON.stringify({ level: "warn", msg: "closing" });
+  writeFileSync(join(dir, "lines"), `${last}\n${fatal.slice(0, fatal.length - cut)}${cut === 0 ? `\n${last}\n` : ""}`);
+  const twice = Promise.withResolvers<string>();
+  const changed = (): void => {
+    if (child.problem !== undefined) twice.resolve(child.problem);
+  };
+  const args = ["-c", `cat ${join(dir, "lines")}; exit 1`];
+  const using = { dir, clock: systemClock, log: silentLog, changed };
+  const child = new Child({ name: "etcd", program: "sh", args, grace: 1_000 }, using);
+  closing.push(() => child.stop());
+  child.start();
+  expect(await twice.promise).toBe(
+    'etcd ended 2 times in a row: exit status 1: cannot save "db": write db: no space left on device',
+  );
+});

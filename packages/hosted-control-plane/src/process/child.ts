@@ -47,7 +47,8 @@ const FIRST_DELAY = 500;
 const LONGEST_DELAY = 60_000;
 /** A log of this size is put aside when its program is started again, in place of the one before. */
 const LARGEST_LOG = 10 * 2 ** 20;
-const TAIL = 2_000;
+/** Bytes of a log in which its last line is searched: etcd's have stack traces. */
+const TAIL = 16_384;
 
 /** One program that is kept running. */
 export class Child {
@@ -193,6 +194,15 @@ function putAside(file: string): void {
   }
 }
 
+/** What a line says: of JSON, as etcd writes it, its message and its error. A full disk cuts lines off. */
+function textOfLine(line: string): string {
+  if (!line.startsWith("{")) return line;
+  const found = ["msg", "error"].flatMap(
+    (field) => new RegExp(`"${field}":("(?:[^"\\\\]|\\\\.)*")`).exec(line)?.[1] ?? [],
+  );
+  return found.length === 0 ? line : found.map((text) => String(JSON.parse(text))).join(": ");
+}
+
 /** The last line of a log that says something, shortened. */
 function lastLine(file: string): string {
   try {
@@ -204,7 +214,7 @@ function lastLine(file: string): string {
       readSync(from, bytes, 0, length, size - length);
       const lines = bytes.toString("utf8").split("\n");
       const meant = lines.filter((line) => /(^[EF]\d{4} )|^Error: |"level":"(error|fatal)"/.test(line)).at(-1);
-      return (meant ?? lines.filter((line) => line.trim() !== "").at(-1) ?? "").slice(0, 400);
+      return textOfLine(meant ?? lines.filter((line) => line.trim() !== "").at(-1) ?? "").slice(0, 400);
     } finally {
       closeSync(from);
     }
