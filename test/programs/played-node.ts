@@ -97,6 +97,14 @@ export class PlayedNode {
     return [...this.#pods.values()].filter(({ child }) => child !== undefined).length;
   }
 
+  /** Kills the program of a pod's container by SIGKILL, as when memory runs out; it is started again in the same pod. */
+  kill({ namespace, name }: ObjectKey): void {
+    const pod = this.#options.informers.for(Pod).get({ namespace, name });
+    const child = this.#pods.get(pod?.metadata.uid ?? "")?.child;
+    if (child === undefined) throw new Error(`pod ${namespace}/${name} runs no program`);
+    child.kill("SIGKILL");
+  }
+
   #address(): string {
     return `${this.#network}.${(++this.#addresses % 250) + 1}`;
   }

@@ -29,6 +29,7 @@ import {
   secretText,
   type Condition,
   type KubernetesClient,
+  type ObjectKey,
 } from "@causeway/kubernetes";
 import { PlayedNode } from "./played-node.ts";
 import { programs } from "./programs.ts";
@@ -56,6 +57,8 @@ export interface World {
   readonly runtime: ControlPlaneRuntime;
   readonly dir: string;
   tenant(name: string): Promise<KubernetesClient>;
+  /** Kills the program of a pod of the played node by SIGKILL. */
+  kill(pod: ObjectKey): void;
   /** Ends the controller and the runtime, and starts both on the same state. */
   restart(): Promise<void>;
   close(): Promise<void>;
@@ -172,6 +175,10 @@ export async function startWorld(
       clients.push(tenant);
       return tenant;
     },
+    kill(pod) {
+      if (node === undefined) throw new Error(`runtime ${name} has no pods`);
+      node.kill(pod);
+    },
     async restart() {
       await end();
       start();
@@ -196,7 +203,7 @@ function playNode(
   client: KubernetesClient,
   dir: string,
   others: Readonly<Record<string, string>>,
-): { stop(): Promise<void> } {
+): { kill(pod: ObjectKey): void; stop(): Promise<void> } {
   const { kubernetes } = programs();
   const built = "dir" in kubernetes ? kubernetes.dir : "";
   const programsOf = (image: string): string => others[image.slice(image.lastIndexOf(":") + 1)] ?? built;
@@ -205,6 +212,7 @@ function playNode(
   const node = new PlayedNode({ informers, client, dir: join(dir, "node"), programsOf });
   const running = [informers.run(stopping.signal), node.run(stopping.signal)];
   return {
+    kill: (pod) => node.kill(pod),
     async stop() {
       stopping.abort(new Error("stopped"));
       await Promise.allSettled(running);

@@ -14,13 +14,27 @@ interface SharedEtcd {
 /** One call of its HTTP API as user root, by its first member or another one. */
 export type EtcdPost = (path: string, body: object, member?: number) => Promise<Record<string, unknown>>;
 
+/** One call of an etcd's HTTP API with a token of one of its users, or without. */
+type Post = (
+  path: string,
+  body: object,
+  options?: { authorization?: string; member?: number },
+) => Promise<Record<string, unknown>>;
+
 export async function openSharedEtcd(client: KubernetesClient, labelSelector: string): Promise<EtcdPost> {
   const { items } = await client.list(Namespace, { labelSelector });
   const found = items.find(({ metadata }) => metadata.annotations?.["controlplane.causeway.dev/id"] === "etcd");
   const namespace = found?.metadata.name ?? "";
+  const post = await openEtcdOf(client, namespace);
+  const password = secretText(await client.get(Secret, { namespace, name: "etcd-root" }), "password");
+  const { token } = (await post("auth/authenticate", { name: "root", password })) as { token?: string };
+  return (path, body, member = 0) => post(path, body, { authorization: token ?? "", member });
+}
+
+/** The etcd whose members are pods of this namespace. */
+export async function openEtcdOf(client: KubernetesClient, namespace: string): Promise<Post> {
   const authority = await client.get(Secret, { namespace, name: "etcd-ca" });
   const pair = { certificate: secretText(authority, "ca.crt") ?? "", key: secretText(authority, "ca.key") ?? "" };
-  const password = secretText(await client.get(Secret, { namespace, name: "etcd-root" }), "password");
   const issued = await issueCertificate(pair, {
     commonName: "",
     organizations: ["test"],
@@ -28,11 +42,7 @@ export async function openSharedEtcd(client: KubernetesClient, labelSelector: st
     lifetime: 3600_000,
   });
   const tls = { ca: pair.certificate, cert: issued.certificate, key: issued.key, servername: `etcd.${namespace}.svc` };
-  const post = async (
-    path: string,
-    body: object,
-    { authorization = "", member = 0 } = {},
-  ): Promise<Record<string, unknown>> => {
+  return async (path, body, { authorization = "", member = 0 } = {}) => {
     const { status } = await client.get(Pod, { namespace, name: `etcd-${member}` });
     return new Promise((resolve, reject) => {
       const options = {
@@ -52,8 +62,6 @@ export async function openSharedEtcd(client: KubernetesClient, labelSelector: st
       sent.end(JSON.stringify(body));
     });
   };
-  const { token } = (await post("auth/authenticate", { name: "root", password })) as { token?: string };
-  return (path, body, member = 0) => post(path, body, { authorization: token ?? "", member });
 }
 
 export async function readSharedEtcd(client: KubernetesClient, labelSelector: string): Promise<SharedEtcd> {
