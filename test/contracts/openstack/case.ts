@@ -21,6 +21,8 @@ export interface RawCase {
   readonly headers?: Readonly<Record<string, string>>;
   /** Values of the answer to keep: name → path of fields, "volume.id", "servers.0.id". */
   readonly keep?: Readonly<Record<string, string>>;
+  /** Values of the answer's headers to keep: name → header. */
+  readonly keepHeaders?: Readonly<Record<string, string>>;
   /** Fields whose values must be the same, too; of the others only names and types. */
   readonly exact?: readonly string[];
   /**

@@ -1,4 +1,5 @@
 import type { RawGroup } from "./case.ts";
+import { applicationCredentials } from "./cases/application-credentials.ts";
 import { computeGroups } from "./cases/compute.ts";
 import { identityGroups } from "./cases/identity.ts";
 import { imageGroups } from "./cases/image.ts";
@@ -16,6 +17,7 @@ import { volumeGroups } from "./cases/volume.ts";
 /** The requests that a cloud gets by raw HTTP. */
 export const groups: readonly RawGroup[] = [
   ...identityGroups,
+  applicationCredentials,
   ...imageGroups,
   ...volumeGroups,
   ...networkGroups,

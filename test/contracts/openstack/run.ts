@@ -125,6 +125,8 @@ export async function runGroup(
     for (const each of group.cases) {
       const answer = await ask(each, { group, sessions, values });
       for (const [name, path] of Object.entries(each.keep ?? {})) values.set(name, textOf(at(answer.body, path)));
+      for (const [name, header] of Object.entries(each.keepHeaders ?? {}))
+        values.set(name, answer.headers.get(header) ?? "");
       const back = each.undo === undefined ? undoOf(each, answer) : each.undo;
       if (back !== undefined && answer.status < 300) {
         undo.unshift(undoing(each, filled(back, values)));

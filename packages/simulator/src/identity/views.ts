@@ -187,11 +187,19 @@ export function tokenView(token: Token, tables: IdentityTables, catalog: readonl
     expires_at: instant(token.expires),
     issued_at: instant(token.issued),
     ...trustIn(token, tables),
+    ...credentialIn(token, tables),
     ...ofProject,
     ...ofDomain,
     ...(token.system === true ? { system: { all: true }, roles } : {}),
     ...(catalog && (ofProject || token.domain_id !== undefined || token.system === true) ? { catalog } : {}),
   };
+}
+
+function credentialIn({ application_credential_id: id = "" }: Token, tables: IdentityTables): JsonView {
+  const credential = tables.credentials.get(id);
+  if (!credential) return {};
+  const { name, unrestricted } = credential;
+  return { application_credential: { id, name, restricted: unrestricted !== true } };
 }
 
 function trustIn(token: Token, tables: IdentityTables): JsonView {

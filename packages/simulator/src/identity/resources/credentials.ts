@@ -36,6 +36,7 @@ export function mountCredentials(app: IdentityApp, parts: IdentityParts): void {
       const rule = { list: "list", show: "get", create: "create", delete: "delete", update: "update", detail: "list" }[
         verb
       ];
+      if (verb === "create" || verb === "delete") refuseRestricted(c, parts);
       owner(c, `${rule}_application_credential${verb === "list" ? "s" : ""}`);
     },
     find: (c) => find(tables, c.req.param("user") ?? "", c.req.param("id") ?? ""),
@@ -60,6 +61,14 @@ export function mountCredentials(app: IdentityApp, parts: IdentityParts): void {
 
 /** With its secret while the response to the create is made. */
 type NewCredential = Credential & { readonly plainSecret?: string };
+
+/** A restricted credential manages no others, and not itself. */
+function refuseRestricted(c: IdentityContext, { tables, tokens }: IdentityParts): void {
+  const id = tokens.find(c.req.header("x-auth-token") ?? "")?.application_credential_id;
+  if (id === undefined || tables.credentials.get(id)?.unrestricted === true) return;
+  const what = "Using method 'application_credential' is not allowed for managing additional application credentials.";
+  throw identityError(403, `You are not authorized to perform the requested action: ${what}.`);
+}
 
 /** The user of the path, who must be the caller. */
 function owner(c: IdentityContext, rule: string): string {
@@ -91,11 +100,11 @@ function create(c: IdentityContext, given: unknown, { parts, secret, user }: Cre
     throw identityError(409, message);
   }
   const token = tokens.find(c.req.header("x-auth-token") ?? "");
-  if (token?.application_credential_id !== undefined) {
-    const rule = "create_application_credential";
-    throw identityError(403, `You are not authorized to perform the requested action: identity:${rule}.`);
-  }
-  const held = rolesOn(tables, user, { project_id: callerOf(c).projectId });
+  // One that a credential makes has no more roles than that credential.
+  const held =
+    token?.application_credential_id === undefined
+      ? rolesOn(tables, user, { project_id: callerOf(c).projectId })
+      : token.role_ids;
   const unrestricted = at(given, "unrestricted");
   return tables.credentials.insert({
     id: identityId(kernel),
