@@ -100,6 +100,18 @@ describe("a node group with auto_scaling_enabled", () => {
     expect(discovered(deploymentOf(changes))).toEqual(expected);
   });
 
+  it.each([
+    ["has a node where none was requested", scaled, undefined, 1],
+    ["gets its last node back", scaled, 0, 1],
+    ["has none where none was requested and nothing scales it", {}, undefined, 0],
+  ])("%s", (_, labels, replicas, expected) => {
+    const given = { labels, nodeCount: 0 };
+    const { metadata } = deploymentOf(given);
+    const pools: StandingPools =
+      replicas === undefined ? new Map() : new Map([[metadata.name, { replicas, annotations: metadata.annotations }]]);
+    expect(deploymentOf(given, pools).spec.replicas).toBe(expected);
+  });
+
   it("is valid for the autoscaler whatever its bounds and numbers are", () => {
     const count = fc.nat(20);
     const text = count.map(String);
@@ -113,7 +125,9 @@ describe("a node group with auto_scaling_enabled", () => {
             ...(most === null ? {} : { max_node_count: most }),
           };
           const bounds = { minNodeCount: min, ...(max === null || max === 0 ? {} : { maxNodeCount: max }) };
-          expect(() => discovered(deploymentOf({ labels, nodeCount: nodes, ...bounds }))).not.toThrow();
+          const deployment = deploymentOf({ labels, nodeCount: nodes, ...bounds });
+          expect(() => discovered(deployment)).not.toThrow();
+          expect(deployment.spec.replicas).toBeGreaterThan(0);
         },
       ),
     );

@@ -326,6 +326,9 @@ function taintsOf({ nodeTaints = [] }: MagnumNodeGroup): NonNullable<NodePool["t
 
 const typed = (type: string | undefined) => (type === undefined ? {} : { type });
 
+/**
+ * Of a group that is scaled automatically the last node remains: from it the autoscaler knows what another would have.
+ */
 function nodesOf(
   group: MagnumNodeGroup,
   { autoscaling }: LabelSettings,
@@ -333,13 +336,14 @@ function nodesOf(
     | { readonly replicas?: number | undefined; readonly annotations?: Readonly<Record<string, string>> | undefined }
     | undefined,
 ): number {
-  const isAutoscalers = autoscaling !== undefined && pool?.annotations?.[askedAnnotation] === String(group.nodeCount);
-  return isAutoscalers ? (pool?.replicas ?? group.nodeCount) : group.nodeCount;
+  if (autoscaling === undefined) return group.nodeCount;
+  const isAutoscalers = pool?.annotations?.[askedAnnotation] === String(group.nodeCount);
+  return Math.max(1, isAutoscalers ? (pool?.replicas ?? group.nodeCount) : group.nodeCount);
 }
 
 /**
  * What the autoscaler's clusterapi provider reads. A maximum below the minimum would end its work for all groups; and
- * what has no node it does not scale, since it does not know what a node would have: the last one remains.
+ * what has no node it does not scale: the last one remains.
  */
 function scalingBounds(group: MagnumNodeGroup, { autoscaling }: LabelSettings): Readonly<Record<string, string>> {
   const least = Math.max(group.minNodeCount, autoscaling?.min ?? 1, 1);
