@@ -33,6 +33,8 @@ export const annotations = {
   clusterName: "cluster.x-k8s.io/cluster-name",
   clusterNamespace: "cluster.x-k8s.io/cluster-namespace",
   machine: "cluster.x-k8s.io/machine",
+  /** On a MachineSet: how many names of its Machines have been given; none of them is given again. */
+  machineNamesGiven: "causeway.dev/machine-names-given",
   ownerKind: "cluster.x-k8s.io/owner-kind",
   ownerName: "cluster.x-k8s.io/owner-name",
   /** "true" lets an object take over resources with its names that it has no proof to have created. */

@@ -6,16 +6,33 @@ import { templateOf, type ProviderObject } from "../contract/provider-object.ts"
 import { nameFromTemplate, suffixedName, suffixOf } from "../objects/names.ts";
 
 /**
- * The names of the next machines: each slot of a set has one name, for ever, and the lowest free slots come first. So
- * a create that is repeated, after a crash or concurrently, finds the same names, and no machine is created twice.
+ * The names of the next machines: each slot of a set has one name, for ever, and the lowest that were not given come
+ * first. So a create that is repeated, after a crash or concurrently, finds the same names, and no machine is created
+ * twice. `taken`: names of all Machines in the namespace.
  */
 export function nextNames(set: MachineSet, taken: ReadonlySet<string>, count: number): string[] {
   const names: string[] = [];
-  for (let slot = 0; names.length < count; slot++) {
+  for (let slot = recordedNames(set); names.length < count; slot++) {
     const name = slotName(set, slot);
     if (!taken.has(name) && !names.includes(name)) names.push(name);
   }
   return names;
+}
+
+/**
+ * How many names the set has given, as far as it is known: up to the first slot whose machine was never seen, which may
+ * be one that another attempt creates at this moment.
+ */
+export function namesGiven(set: MachineSet, taken: ReadonlySet<string>): number {
+  let slot = recordedNames(set);
+  while (taken.has(slotName(set, slot))) slot++;
+  return slot;
+}
+
+/** The names before this one were given to machines that may be gone. */
+export function recordedNames({ metadata }: MachineSet): number {
+  const recorded = Number(metadata.annotations?.[annotations.machineNamesGiven] ?? 0);
+  return Number.isSafeInteger(recorded) && recorded > 0 ? recorded : 0;
 }
 
 function slotName(set: MachineSet, slot: number): string {

@@ -52,6 +52,22 @@ describe("a MachineSet", () => {
     const made = all.slice(0, 2).map((name) => owned(name));
     expect([...made.map((m) => m.metadata.name), ...names(observed(4, made))]).toEqual(all);
   });
+  test("gives no machine the name of one that is gone", () => {
+    const names = (given: Observed) =>
+      scaling(given).flatMap((s) => (s.type === "create-machines" ? s.machines.map((m) => m.metadata.name) : []));
+    const [one = "", two = ""] = names(observed(2, []));
+    const leaving = observed(2, [owned(one, { deletionTimestamp: at(now) }), owned(two)]);
+    const [step] = plan(leaving, now).steps;
+    expect(step).toMatchObject({
+      key: { name: "set" },
+      body: { metadata: { annotations: { [annotations.machineNamesGiven]: "2" } } },
+    });
+    const { set } = leaving;
+    const recorded = { ...set, metadata: { ...set.metadata, annotations: { [annotations.machineNamesGiven]: "2" } } };
+    const [third] = names({ ...leaving, set: recorded });
+    expect(names(observed(2, [owned(two)], { set: recorded }))).toEqual([third]);
+    expect([one, two]).not.toContain(third);
+  });
   test("gives every machine its provider objects, with their origin", () => {
     const young = { ...owned("m"), status: {} };
     const given = observed(1, [young]);

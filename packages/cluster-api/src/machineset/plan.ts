@@ -8,11 +8,11 @@ import {
   type MachineSetStatus,
 } from "@causeway/api";
 import { ownerReference, type Plan, type PlannedEvent } from "@causeway/kubernetes";
-import { finalizerRemoval, lockOf, metadataPatch, missing } from "../objects/metadata.ts";
+import { finalizerRemoval, lockOf, metadataPatch, missing, type WantedMetadata } from "../objects/metadata.ts";
 import { pausedPlan } from "../objects/paused.ts";
 import { deleteStep, patchStep } from "../objects/steps.ts";
 import { inPlaceChanges } from "../objects/template.ts";
-import { cloneOf, machineLabels, newMachine, nextNames } from "./clone.ts";
+import { cloneOf, machineLabels, namesGiven, newMachine, nextNames, recordedNames } from "./clone.ts";
 import { whyAbsent } from "../contract/kind-table.ts";
 import { chooseForDeletion } from "./deletion-order.ts";
 import type { Observed, ObservedTemplate } from "./observed.ts";
@@ -82,6 +82,7 @@ function upkeep(observed: Observed): MachineSetStep[] {
   const own = metadataPatch(set, {
     finalizer: finalizers.machineSet,
     labels: { [labels.clusterName]: set.spec.clusterName },
+    ...givenNames(observed),
     ...(deployment ? {} : toCluster),
   });
   const templates = [infrastructure, ...(bootstrap ? [bootstrap] : [])].flatMap(({ object, kind }) =>
@@ -95,6 +96,16 @@ function upkeep(observed: Observed): MachineSetStep[] {
     ...orphans.flatMap((machine) => adoption(set, machine)),
     ...machines.filter(({ metadata }) => !metadata.deletionTimestamp).flatMap((machine) => inPlace(set, machine)),
   ];
+}
+
+/**
+ * Recorded before a Machine is gone. Another one by its name would find its server, its Node and its Node's pods, some
+ * of which may still be on their way out.
+ */
+function givenNames({ set, machines, taken }: Observed): Pick<WantedMetadata, "annotations"> {
+  if (machines.every(({ metadata }) => metadata.deletionTimestamp === undefined)) return {};
+  const given = namesGiven(set, taken);
+  return given > recordedNames(set) ? { annotations: { [annotations.machineNamesGiven]: String(given) } } : {};
 }
 
 function clusterLabel(cluster: Cluster): Record<string, string> {

@@ -30,15 +30,20 @@ interface State {
   readonly machines: readonly Machine[];
   readonly hosts: ReadonlySet<string>;
   readonly configs: ReadonlySet<string>;
+  /** Annotations of the set. */
+  readonly notes: Readonly<Record<string, string>>;
 }
 
 /** A MachineSet, its Machines, and the provider objects by the Machine's name. */
 class Model {
-  state: State = { machines: [], hosts: new Set(), configs: new Set() };
+  state: State = { machines: [], hosts: new Set(), configs: new Set(), notes: {} };
   seen: State = this.state;
   replicas = 3;
   /** The most living Machines beyond what was wanted at any time. */
   most = 0;
+  /** Names that were given a second time, of machines that a reconcile had seen on their way out. */
+  readonly reused: string[] = [];
+  readonly #seenLeaving = new Set<string>();
   #highest = 3;
   #time = now;
   #uids = 0;
@@ -69,6 +74,11 @@ class Model {
     if (!stale) this.seen = this.state;
     this.#time += 15_000;
     const { steps } = planMachineSet(this.#observed(), this.#time);
+    if (!stale) {
+      const leaving = this.state.machines.filter(({ metadata }) => metadata.deletionTimestamp);
+      for (const { metadata } of leaving) this.#seenLeaving.add(metadata.name);
+    }
+    for (const step of steps) if (step.type === "patch" && step.resource.kind === "MachineSet") this.#note(step.body);
     const changes = steps.filter(({ type }) => type !== "patch");
     for (const step of changes.slice(0, limit)) this.#perform(step);
     const next = changes[limit];
@@ -89,14 +99,20 @@ class Model {
         ? machine
         : { ...machine, status: servingMachine(machine.metadata.name).status ?? {} },
     );
-    this.state = { machines: up, hosts: kept(hosts), configs: kept(configs) };
+    this.state = { ...this.state, machines: up, hosts: kept(hosts), configs: kept(configs) };
+  }
+
+  #note(body: object): void {
+    const { metadata } = body as { metadata?: { annotations?: Record<string, string> } };
+    this.state = { ...this.state, notes: { ...this.state.notes, ...metadata?.annotations } };
   }
 
   #observed(): MachineSetObserved {
-    const { machines, hosts, configs } = this.seen;
+    const { machines, hosts, configs, notes } = this.seen;
     const base = { object: template };
+    const set = machineSet("set", this.replicas);
     return {
-      set: machineSet("set", this.replicas),
+      set: { ...set, metadata: { ...set.metadata, annotations: { ...notes } } },
       cluster: cluster(),
       deployment: deployment(this.replicas),
       machines,
@@ -129,6 +145,7 @@ class Model {
       const made = step.machines
         .filter(({ metadata }) => !taken.has(metadata.name))
         .map((machine) => ({ ...machine, metadata: { ...machine.metadata, uid: `uid-${(this.#uids += 1)}` } }));
+      this.reused.push(...made.map(({ metadata }) => metadata.name).filter((name) => this.#seenLeaving.has(name)));
       this.state = { ...this.state, machines: [...machines, ...made] };
     } else if (step.type === "create-clones") {
       const names = step.objects.map(({ metadata }) => metadata.name);
@@ -173,7 +190,7 @@ function failed(machine: Machine): Machine {
 
 const RUNS = Number(process.env["CAUSEWAY_MACHINESET_SCHEDULES"] ?? 2000);
 
-test(`${RUNS} schedules of faults leave a MachineSet exactly its machines, each with one host and one bootstrap object`, () => {
+test(`${RUNS} schedules of faults leave a MachineSet exactly its machines, each with a name that none had before it, one host and one bootstrap object`, () => {
   fc.assert(
     fc.property(fc.array(fault, { maxLength: 40 }), (events) => {
       const model = new Model();
@@ -191,6 +208,7 @@ test(`${RUNS} schedules of faults leave a MachineSet exactly its machines, each 
       expect([...model.state.hosts].sort()).toEqual(names);
       expect([...model.state.configs].sort()).toEqual(names);
       expect(model.most).toBeLessThanOrEqual(0);
+      expect(model.reused).toEqual([]);
     }),
     { numRuns: RUNS, seed: 7 },
   );
