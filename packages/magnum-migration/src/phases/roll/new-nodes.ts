@@ -77,19 +77,12 @@ async function kubeletProblems(
   for (const [index, node] of left.entries()) if (isReached[index]) checked.add(mark(node));
   const unreached = left.filter((_, index) => !isReached[index]);
   if (unreached.length === 0) return [];
-  if (await reachesOne(source, adopted.slice(0, COMPARED), signal))
-    return unreached.map(
-      (node) =>
-        `the API server does not reach the kubelet of Node ${node} at port 10250, though it reaches those of Heat's nodes: open the port in the security groups of its server`,
-    );
-  // As before: neither is reached.
-  for (const node of unreached) checked.add(mark(node));
-  return [];
-}
-
-async function reachesOne(source: KubernetesClient, nodes: readonly string[], signal: AbortSignal): Promise<boolean> {
-  for (const node of nodes) if (await reaches(source, node, signal)) return true;
-  return false;
+  const compared = await Promise.all(adopted.slice(0, COMPARED).map((node) => reaches(source, node, signal)));
+  if (!compared.includes(true)) return [];
+  return unreached.map(
+    (node) =>
+      `the API server does not reach the kubelet of Node ${node} at port 10250, though it reaches those of Heat's nodes: open the port in the security groups of its server`,
+  );
 }
 
 async function reaches(source: KubernetesClient, node: string, signal: AbortSignal): Promise<boolean> {
