@@ -1,5 +1,5 @@
 import type { Condition, KubeObject } from "@causeway/kubernetes";
-import { outlookOf } from "./reasons.ts";
+import { outlookOf, publicTextOf } from "./reasons.ts";
 
 /** Why something does not become ready, by the condition of the object at fault. */
 export interface Finding {
@@ -17,13 +17,18 @@ export function firstFinding(objects: readonly (KubeObject | undefined)[]): Find
   return found.find(({ isTerminal }) => isTerminal) ?? found[0];
 }
 
+/** What users of a project read of a condition. */
+export function publicMessage({ reason, message = "" }: Pick<Condition, "reason" | "message">): string {
+  return publicTextOf.get(reason) ?? message;
+}
+
 function findingsOf(object: WithConditions): readonly Finding[] {
   return (object.status?.conditions ?? [])
     .filter(({ status, reason }) => status === "False" && outlookOf.get(reason) !== "passes")
     .filter(({ type, message }) => type !== "Paused" && type !== "Deleting" && message !== undefined && message !== "")
     .map(({ reason, message = "" }) => ({
       code: reason,
-      message: `${object.kind} ${object.metadata.name}: ${message.replaceAll(/\s+/g, " ").slice(0, 1_000)}`,
+      message: `${object.kind} ${object.metadata.name}: ${publicMessage({ reason, message }).replaceAll(/\s+/g, " ").slice(0, 1_000)}`,
       isTerminal: outlookOf.get(reason) === "remains",
     }));
 }

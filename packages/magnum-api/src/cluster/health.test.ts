@@ -36,3 +36,22 @@ it.each<[string, ClusterProbe | undefined, object, readonly unknown[]]>([
 ])("health of a cluster %s", (_, probe, before, expected) => {
   expect(healthOf(probe, before)).toEqual(expected);
 });
+
+const DETAILS = "etcd cannot be reached: connect ECONNREFUSED 10.20.0.7:2379; logs are in /var/lib/causeway/run";
+it.each<[string, string, string]>([
+  ["OperatorNeeded", DETAILS, "the operator has to act; the conditions of the control plane say why"],
+  ["Starting", DETAILS, "the control plane is being started"],
+  ["Hibernated", "spec.replicas is 0", "spec.replicas is 0"],
+  ["Parked", "", "not available"],
+])("health of a control plane with reason %s and message %j has no details of management", (reason, message, api) => {
+  const observed = settled({ status: { ...created } });
+  const { controlPlane } = observed;
+  const available = { type: "Available", status: "False", reason, message, lastTransitionTime: "" } as const;
+  const status = { ...controlPlane?.status, conditions: [available] };
+  const { status: after } = plan(
+    { ...observed, controlPlane: { ...controlPlane, status } as typeof controlPlane },
+    NOW,
+  );
+  expect(after.healthReason).toMatchObject({ api });
+  expect(JSON.stringify(after)).not.toMatch(/10\.20|var\/lib/);
+});

@@ -52,3 +52,12 @@ export const outlookOf: ReadonlyMap<string, Outlook> = new Map([
   ...of("passes", ["NodeReadyUnknown", "NodeInspectionFailed", "NodeStartupTimeout"]),
   ...of("passes", ["InternalError", "InspectionFailed", "ConnectionDown"]),
 ]);
+
+/**
+ * Reasons of hosted control planes whose messages have addresses and folders of the management cluster, which are the
+ * operator's alone: what users of a project read in place of them.
+ */
+export const publicTextOf: ReadonlyMap<string, string> = new Map([
+  ["OperatorNeeded", "the operator has to act; the conditions of the control plane say why"],
+  ["Starting", "the control plane is being started"],
+]);
