@@ -24,6 +24,7 @@ export {
   requestsAuthority,
   signRequest,
 } from "./pki.ts";
+export { signAsRequested } from "./pki-requested.ts";
 export { backoff, retry, type Backoff, type BackoffOptions, type RetryOptions } from "./retry.ts";
 export {
   createMetrics,

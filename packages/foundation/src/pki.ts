@@ -112,7 +112,10 @@ async function sign(authority: KeyPair, publicKey: x509.PublicKeyType, options: 
   return pem(certificate.toString("pem"));
 }
 
-async function signingKey(authority: KeyPair): Promise<{ key: webcrypto.CryptoKey; algorithm: webcrypto.EcdsaParams }> {
+/** The key of an authority, and how it signs. Throws PKI_AUTHORITY_INVALID. */
+export async function signingKey(
+  authority: KeyPair,
+): Promise<{ key: webcrypto.CryptoKey; algorithm: webcrypto.EcdsaParams }> {
   try {
     const key = createPrivateKey(authority.key);
     const der = key.export({ type: "pkcs8", format: "der" });
@@ -142,7 +145,8 @@ async function signingKey(authority: KeyPair): Promise<{ key: webcrypto.CryptoKe
   }
 }
 
-async function verifiedRequest(requestPem: string): Promise<x509.Pkcs10CertificateRequest> {
+/** A PKCS #10 request that its own key signed. Throws PKI_REQUEST_INVALID. */
+export async function verifiedRequest(requestPem: string): Promise<x509.Pkcs10CertificateRequest> {
   let request: x509.Pkcs10CertificateRequest;
   let valid: boolean;
   try {
@@ -185,7 +189,7 @@ function validity(lifetime: number, now = Date.now()): { notBefore: Date; notAft
 }
 
 /** 127 random bits: positive and never shortened (RFC 5280, 4.1.2.2). */
-function serial(): string {
+export function serial(): string {
   const bytes = randomBytes(16);
   bytes[0] = ((bytes[0] ?? 0) & 0x3f) | 0x40;
   return bytes.toString("hex");
@@ -196,6 +200,7 @@ async function privatePem(key: webcrypto.CryptoKey): Promise<string> {
   return `-----BEGIN PRIVATE KEY-----\n${der.replace(/.{64}(?=.)/g, "$&\n")}\n-----END PRIVATE KEY-----\n`;
 }
 
-function pem(text: string): string {
+/** PEM text that ends its last line. */
+export function pem(text: string): string {
   return text.endsWith("\n") ? text : `${text}\n`;
 }

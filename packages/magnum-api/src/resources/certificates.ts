@@ -3,7 +3,7 @@ import {
   messageOf,
   readCertificate,
   requestsAuthority,
-  signRequest,
+  signAsRequested,
   type KeyPair,
 } from "@causeway/foundation";
 import { keyOf, Secret, secretText, timestamp } from "@causeway/kubernetes";
@@ -43,7 +43,8 @@ export async function showCertificate(api: Api, call: Call): Promise<Answer> {
 }
 
 /**
- * POST certificates: signs a certificate request for five years, for clients and servers. Each one is logged.
+ * POST certificates: signs a certificate request for five years, with its subject and what else it may ask for. Each one
+ * is logged.
  * @throws MagnumError 400, 403, 404, 409
  */
 export async function signCertificate(api: Api, call: Call): Promise<Answer> {
@@ -59,11 +60,7 @@ export async function signCertificate(api: Api, call: Call): Promise<Answer> {
   try {
     if (await requestsAuthority(csr))
       throw invalid("Received invalid csr: it asks for a certificate authority; create it without CA:TRUE.");
-    const pem = await signRequest(authority, csr, {
-      usages: ["client", "server"],
-      lifetime: LIFETIME,
-      now: api.clock.now(),
-    });
+    const pem = await signAsRequested(authority, csr, { lifetime: LIFETIME, now: api.clock.now() });
     api.log.info("a certificate was signed for a user of the Magnum API", {
       cluster: cluster.spec.uuid,
       user: call.caller.userId,
