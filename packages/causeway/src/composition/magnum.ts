@@ -49,6 +49,8 @@ export async function magnumOfSystem(cloud: ChosenCloud, using: MagnumContext): 
       ? { controlPlaneRuntime: "Process" as const, defaultVersion: newestVersion(runtime.programs) }
       : {}),
     csiImage,
+    // Keystone is in this process: a revoked token is refused at once.
+    tokenRecheck: 0,
     host: HOST,
     metrics,
     clock,

@@ -80,6 +80,8 @@ export async function openStage({
   readonly isFollower?: boolean;
   /** Of the cloud, which is not there before the stage is. */
   readonly trustees?: (cloudsYaml: string) => TrusteeOptions;
+  /** Milliseconds. Default 2,000. */
+  readonly tokenRecheck?: number;
   readonly maxTemplates?: number;
   readonly maxNodes?: number;
   /**

@@ -22,6 +22,18 @@ describe("the cache has, and uses or checks again,", () => {
   });
 });
 
+describe("the cache that checks a token soon", () => {
+  const rules = { recheck: 60, outage: 600, refusal: 10, soon: 5 };
+  const valid: KnownToken<string> = { user: "anna", expires: 1_000, checked: 100 };
+  it.each<[string, KnownToken<string>, number, string]>([
+    ["uses a token before that", valid, 104, "use"],
+    ["checks a token from then on", valid, 105, "check"],
+    ["uses a token whose early check was begun", { ...valid, tried: 105 }, 109, "use"],
+    ["checks again after an early check whose result was lost", { ...valid, tried: 105 }, 110, "check"],
+    ["has to check when the time is over, whatever was tried", { ...valid, tried: 159 }, 160, "ask"],
+  ])("%s", (_what, known, now, expected) => expect(freshness(known, now, rules)).toBe(expected));
+});
+
 describe("a text that is sent to Keystone", () => {
   const jwt = (claims: object) => `aGVhZGVy.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.c2lnbmF0dXJl`;
   it.each<[string, string, boolean]>([

@@ -14,10 +14,18 @@ class Keystone {
   /** Status of the responses in place of 404. */
   refusal: number | undefined;
   calls = 0;
+  #held: Promise<void> | undefined;
+
+  /** Responses wait for this; the function ends that. */
+  hold(until: Promise<void>): () => void {
+    this.#held = until;
+    return () => (this.#held = undefined);
+  }
 
   readonly client: IdentityClient = {
     validate: async (token, call) => {
       const leave = await this.budget.enter("identity", call?.signal);
+      await this.#held;
       call?.onSent?.();
       this.calls += 1;
       leave();
@@ -41,9 +49,9 @@ class Keystone {
     for (let passed = 0; passed < milliseconds; passed += 50) await this.clock.advance(50);
   }
 
-  tokens() {
+  tokens(more: { readonly soon?: number; readonly pace?: number } = {}) {
     const identify = () => Promise.resolve({ user: "anna" });
-    return createTokens(this.client, { identify, clock: this.clock, log: silentLog, recheck: 60_000 });
+    return createTokens(this.client, { identify, clock: this.clock, log: silentLog, recheck: 60_000, ...more });
   }
 
   /** In the form of a Fernet token of now. */
@@ -100,6 +108,61 @@ describe("a flood of tokens that are none", () => {
     const reasons = new Set((await Promise.all(flood)).map((verdict) => ("refused" in verdict ? verdict.refused : "")));
     expect([...reasons].some((reason) => reason.includes("the budget for requests to Keystone is used up"))).toBe(true);
     expect([...reasons].some((reason) => reason.includes("did not respond"))).toBe(false);
+  });
+});
+
+describe("a revoked token", () => {
+  const verdicts = async (keystone: Keystone, tokens: ReturnType<Keystone["tokens"]>, all: readonly string[]) => {
+    const reviews = all.map((token) => tokens.verify(token));
+    await keystone.pass(100);
+    return (await Promise.all(reviews)).filter((verdict) => "user" in verdict).length;
+  };
+
+  it("is refused as soon as an early check finds it, and one check serves many requests", async () => {
+    const keystone = new Keystone();
+    const tokens = keystone.tokens({ soon: 5_000 });
+    const token = keystone.issue();
+    expect(await verdicts(keystone, tokens, [token])).toBe(1);
+    keystone.valid.delete(token);
+    expect(await verdicts(keystone, tokens, Array<string>(50).fill(token))).toBe(50);
+    expect(keystone.calls).toBe(1);
+    await keystone.pass(5_000);
+    await verdicts(keystone, tokens, Array<string>(50).fill(token));
+    expect(await verdicts(keystone, tokens, Array<string>(50).fill(token))).toBe(0);
+    expect(keystone.calls).toBe(2);
+  });
+
+  it("is refused at the latest when its time is over, where there are more tokens than early checks", async () => {
+    const keystone = new Keystone();
+    const tokens = keystone.tokens({ soon: 5_000, pace: 2 });
+    const issued = Array.from({ length: 10 }, (_, n) => keystone.issue(n));
+    for (const each of issued) await verdicts(keystone, tokens, [each]);
+    const before = keystone.calls;
+    await keystone.pass(10_000);
+    expect(await verdicts(keystone, tokens, issued)).toBe(10);
+    expect(keystone.calls - before).toBe(2);
+    keystone.valid.clear();
+    await keystone.pass(60_000);
+    const late = issued.map((token) => tokens.verify(token));
+    await keystone.pass(2_000);
+    expect((await Promise.all(late)).filter((verdict) => "user" in verdict)).toEqual([]);
+  });
+
+  it("does not wait for a Keystone that does not respond: what is known is used, and checked again later", async () => {
+    const keystone = new Keystone();
+    const tokens = keystone.tokens({ soon: 5_000 });
+    const token = keystone.issue();
+    await verdicts(keystone, tokens, [token]);
+    await keystone.pass(5_000);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const held = keystone.hold(promise);
+    const first = tokens.verify(token);
+    // Others do not wait at all.
+    expect(await tokens.verify(token)).toMatchObject({ user: "anna" });
+    await keystone.pass(2_000);
+    expect(await Promise.race([first, Promise.resolve("still waits")])).toMatchObject({ user: "anna" });
+    held();
+    resolve();
   });
 });
 

@@ -4,6 +4,7 @@ import type { IdentityClient } from "../identity-client.ts";
 import type { TokenFacts } from "../types/identity.ts";
 import { duringOutage, freshness, type CacheRules, type KnownToken } from "./plan-cache.ts";
 import { isLikelyToken, notKeystoneToken } from "./plan-form.ts";
+import { Pace } from "./pace.ts";
 import { Turns } from "./turns.ts";
 
 /** Whose token it is; else why not, and whether Keystone said so (false: it could not be queried). */
@@ -32,6 +33,8 @@ export interface TokenOptions<User> extends Partial<CacheRules> {
    * most.
    */
   readonly waiting?: number;
+  /** Checks a second that `soon` may cause, of all tokens together. Default 10. */
+  readonly pace?: number;
   /** Milliseconds that a review waits for Keystone. Default 10,000. */
   readonly timeout?: number;
 }
@@ -43,6 +46,11 @@ export interface TokenOptions<User> extends Partial<CacheRules> {
 const UNDER_WAY = 16;
 const UNLIKELY_UNDER_WAY = 2;
 const UNLIKELY_WAITING = 50;
+
+/** Checks a second before their time is over, of the 20 requests that a client of Keystone makes. */
+const PACE = 10;
+/** Milliseconds that a review waits for such a check. */
+const PATIENCE = 2_000;
 
 const RULES: CacheRules = { recheck: 60_000, outage: 600_000, refusal: 10_000 };
 
@@ -63,7 +71,9 @@ export function createTokens<User>(client: IdentityClient, options: TokenOptions
     recheck: options.recheck ?? RULES.recheck,
     outage: options.outage ?? RULES.outage,
     refusal: options.refusal ?? RULES.refusal,
+    soon: options.soon,
   };
+  const early = new Pace(options.pace ?? PACE, clock);
   const count = options.count ?? (() => {});
   const salt = randomBytes(32);
   const known = new Map<string, KnownToken<User>>();
@@ -107,6 +117,23 @@ export function createTokens<User>(client: IdentityClient, options: TokenOptions
     }
   };
 
+  const query = (id: string, token: string): Promise<TokenVerdict<User>> => {
+    const asked = ask(id, token).finally(() => asking.delete(id));
+    asking.set(id, asked);
+    return asked;
+  };
+
+  /** Before it has to be checked: a review waits a short time for a slow Keystone, and other reviews do not wait. */
+  const checkEarly = async (id: string, token: string, fact: KnownToken<User>): Promise<TokenVerdict<User>> => {
+    remember(id, { ...fact, tried: clock.now() });
+    const over = new AbortController();
+    const patience = clock.sleep(PATIENCE, over.signal).then(
+      () => verdictOf(fact),
+      () => verdictOf(fact),
+    );
+    return Promise.race([query(id, token), patience]).finally(() => over.abort());
+  };
+
   return {
     async verify(token) {
       const malformed = notKeystoneToken(token);
@@ -116,19 +143,19 @@ export function createTokens<User>(client: IdentityClient, options: TokenOptions
       }
       const id = createHmac("sha256", salt).update(token).digest("hex");
       const fact = known.get(id);
-      if (fact !== undefined && freshness(fact, clock.now(), rules) === "use") {
+      const state = freshness(fact, clock.now(), rules);
+      if (fact !== undefined && (state === "use" || (state === "check" && (asking.has(id) || !early.take())))) {
         count("cached");
         remember(id, fact);
         return verdictOf(fact);
       }
+      if (fact !== undefined && state === "check") return checkEarly(id, token, fact);
       const underWay = asking.get(id);
       if (underWay !== undefined) {
         count("shared");
         return underWay;
       }
-      const asked = ask(id, token).finally(() => asking.delete(id));
-      asking.set(id, asked);
-      return asked;
+      return query(id, token);
     },
     get size() {
       return known.size;
