@@ -37,7 +37,7 @@ test("the check of words reads programs without an extension, and skips what was
   expect(wordsIn(root, ["tools"])).toEqual([`tools/up:1 uses "${word}"; write: fixed, repaired`]);
 });
 
-const words = { asked: ["ask", "ed"].join(""), taken: ["tak", "en"].join(""), looks: ["look", "s"].join("") };
+const words = { asked: ["ask", "ed"].join(""), taken: ["tak", "en"].join(""), views: ["look", "s"].join("") };
 
 function usesIn(file: string, text: string): string[] {
   const folder = file.slice(0, file.lastIndexOf("/"));
@@ -83,7 +83,7 @@ test("the check of words finds a word after code in a page, and no part of a wor
 });
 
 test.each([
-  ["a word in its other sense", `It ${words.looks} up what ${words.looks} like a name, and titles stand alone.`],
+  ["a word in its other sense", `It ${words.views} up what ${words.views} like a name, and titles stand alone.`],
   ["code in a page", `The parameter \`${words.taken}\` is a list.`],
   ["a message of Kubernetes", "invalid character 'x' looking for beginning of value"],
 ])("the check of words permits %s", (_, text) => {

@@ -20,6 +20,8 @@ const REPLACED: readonly (readonly [name: RegExp, instead: string])[] = [
   [/\b(?:[sS]ilences|Standing)\b/, "tracker"],
   [/\b(?:keepHouse|housekeepingAfter)\b/, "cleanup"],
   [/\b(?:patience|PATIENCE)\b/, "resyncInterval"],
+  // A search in a table is a lookup.
+  [/\b(?:un)?look(?:s|ed|For\w*|At\w*|Again)?(?=[\x20]*[(:=,;)}.]|\b:)/, "check, read, search"],
   [/\b(?:chosenOnce|choosingOnce)\b/, "immutableFields"],
 ];
 const IN_FILES =

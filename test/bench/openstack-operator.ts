@@ -44,7 +44,7 @@ function watchPods(client: KubernetesClient) {
   let away = 0;
   let restarts = 0;
   return {
-    async look(): Promise<void> {
+    async check(): Promise<void> {
       const { items } = await client.list(Pod, { namespace: "default" });
       for (const { metadata, status } of items) {
         seen.add(metadata.uid ?? metadata.name);
@@ -70,11 +70,11 @@ function watchPods(client: KubernetesClient) {
 
 async function stage(w: OperatorWorld, isOver: () => Promise<boolean>): Promise<Record<string, number>> {
   const watched = watchPods(w.client);
-  await watched.look();
+  await watched.check();
   const before = { time: w.clock.now(), writes: w.writes.length, pods: watched.pods() };
   while (!(await isOver())) {
     await w.pass(1_000);
-    await watched.look();
+    await watched.check();
   }
   return {
     virtualSeconds: (w.clock.now() - before.time) / 1_000,

@@ -3,7 +3,7 @@
  * played reconciles, servers and Leases. Prints OpenStack calls, time, queue latency, and the recovery after a process
  * was killed, for each number of clusters. `--clusters 100,1000,10000`, `--machines 10` of each cluster, `--replicas
  * 3`, `--clouds 4`, `--tenant 5` clusters that share a project, `--shards 64`; processor time of a reconcile in ms:
- * `--look 2`, `--change 40` (assumptions; `npm run bench -- cluster-api` measures the whole), `--json FILE`.
+ * `--check 2`, `--change 40` (assumptions; `npm run bench -- cluster-api` measures the whole), `--json FILE`.
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -24,7 +24,7 @@ const { values } = parseArgs({
     clouds: { type: "string", default: "4" },
     tenant: { type: "string", default: "5" },
     shards: { type: "string", default: "64" },
-    look: { type: "string", default: "2" },
+    check: { type: "string", default: "2" },
     change: { type: "string", default: "40" },
   },
 });
@@ -57,7 +57,7 @@ async function simulate(clusters: number): Promise<Row[]> {
   const estate = new Estate(clock, size);
   const record = new Record(clock);
   const leases = new Leases();
-  const costs = { look: number("look"), change: number("change") };
+  const costs = { check: number("check"), change: number("change") };
   const all = clusters * (1 + size.machines);
   const launch = (name: string) => {
     const replica = new Replica({ name, estate, leases, clock, costs, shards: number("shards"), record });
@@ -140,7 +140,7 @@ const settings = {
   clouds: number("clouds"),
   clustersOfProject: number("tenant"),
   shards: number("shards"),
-  lookMs: number("look"),
+  lookMs: number("check"),
   changeMs: number("change"),
 };
 if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ settings, rows }, null, 2)}\n`);

@@ -27,7 +27,7 @@ describe("the cloud controller manager on a real OpenStack", () => {
       prefix,
       servers: 2,
       timeout: 600_000,
-      lookEvery: 500,
+      pollEvery: 500,
     });
   });
 
@@ -104,7 +104,7 @@ describe("the cloud controller manager on a real OpenStack", () => {
       expect(manager.cloud.stats().byRoute["POST load-balancer /loadbalancers"]).toBe(1);
 
       const writes = manager.cloud.stats().writes;
-      await world.change(name, { metadata: { labels: { looked: "again" } } });
+      await world.change(name, { metadata: { labels: { touched: "again" } } });
       await new Promise((resolve) => setTimeout(resolve, 2_000));
       expect(manager.cloud.stats().writes).toBe(writes);
 

@@ -72,10 +72,10 @@ describe("packets through a load balancer", () => {
    * Sends requests until those of one round were served by just these, each of which saw this client; an empty list: by
    * none.
    */
-  const untilHeard = async (of: readonly Server[], saw: string, look: () => Promise<Heard>): Promise<void> => {
+  const untilHeard = async (of: readonly Server[], saw: string, check: () => Promise<Heard>): Promise<void> => {
     const wanted = of.length === 0 ? ["no answer"] : of.map(({ name }) => `${name} saw ${saw}`);
     for (const end = Date.now() + TIMEOUT; ;) {
-      const answers = await look();
+      const answers = await check();
       const heard = [...new Set(answers.map((a) => (a ? `${a.name} saw ${a.client}` : "no answer")))].toSorted();
       if (isDeepStrictEqual(heard, wanted)) return;
       if (Date.now() > end) expect(heard).toEqual(wanted);
@@ -85,7 +85,7 @@ describe("packets through a load balancer", () => {
 
   beforeAll(async () => {
     const server = await startApiServer();
-    world = await World.start({ server, config, prefix, servers: 3, timeout: 600_000, lookEvery: 500 });
+    world = await World.start({ server, config, prefix, servers: 3, timeout: 600_000, pollEvery: 500 });
     const [one, two, three] = world.infrastructure.servers;
     if (!one || !two || !three) throw new Error("there are not three servers");
     expect(existsSync(`/run/netns/vm-${one.id}`), "the servers of this cloud are network namespaces of this host").toBe(

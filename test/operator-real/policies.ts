@@ -29,7 +29,7 @@ export function enforcePolicies(rig: Rig): Enforcement {
   let applied = "";
   const inside = (machine: Rig["machines"][number], args: readonly string[], input = "") =>
     execFileSync("ip", ["netns", "exec", machine.place.namespace, "nft", ...args], { input, encoding: "utf8" });
-  const look = () => {
+  const check = () => {
     const { items } = rig.get<Listed>("networkpolicies,pods");
     policies = items.filter(({ kind }) => kind === "NetworkPolicy");
     const pods = items.flatMap(({ kind, metadata, spec, status }): PolicyPod[] => {
@@ -44,11 +44,11 @@ export function enforcePolicies(rig: Rig): Enforcement {
     for (const machine of rig.machines) inside(machine, ["-f", "-"], ruleset);
     applied = ruleset;
   };
-  look();
+  check();
   const running = (async () => {
     while (!over.signal.aborted) {
       await sleep(EVERY, undefined, { signal: over.signal }).catch(() => {});
-      if (!over.signal.aborted) look();
+      if (!over.signal.aborted) check();
     }
   })();
   // A failure is thrown by `stop`, and not before.

@@ -82,11 +82,11 @@ export class Readiness {
 
   constructor(rig: Rig) {
     this.#rig = rig;
-    this.#look();
-    this.#timer = setInterval(() => this.#look(), 5_000);
+    this.#check();
+    this.#timer = setInterval(() => this.#check(), 5_000);
   }
 
-  #look(): void {
+  #check(): void {
     const { items } = this.#rig.get<Pods>("pods", "-l", `openstack.causeway.dev/deployment=${NAME}`);
     for (const { metadata, spec, status } of items) {
       const component = metadata.labels["openstack.causeway.dev/component"] ?? "";
@@ -100,7 +100,7 @@ export class Readiness {
   /** How often pods of each component became ready or not ready since the first read; the most of one pod. */
   stop(): Record<string, number> {
     clearInterval(this.#timer);
-    this.#look();
+    this.#check();
     const changes: Record<string, number> = {};
     for (const [key, times] of this.#seen) {
       const component = key.split(" ")[0] ?? "";

@@ -76,9 +76,9 @@ for (const name of ["causeway", "kube-apiserver"])
       const { code, stderr } = await kubectl(["apply", "-f", "-"], JSON.stringify(list));
       expect({ code, stderr }).toMatchObject({ code: 0 });
     };
-    const until = async <T>(look: () => Promise<T | undefined>): Promise<T> => {
+    const until = async <T>(check: () => Promise<T | undefined>): Promise<T> => {
       for (let i = 0; i < 600; i++) {
-        const found = await look();
+        const found = await check();
         if (found !== undefined) return found;
         await systemClock.sleep(200);
       }

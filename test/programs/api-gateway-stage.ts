@@ -23,12 +23,12 @@ export function missing(): string | undefined {
   return absent.length === 0 ? undefined : `${absent.join(", ")} not built`;
 }
 
-/** What `look` finds, as soon as it finds something; for two minutes. */
-export async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
+/** What `check` finds, as soon as it finds something; for two minutes. */
+export async function until<T>(what: string, check: () => Promise<T | undefined>): Promise<T> {
   let last: unknown;
   for (let i = 0; i < 1_200; i++) {
     try {
-      const found = await look();
+      const found = await check();
       if (found !== undefined) return found;
     } catch (error) {
       last = error;

@@ -111,9 +111,9 @@ for (const { name, missing } of servers()) {
     const addon = async (of: string) =>
       (await client.get(AddonSet, key("system"))).status?.addons?.find((each) => each.name === of);
     /** With what Argo CD printed, if it does not come. */
-    const eventually = async <T>(what: string, look: () => Promise<T | undefined>): Promise<T> => {
+    const eventually = async <T>(what: string, check: () => Promise<T | undefined>): Promise<T> => {
       try {
-        return await until(what, look, 1_200);
+        return await until(what, check, 1_200);
       } catch (error) {
         const set = await client.find(AddonSet, key("system"));
         throw new Error(`${String(error)}\n${JSON.stringify(set?.status)}\n${output()}`, { cause: error });

@@ -60,11 +60,11 @@ function missing(): string | undefined {
   return absent.length === 0 ? undefined : `${absent.join(", ")} not built`;
 }
 
-async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
+async function until<T>(what: string, check: () => Promise<T | undefined>): Promise<T> {
   let last: unknown;
   for (let i = 0; i < 1_200; i++) {
     try {
-      const found = await look();
+      const found = await check();
       if (found !== undefined) return found;
     } catch (error) {
       last = error;
@@ -109,8 +109,8 @@ async function startWorld(owner: string, backups: Backups): Promise<World> {
   return {
     client,
     async tenant(name) {
-      const look = async () => secretText(await client.find(Secret, key(`${name}-kubeconfig`)), "value");
-      const tenant = createClient(loadKubeconfig({ text: await until("kubeconfig", look) }));
+      const check = async () => secretText(await client.find(Secret, key(`${name}-kubeconfig`)), "value");
+      const tenant = createClient(loadKubeconfig({ text: await until("kubeconfig", check) }));
       clients.push(tenant);
       // The node leads connections to API servers that are ready as of its last turn, as kube-proxy does.
       await until("the API through its Service", () => tenant.find(Namespace, { namespace: "", name: "default" }));
@@ -145,11 +145,11 @@ async function create({ client }: World, name: string, spec: Partial<HostedContr
   });
 }
 
-const look = ({ client }: World, name: string) => client.get(HostedControlPlane, key(name));
+const check = ({ client }: World, name: string) => client.get(HostedControlPlane, key(name));
 const conditionsOf = ({ status }: HostedControlPlane) => (status?.conditions ?? []) as Condition[];
 const available = (world: World, name: string) =>
   until(`${name} available`, async () => {
-    const object = await look(world, name);
+    const object = await check(world, name);
     return isTrue(conditionsOf(object), "Available") ? object : undefined;
   });
 
@@ -157,7 +157,7 @@ const available = (world: World, name: string) =>
 async function backedUp(world: World, name: string): Promise<string> {
   const now = Date.now();
   return until("backup", async () => {
-    const { newest } = (await look(world, name)).status?.backup ?? {};
+    const { newest } = (await check(world, name)).status?.backup ?? {};
     // Times of the status are in whole seconds.
     return newest !== undefined && Date.parse(newest) > now ? newest : undefined;
   });
@@ -236,7 +236,7 @@ describe.skipIf(why !== undefined)(`backups of control planes${why === undefined
     await tenant.create(ConfigMap, configMap("late", { a: "1" }));
     await tenant.delete(ConfigMap, key("deleted"));
     await backedUp(a, "web");
-    const object = await look(a, "web");
+    const object = await check(a, "web");
     const { folder = "", points = 0 } = object.status?.backup ?? {};
     expect(points).toBeGreaterThanOrEqual(3);
     expect(getCondition(conditionsOf(object), "BackedUp")).toMatchObject({ status: "True" });
@@ -285,7 +285,7 @@ describe.skipIf(why !== undefined)(`backups of control planes${why === undefined
   test("of another namespace, or that do not exist, are not restored: the condition has the code", async () => {
     await create(b, "none", { restore: { from: "web/00000000-0000-0000-0000-000000000000" } });
     const found = await until("condition", async () => {
-      const condition = getCondition(conditionsOf(await look(b, "none")), "Available");
+      const condition = getCondition(conditionsOf(await check(b, "none")), "Available");
       return condition?.message?.includes("BACKUP_POINT_MISSING") === true ? condition : undefined;
     });
     expect(found.status).toBe("False");

@@ -125,9 +125,9 @@ describe("kube-apiserver with the ingress controller", () => {
     return stage.run("run", "octavia-ingress", "--config", stage.write("ingress.yaml", stringify(config)), "--debug");
   }
 
-  async function until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
+  async function until<T>(what: string, check: () => Promise<T | undefined | false>): Promise<T> {
     for (const end = Date.now() + 110_000; ;) {
-      const found = await look();
+      const found = await check();
       if (found !== undefined && found !== false) return found;
       if (Date.now() > end) throw new Error(`no ${what}; the program printed:\n${running.output().slice(-4000)}`);
       await new Promise((done) => setTimeout(done, 100));

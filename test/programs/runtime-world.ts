@@ -70,12 +70,12 @@ export type RuntimeName = "Embedded" | "Process" | "Pods";
 
 export const key = (name: string) => ({ namespace: "default", name });
 
-/** What `look` finds in at most `attempts`, ten a second; what it throws counts as not found. */
-export async function until<T>(what: string, look: () => Promise<T | undefined>, attempts = 1_500): Promise<T> {
+/** What `check` finds in at most `attempts`, ten a second; what it throws counts as not found. */
+export async function until<T>(what: string, check: () => Promise<T | undefined>, attempts = 1_500): Promise<T> {
   let last: unknown;
   for (let i = 0; i < attempts; i++) {
     try {
-      const found = await look();
+      const found = await check();
       if (found !== undefined) return found;
     } catch (error) {
       last = error;

@@ -167,9 +167,9 @@ const status = (request: () => Promise<unknown>): Promise<string> =>
     (error: unknown) => String(error),
   );
 
-async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
+async function until<T>(what: string, probe: () => Promise<T | undefined>): Promise<T> {
   for (let i = 0; i < 600; i++) {
-    const found = await look();
+    const found = await probe();
     if (found !== undefined) return found;
     await systemClock.sleep(100);
   }

@@ -66,21 +66,21 @@ export function startProgram(
       return new Promise((done, reject) => {
         const finish = (act: () => void) => {
           clearTimeout(timer);
-          listeners.delete(look);
+          listeners.delete(check);
           act();
         };
-        const look = () => pattern.test(text) && finish(() => done(text));
+        const check = () => pattern.test(text) && finish(() => done(text));
         const timer = setTimeout(
           () => finish(() => reject(new Error(`no ${pattern} within ${milliseconds} ms; it printed:\n${text}`))),
           milliseconds,
         );
-        listeners.add(look);
+        listeners.add(check);
         const close = (code: number | null) => {
           if (pattern.test(text)) done(text);
           else reject(new Error(`ended with ${code} before ${pattern}; it printed:\n${text}`));
         };
         void ended.then((code) => finish(() => close(code)));
-        look();
+        check();
       });
     },
     async stop(signal = "SIGINT") {

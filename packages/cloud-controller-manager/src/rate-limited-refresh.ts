@@ -12,17 +12,17 @@ interface Listed {
 export class RateLimitedRefresh {
   readonly #clock: Clock;
   readonly #pause: number;
-  #looked = Number.NEGATIVE_INFINITY;
+  #refreshedAt = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock, pause = 30_000) {
     this.#clock = clock;
     this.#pause = pause;
   }
 
-  async look(lists: readonly Listed[], signal: AbortSignal): Promise<void> {
+  async refresh(lists: readonly Listed[], signal: AbortSignal): Promise<void> {
     const now = this.#clock.now();
-    if (now < this.#looked + this.#pause) return;
-    this.#looked = now;
+    if (now < this.#refreshedAt + this.#pause) return;
+    this.#refreshedAt = now;
     await Promise.all(lists.map((list) => list.refresh(signal)));
   }
 }

@@ -56,7 +56,7 @@ function play(machines: BootedMachine[], setup: { disks?: string[]; crash?: bool
     cloud,
     happened,
     /** Lets the agent run `times` more rounds; what happened since the last time. */
-    async look(times = 1): Promise<string[]> {
+    async poll(times = 1): Promise<string[]> {
       for (let i = 0; i < times; i++) {
         await settle();
         await clock.advance(1000);
@@ -75,19 +75,19 @@ function play(machines: BootedMachine[], setup: { disks?: string[]; crash?: bool
 describe("the agent", () => {
   test("launches what appears, once; stops what goes, and then removes its disk", async () => {
     const agent = play([machine("a"), machine("b")]);
-    expect(await agent.look(3)).toEqual(["launch a", "launch b"]);
+    expect(await agent.poll(3)).toEqual(["launch a", "launch b"]);
     agent.cloud.machines = [machine("b")];
-    expect(await agent.look(2)).toEqual(["end a", "remove a"]);
+    expect(await agent.poll(2)).toEqual(["end a", "remove a"]);
     expect(await agent.stop()).toEqual(["end b"]);
   });
 
   test("a machine that is switched off is stopped and keeps its disk", async () => {
     const agent = play([machine("a")]);
-    await agent.look();
+    await agent.poll();
     agent.cloud.machines = [machine("a", { running: false })];
-    expect(await agent.look(2)).toEqual(["end a"]);
+    expect(await agent.poll(2)).toEqual(["end a"]);
     agent.cloud.machines = [machine("a")];
-    expect(await agent.look(2)).toEqual(["launch a"]);
+    expect(await agent.poll(2)).toEqual(["launch a"]);
     await agent.stop();
   });
 
@@ -101,23 +101,23 @@ describe("the agent", () => {
       },
     });
     const agent = play(list);
-    expect(await agent.look(100)).toEqual(["launch a", "launch b"]);
+    expect(await agent.poll(100)).toEqual(["launch a", "launch b"]);
     expect(reads).toBe(1);
     const off = [machine("a", { running: false }), machine("b")];
     agent.cloud.machines = off;
-    await agent.look();
+    await agent.poll();
     agent.cloud.machines = list;
-    expect(await agent.look(3)).toContain("launch a");
+    expect(await agent.poll(3)).toContain("launch a");
     await agent.stop();
   });
 
   test("a source that does not answer changes nothing", async () => {
     const agent = play([machine("a")]);
-    await agent.look();
+    await agent.poll();
     agent.cloud.machines = new Error("away");
-    expect(await agent.look(5)).toEqual([]);
+    expect(await agent.poll(5)).toEqual([]);
     agent.cloud.machines = [machine("a"), machine("b")];
-    expect(await agent.look(2)).toEqual(["launch b"]);
+    expect(await agent.poll(2)).toEqual(["launch b"]);
     await agent.stop();
   });
 
@@ -127,21 +127,21 @@ describe("the agent", () => {
     ["with a cloud-config that joins nothing", "#cloud-config\nruncmd: [echo]\n"],
   ])("a server %s is not a machine of ours: nothing is launched", async (_, userData) => {
     const agent = play([machine("other", { userData })]);
-    expect(await agent.look(5)).toEqual([]);
+    expect(await agent.poll(5)).toEqual([]);
     agent.cloud.machines = [];
-    await agent.look();
+    await agent.poll();
     expect(await agent.stop()).toEqual([]);
   });
 
   test("a machine that ends by itself is launched again, with growing pauses", async () => {
     const agent = play([machine("a")], { crash: true });
-    expect(await agent.look(63)).toHaveLength(7);
+    expect(await agent.poll(63)).toHaveLength(7);
     await agent.stop();
   });
 
   test("disks of machines that were deleted while the agent was down are removed at the start", async () => {
     const agent = play([machine("a")], { disks: ["a", "old"] });
-    expect(await agent.look(3)).toEqual(["launch a", "remove old"]);
+    expect(await agent.poll(3)).toEqual(["launch a", "remove old"]);
     await agent.stop();
   });
 });

@@ -43,7 +43,7 @@ export class TreeFreshness {
 
   /** It was not. */
   notYetActive({ id }: LoadBalancer): void {
-    this.#watch.loadBalancers.lookAgain(id);
+    this.#watch.loadBalancers.checkAgain(id);
   }
 
   async ensure(lb: LoadBalancer, signal: AbortSignal): Promise<void> {

@@ -84,14 +84,14 @@ describe("creates of the SDK", () => {
   });
   it("are tried again when nothing is found", async () => {
     const { server, cloud } = await start(inTurn("cut", { status: 500 }, { status: 201, body: { network: made } }));
-    let looks = 0;
+    let reads = 0;
     const recover = async () => {
-      looks++;
+      reads++;
       return undefined;
     };
     expect(await cloud.network.networks.create(create, { recover })).toEqual(made);
     expect(server.count("POST", "/networks")).toBe(3);
-    expect(looks).toBe(4);
+    expect(reads).toBe(4);
   });
   it.each([
     ["a lost answer", "cut" as const],

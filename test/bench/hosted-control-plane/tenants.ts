@@ -80,9 +80,9 @@ async function absent(deletion: Promise<unknown>): Promise<void> {
   }
 }
 
-async function until<T>(what: string, look: () => Promise<T | undefined>, longest = LONGEST): Promise<T> {
+async function until<T>(what: string, check: () => Promise<T | undefined>, longest = LONGEST): Promise<T> {
   for (const end = performance.now() + longest; performance.now() < end;) {
-    const found = await look();
+    const found = await check();
     if (found !== undefined) return found;
     await new Promise((done) => setTimeout(done, LOOK));
   }

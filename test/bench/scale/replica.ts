@@ -8,7 +8,7 @@ import type { Record } from "./record.ts";
 /** Milliseconds of processor time. */
 export interface Costs {
   /** Of a reconcile that finds nothing to do. */
-  readonly look: number;
+  readonly check: number;
   /** Of one that changes something. */
   readonly change: number;
 }
@@ -106,7 +106,7 @@ export class Replica {
     record.begun(key);
     const watch = this.#watch(tenant);
     await this.#listed(tenant, watch, signal);
-    await this.processor.use(costs.look);
+    await this.processor.use(costs.check);
     signal.throwIfAborted();
     if (record.takeReplacement(key)) {
       await this.processor.use(costs.change);

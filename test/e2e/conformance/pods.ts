@@ -123,7 +123,7 @@ async function startTunnel(of: TunnelOf): Promise<Started> {
 async function startNodePort(client: KubernetesClient, host: string): Promise<() => Promise<void>> {
   const labelSelector = "app.kubernetes.io/component=kube-apiserver";
   let target = "";
-  const look = async (): Promise<boolean> => {
+  const check = async (): Promise<boolean> => {
     const { items } = await client.list(Pod, { labelSelector });
     const ready = items.find(
       ({ metadata, status }) =>
@@ -133,8 +133,8 @@ async function startNodePort(client: KubernetesClient, host: string): Promise<()
     target = ready?.status?.podIP ?? target;
     return target !== "";
   };
-  await eventually(TIMEOUT, look);
-  const timer = setInterval(() => void look().catch(() => {}), 1_000);
+  await eventually(TIMEOUT, check);
+  const timer = setInterval(() => void check().catch(() => {}), 1_000);
   const server: Server = createServer({ allowHalfOpen: true }, (from) => {
     const to = connect({ host: target, port: PORT, allowHalfOpen: true });
     for (const [one, other] of [[from, to] as const, [to, from] as const]) {

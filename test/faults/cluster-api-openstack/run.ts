@@ -227,11 +227,11 @@ class Run {
   }
 
   /** Lets time pass until a check finds nothing wrong; what the last one found if none does. */
-  async #untilRight(look: () => Promise<string | undefined>): Promise<string | undefined> {
+  async #untilRight(probe: () => Promise<string | undefined>): Promise<string | undefined> {
     const end = this.#world.clock.now() + TIMEOUT;
     for (let pause = 500; ; pause = Math.min(MINUTE, pause * 1.5)) {
       await this.#world.pass(pause);
-      const wrong = await look();
+      const wrong = await probe();
       if (wrong === undefined || this.#world.clock.now() > end) return wrong;
       await this.#remediate();
     }

@@ -231,13 +231,13 @@ class Run {
   }
 
   /** Lets time pass until a check finds nothing wrong; what the last one found if none does. */
-  async #untilRight(look: () => Promise<string | undefined>): Promise<string | undefined> {
+  async #untilRight(probe: () => Promise<string | undefined>): Promise<string | undefined> {
     const end = this.#world.clock.now() + TIMEOUT;
     let helped = false;
     // A check costs about as much as the controllers' work between two of them.
     for (let pause = 2_000; ; pause = Math.min(MINUTE, pause * 2)) {
       await this.#world.pass(pause);
-      const wrong = await look();
+      const wrong = await probe();
       if (wrong === undefined || this.#world.clock.now() > end) return wrong;
       if (!helped && this.#world.clock.now() > end - TIMEOUT / 2) {
         helped = true;

@@ -3,7 +3,7 @@ import { programFlags, type FlaggedProgram, type FlagValue } from "@causeway/api
 import { Namespace, Pod, Service, ServiceAccount, type KubernetesClient } from "@causeway/kubernetes";
 import { expect } from "vitest";
 
-type Until = <T>(what: string, look: () => Promise<T | undefined>) => Promise<T>;
+type Until = <T>(what: string, check: () => Promise<T | undefined>) => Promise<T>;
 
 const words: Readonly<Record<string, string>> = {
   enableAdmissionPlugins: "AlwaysPullImages,LimitPodHardAntiAffinityTopology,PodNodeSelector",

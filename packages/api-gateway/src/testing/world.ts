@@ -141,9 +141,9 @@ export function closed(socket: Socket): Promise<void> {
   });
 }
 
-export async function until(what: string, look: () => boolean | Promise<boolean>): Promise<void> {
+export async function until(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
   for (let i = 0; i < 1_000; i++) {
-    if (await look()) return;
+    if (await check()) return;
     await systemClock.sleep(10);
   }
   throw new Error(`not in time: ${what}`);

@@ -56,9 +56,9 @@ const resources = [
   { name: "gadgets/status", singularName: "", namespaced: true, kind: "Gadget", verbs: ["get"] },
 ];
 
-async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
+async function until<T>(probe: () => Promise<T | undefined>): Promise<T> {
   for (;;) {
-    const found = await look();
+    const found = await probe();
     if (found !== undefined) return found;
     await systemClock.sleep(10);
   }

@@ -24,7 +24,7 @@ export function watchFiles(
   const seen = new Map<string, string>();
   let running = false;
 
-  const look = ({ path, changed }: WatchedFile): void => {
+  const check = ({ path, changed }: WatchedFile): void => {
     const [before, stamp] = [seen.get(path), stampOf(path)];
     if (before === stamp) return;
     seen.set(path, stamp);
@@ -44,13 +44,13 @@ export function watchFiles(
   const run = async (): Promise<void> => {
     for (;;) {
       await clock.sleep(INTERVAL, signal);
-      files().forEach(look);
+      files().forEach(check);
     }
   };
 
   return () => {
     const now = files();
-    for (const file of now) if (!seen.has(file.path)) look(file);
+    for (const file of now) if (!seen.has(file.path)) check(file);
     if (running || now.length === 0) return;
     running = true;
     run().catch(() => {});

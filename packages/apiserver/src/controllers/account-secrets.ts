@@ -24,19 +24,19 @@ export function accountSecrets(cluster: Cluster): Controller {
     cluster,
     reconcile: (key) => settle(cluster, key),
   });
-  const look = (object: KubeObject): void => {
+  const check = (object: KubeObject): void => {
     if (isTokenSecret(object)) loop.add(`${object.metadata.namespace ?? ""}/${object.metadata.name}`);
   };
-  const lookAt = (namespace?: string): void => {
+  const checkAccounts = (namespace?: string): void => {
     const query = { cluster: cluster.name, resource: "/secrets", ...(namespace ? { namespace } : {}) };
-    for (const { object } of cluster.store.list(query).items) look(object);
+    for (const { object } of cluster.store.list(query).items) check(object);
   };
   return {
     saw({ resource, object, type }) {
-      if (resource.storage === "/secrets" && type !== "DELETED") look(object);
-      if (resource.storage === "/serviceaccounts" && type === "DELETED") lookAt(object.metadata.namespace);
+      if (resource.storage === "/secrets" && type !== "DELETED") check(object);
+      if (resource.storage === "/serviceaccounts" && type === "DELETED") checkAccounts(object.metadata.namespace);
     },
-    resume: () => lookAt(),
+    resume: () => checkAccounts(),
     stop: () => loop.stop(),
   };
 }

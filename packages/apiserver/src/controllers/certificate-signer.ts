@@ -27,16 +27,16 @@ export function certificateSigner(cluster: Cluster): Controller {
     cluster,
     reconcile: (name) => signOne(cluster, requests, name),
   });
-  const look = (object: KubeObject): void => {
+  const check = (object: KubeObject): void => {
     if (isWaiting(object)) loop.add(object.metadata.name);
   };
   return {
     saw({ resource, object, type }) {
-      if (resource === requests && type !== "DELETED") look(object);
+      if (resource === requests && type !== "DELETED") check(object);
     },
     resume() {
       for (const { object } of cluster.store.list({ cluster: cluster.name, resource: requests.storage }).items)
-        look(object);
+        check(object);
     },
     stop: () => loop.stop(),
   };

@@ -114,7 +114,7 @@ function emitEvent(cluster: Cluster, service: KubeObject, reason: string, messag
 }
 
 /** One address: of a Service that lost its object, or an object that represents nothing. */
-async function repairAddress(cluster: Cluster, ip: string, lookAgain: (at: number) => void): Promise<void> {
+async function repairAddress(cluster: Cluster, ip: string, checkAgain: (at: number) => void): Promise<void> {
   const holder = holderOf(cluster, ip);
   const found = find(cluster, `${GROUP}/ipaddresses`, ip);
   if (holder) return repairHeld(cluster, { service: holder, ip, found });
@@ -131,7 +131,7 @@ async function repairAddress(cluster: Cluster, ip: string, lookAgain: (at: numbe
     return cleanUp(`IPAddress: ${ip} for Service ${who} has a wrong reference; cleaning up`, "IPAddressWrongReference");
   }
   const due = Date.parse(found.metadata.creationTimestamp ?? "") + LEAK;
-  if (cluster.clock.now() < due) return lookAgain(due);
+  if (cluster.clock.now() < due) return checkAgain(due);
   return cleanUp(`IPAddress: ${ip} for Service ${who} appears to have leaked: cleaning up`);
 }
 

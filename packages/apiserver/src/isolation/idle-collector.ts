@@ -4,7 +4,7 @@ import { runInNewContext } from "node:vm";
 import { Surplus } from "./surplus.ts";
 
 /** What a check of the process found. */
-export interface Look {
+export interface Sample {
   /** Milliseconds. */
   readonly now: number;
   /** The part of the time since the last check in which the event loop was busy. */
@@ -36,7 +36,7 @@ export class IdleCollector {
   #isAfter = false;
 
   /** Whether to collect now. */
-  look({ now, busy, memory }: Look): boolean {
+  sample({ now, busy, memory }: Sample): boolean {
     // The first check after a collection says how much it left.
     if (this.#level === undefined || this.#isAfter) this.#level = memory;
     this.#isAfter = false;
@@ -61,20 +61,20 @@ export function collectWhenIdle(onSurplus?: (bytes: number) => void): { stop(): 
   let collect: (() => void) | undefined;
   let before = performance.eventLoopUtilization();
   let second: NodeJS.Timeout | undefined;
-  const look = (): void => {
+  const sample = (): void => {
     const now = performance.eventLoopUtilization();
     const busy = performance.eventLoopUtilization(now, before).utilization;
     before = now;
     const { heapUsed, external, rss } = process.memoryUsage();
     const at = performance.now();
-    const kept = surplus.look({ now: at, idle: busy < IDLE, resident: rss, used: heapUsed + external });
+    const kept = surplus.sample({ now: at, idle: busy < IDLE, resident: rss, used: heapUsed + external });
     if (kept !== undefined) onSurplus?.(kept);
-    if (!collector.look({ now: at, busy, memory: heapUsed + external })) return;
+    if (!collector.sample({ now: at, busy, memory: heapUsed + external })) return;
     const run = (collect ??= garbageCollection());
     run();
     second = setTimeout(run, SECOND_PASS).unref();
   };
-  const timer = setInterval(look, INTERVAL).unref();
+  const timer = setInterval(sample, INTERVAL).unref();
   return {
     stop() {
       clearInterval(timer);

@@ -20,7 +20,7 @@ export class Pace {
    * @param {number} used The part of one processor that all its threads used since the last check.
    * @returns {boolean} Whether it changed.
    */
-  look(used) {
+  sample(used) {
     this.#average += (used - this.#average) / STEPS;
     const before = this.givesWay;
     this.givesWay = used >= MUCH || (before && this.#average >= LITTLE);
@@ -44,7 +44,7 @@ export function followPace(nice) {
     const [usedNow, now] = [processorTime(), performance.now()];
     const part = (usedNow - used) / Math.max(1, now - at);
     [used, at] = [usedNow, now];
-    if (!pace.look(part)) return;
+    if (!pace.sample(part)) return;
     const to = Math.min(nice + (pace.givesWay ? GIVES_WAY : 0), constants.priority.PRIORITY_LOW);
     for (const thread of readdirSync("/proc/self/task")) if (Number(thread) !== own) set(Number(thread), to);
   };

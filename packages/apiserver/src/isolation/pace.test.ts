@@ -6,7 +6,7 @@ import { Pace } from "./pace.js";
 const after = (parts: readonly number[]): readonly boolean[] => {
   const pace = new Pace();
   return parts.map((part) => {
-    pace.look(part);
+    pace.sample(part);
     return pace.givesWay;
   });
 };

@@ -2,23 +2,23 @@ import { expect, test } from "vitest";
 import { Surplus } from "./surplus.ts";
 
 const MIB = 1024 * 1024;
-const look = (surplus: Surplus, now: number, resident: number, used: number, idle = true) =>
-  surplus.look({ now, idle, resident: resident * MIB, used: used * MIB });
+const sample = (surplus: Surplus, now: number, resident: number, used: number, idle = true) =>
+  surplus.sample({ now, idle, resident: resident * MIB, used: used * MIB });
 
 test("a process that was busy, is settled and keeps memory without use has a surplus", () => {
   const surplus = new Surplus();
-  expect(look(surplus, 0, 108, 30)).toBeUndefined();
-  expect(look(surplus, 20_000, 108, 30)).toBeUndefined();
-  expect(look(surplus, 25_000, 400, 150, false)).toBeUndefined();
-  expect(look(surplus, 30_000, 260, 50), "idle for a moment").toBeUndefined();
-  expect(look(surplus, 45_000, 260, 50)).toBeUndefined();
-  expect(look(surplus, 50_000, 260, 50)).toBe(132 * MIB);
+  expect(sample(surplus, 0, 108, 30)).toBeUndefined();
+  expect(sample(surplus, 20_000, 108, 30)).toBeUndefined();
+  expect(sample(surplus, 25_000, 400, 150, false)).toBeUndefined();
+  expect(sample(surplus, 30_000, 260, 50), "idle for a moment").toBeUndefined();
+  expect(sample(surplus, 45_000, 260, 50)).toBeUndefined();
+  expect(sample(surplus, 50_000, 260, 50)).toBe(132 * MIB);
 });
 
 test("objects that are in use are no surplus", () => {
   const surplus = new Surplus();
-  for (const now of [0, 20_000]) look(surplus, now, 108, 30);
-  expect(look(surplus, 40_000, 260, 180)).toBeUndefined();
+  for (const now of [0, 20_000]) sample(surplus, now, 108, 30);
+  expect(sample(surplus, 40_000, 260, 180)).toBeUndefined();
 });
 
 test.each([
@@ -26,13 +26,13 @@ test.each([
   ["less than 35 % of the memory", 400, 230],
 ])("a surplus of %s is kept", (_, resident, used) => {
   const surplus = new Surplus();
-  for (const now of [0, 20_000]) look(surplus, now, 108, 30);
-  expect(look(surplus, 40_000, resident, used)).toBeUndefined();
+  for (const now of [0, 20_000]) sample(surplus, now, 108, 30);
+  expect(sample(surplus, 40_000, resident, used)).toBeUndefined();
 });
 
 test("a process that was never idle before has no measure yet", () => {
   const surplus = new Surplus();
-  look(surplus, 0, 500, 50, false);
-  look(surplus, 5_000, 500, 50);
-  expect(look(surplus, 30_000, 500, 50)).toBeUndefined();
+  sample(surplus, 0, 500, 50, false);
+  sample(surplus, 5_000, 500, 50);
+  expect(sample(surplus, 30_000, 500, 50)).toBeUndefined();
 });

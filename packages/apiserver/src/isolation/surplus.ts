@@ -1,5 +1,5 @@
 /** What a check of an idle process found, in bytes. */
-export interface MemoryLook {
+export interface MemorySample {
   /** Milliseconds. */
   readonly now: number;
   readonly idle: boolean;
@@ -26,7 +26,7 @@ export class Surplus {
   #overhead = Infinity;
 
   /** The surplus in bytes, when it is worth a new process; otherwise undefined. */
-  look({ now, idle, resident, used }: MemoryLook): number | undefined {
+  sample({ now, idle, resident, used }: MemorySample): number | undefined {
     if (!idle) this.#idleSince = undefined;
     else this.#idleSince ??= now;
     if (this.#idleSince === undefined) return undefined;

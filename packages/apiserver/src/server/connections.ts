@@ -122,11 +122,11 @@ export class Connections {
     while (!signal.aborted) {
       await this.#clock.sleep(SWEEP, signal).catch(() => {});
       const now = this.#clock.now();
-      for (const connection of this.#open.values()) this.#look(connection, now);
+      for (const connection of this.#open.values()) this.#check(connection, now);
     }
   }
 
-  #look(connection: Connection, now: number): void {
+  #check(connection: Connection, now: number): void {
     const { requests, waitsFor, since } = connection;
     for (const [request, began] of requests) if (!isRead(request) && now - began > BODY) cut(request, connection);
     if (requests.size > 0) return;

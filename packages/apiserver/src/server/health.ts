@@ -15,7 +15,7 @@ export interface HealthView {
 interface Check {
   readonly name: string;
   /** Throws when it is not well. */
-  readonly look: (view: HealthView) => void;
+  readonly probe: (view: HealthView) => void;
   /**
    * Its failure is reported, and the whole is well all the same: what one tenant does must not take the management
    * cluster out of service.
@@ -29,17 +29,17 @@ const PLAIN = "text/plain; charset=utf-8";
 const ENDPOINTS = ["healthz", "livez", "readyz"] as const;
 type Endpoint = (typeof ENDPOINTS)[number];
 
-const started = (name: string): Check => ({ name: `poststarthook/${name}`, look: () => {} });
+const started = (name: string): Check => ({ name: `poststarthook/${name}`, probe: () => {} });
 
 /** The store answers: a read that no cache can give. */
-function lookAtStore({ cluster }: HealthView): void {
+function checkStore({ cluster }: HealthView): void {
   cluster.store.list({ cluster: cluster.name, resource: "/namespaces", limit: 1 });
 }
 
 const FIRST: readonly Check[] = [
-  { name: "ping", look: () => {} },
-  { name: "log", look: () => {} },
-  { name: "etcd", look: lookAtStore, isOfHost: true },
+  { name: "ping", probe: () => {} },
+  { name: "log", probe: () => {} },
+  { name: "etcd", probe: checkStore, isOfHost: true },
 ];
 
 /**
@@ -61,24 +61,24 @@ const BEGUN: readonly Check[] = [
 
 /** What an operator has to see to. */
 function problem(name: ServerProblem["check"], isNote = false): Check {
-  const look = ({ cluster }: HealthView): void => {
+  const probe = ({ cluster }: HealthView): void => {
     const found = cluster.problems.all.find(({ check }) => check === name);
     if (found) throw new CausewayError(found.code, `${found.message} (${found.code})`);
   };
-  return { name, look, isNote, isOfHost: true };
+  return { name, probe, isNote, isOfHost: true };
 }
 
 const READY: readonly Check[] = [
   problem("disk"),
   problem("descriptors"),
   problem("workers", true),
-  { name: "etcd-readiness", look: lookAtStore, isOfHost: true },
-  { name: "informer-sync", look: () => {} },
+  { name: "etcd-readiness", probe: checkStore, isOfHost: true },
+  { name: "informer-sync", probe: () => {} },
 ];
 
 const SHUTDOWN: Check = {
   name: "shutdown",
-  look({ closing }) {
+  probe({ closing }) {
     if (closing.aborted) throw new Error("process is shutting down");
   },
 };
@@ -160,9 +160,9 @@ function evaluate(
   return { lines, failed };
 }
 
-function failureOf({ look, isOfHost = false }: Check, view: HealthView): string | undefined {
+function failureOf({ probe, isOfHost = false }: Check, view: HealthView): string | undefined {
   try {
-    look(view);
+    probe(view);
     return undefined;
   } catch (error) {
     if (isOfHost && view.cluster.name !== "")

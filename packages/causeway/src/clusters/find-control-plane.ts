@@ -3,7 +3,7 @@ import { InputError } from "@causeway/foundation";
 import type { KubernetesClient, ObjectKey } from "@causeway/kubernetes";
 
 /** A control plane by its own name, or by that of its cluster; undefined: there is none. */
-export async function lookForControlPlane(
+export async function searchControlPlane(
   client: KubernetesClient,
   key: ObjectKey,
   signal: AbortSignal,
@@ -22,7 +22,7 @@ export async function findControlPlane(
   key: ObjectKey,
   signal: AbortSignal,
 ): Promise<HostedControlPlane> {
-  const found = await lookForControlPlane(client, key, signal);
+  const found = await searchControlPlane(client, key, signal);
   if (found) return found;
   const { items } = await client.list(HostedControlPlane, { namespace: key.namespace, signal });
   const names = items.map(({ metadata }) => metadata.name).sort();

@@ -12,12 +12,12 @@ export interface WaitGoal {
   readonly name: string;
 }
 
-/** Reads twice a second until `look` returns undefined; else it says what is missing. Throws `code` after the time. */
-export async function waitUntil(look: () => Promise<string | undefined>, waiting: WaitGoal): Promise<void> {
+/** Reads twice a second until `check` returns undefined; else it says what is missing. Throws `code` after the time. */
+export async function waitUntil(check: () => Promise<string | undefined>, waiting: WaitGoal): Promise<void> {
   const { timeout, signal, code, namespace, name } = waiting;
   const end = systemClock.now() + timeout * 1000;
   for (;;) {
-    const missing = await look();
+    const missing = await check();
     if (missing === undefined) return;
     if (systemClock.now() > end) {
       throw new CausewayError(code, `cluster ${namespace}/${name} is not done after ${timeout} s: ${missing}`, {

@@ -48,12 +48,12 @@ export function createNodeController(options: NodeControllerOptions): { run(sign
   informers.index(nodes, {
     server: (node) => [parseProviderId(node.spec?.providerID)?.serverId ?? `name:${node.metadata.name}`],
   });
-  const looks = {
+  const refreshes = {
     denials: new Denials({ cloud, watch, clock }),
     missed: new RateLimitedRefresh(clock, 5_000),
     doubts: new RateLimitedRefresh(clock, denialPause),
   };
-  const from = { nodes, cloud, watch, config, duties, notReadyTracker: new NotReadyTracker(clock), ...looks };
+  const from = { nodes, cloud, watch, config, duties, notReadyTracker: new NotReadyTracker(clock), ...refreshes };
   const freed = taintRemovals(options.metrics, clock);
   const deduplicator = new EventDeduplicator(events, clock);
   const pipeline: Pipeline<Observed, Step, undefined> = {

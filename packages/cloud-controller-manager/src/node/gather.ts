@@ -60,7 +60,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
   const known = parseProviderId(node.spec?.providerID);
   const doubtful = known !== undefined && from.notReadyTracker.isFresh(node);
   // A server that is missing already is read again by the counter of its denials.
-  if (doubtful && serversOf(watch, node).length > 0) await from.doubts.look([watch.servers], signal);
+  if (doubtful && serversOf(watch, node).length > 0) await from.doubts.refresh([watch.servers], signal);
   const find = () => serversOf(watch, node);
   const denials = await denialsOf(from, { node, known, find }, signal);
   const servers = find();
@@ -103,7 +103,7 @@ async function portsOf(
   const known = watch.ports.byIndex("device", server.id);
   const waits = node.spec?.taints?.some((taint) => taint.key === uninitializedTaint) === true;
   if (known.length > 0 || !waits) return known;
-  await missed.look([watch.ports], signal);
+  await missed.refresh([watch.ports], signal);
   return watch.ports.byIndex("device", server.id);
 }
 

@@ -35,7 +35,7 @@ describe.each(["amphora", "ovn"])("a Service of both families on %s", (provider)
     expect(await messagesOf("web", "LoadBalancerDualStackIgnored")).toEqual([]);
     await pause(100);
     writes();
-    await w.change("web", { metadata: { labels: { looked: "again" } } });
+    await w.change("web", { metadata: { labels: { touched: "again" } } });
     await pause(400);
     expect(writes()).toEqual([]);
     await w.remove("web");

@@ -61,7 +61,7 @@ describe.each(["ovn", "amphora"])("a Service of type LoadBalancer on %s", (provi
 
     await pause(100);
     work();
-    const { metadata } = await w.change("web", { metadata: { labels: { looked: "again" } } });
+    const { metadata } = await w.change("web", { metadata: { labels: { touched: "again" } } });
     await pause(700);
     expect(work()).toEqual([]);
     expect((await w.service("web")).metadata.resourceVersion).toBe(metadata.resourceVersion);

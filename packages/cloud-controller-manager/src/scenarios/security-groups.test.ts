@@ -63,7 +63,7 @@ describe("a Service's security group", () => {
       "POST /security-groups",
       "POST /security-group-rules",
     ]);
-    await w.change("web", { metadata: { labels: { looked: "again" } } });
+    await w.change("web", { metadata: { labels: { touched: "again" } } });
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect(work().filter((call) => /security|ports/.test(call))).toEqual([]);
   });

@@ -84,7 +84,7 @@ describe.each(providers)("a served Service on %s", (provider) => {
     await w.settled("its monitor", async () => (await w.cloud.loadBalancing.healthMonitors.all()).length === 1);
     await pause(200);
     writes();
-    await w.change("web", { metadata: { labels: { looked: "again" } } });
+    await w.change("web", { metadata: { labels: { touched: "again" } } });
     await pause(400);
     expect(writes()).toEqual([]);
   });

@@ -244,7 +244,7 @@ async function freshNodeSubnet(
   const known = nodeSubnet(from.watch, nodes, family);
   const placed = parameters.portId ?? parameters.subnetId ?? parameters.networkId;
   if (known || lb || nodes.length === 0 || placed !== undefined) return known;
-  await Promise.all([from.watch.ports.refresh(signal), from.missed.look([from.watch.subnets], signal)]);
+  await Promise.all([from.watch.ports.refresh(signal), from.missed.refresh([from.watch.subnets], signal)]);
   return nodeSubnet(from.watch, nodes, family);
 }
 
@@ -272,7 +272,7 @@ async function freshExternalPlace(
   const found = known.externalNetwork !== undefined && known.floatingSubnets?.length !== 0;
   const named = parameters.floatingSubnetId === undefined || known.namedFloatingSubnet !== undefined;
   if (parameters.internal || served === true || (found && named)) return known;
-  await missed.look([watch.networks, watch.subnets], signal);
+  await missed.refresh([watch.networks, watch.subnets], signal);
   return externalPlace(watch, parameters);
 }
 

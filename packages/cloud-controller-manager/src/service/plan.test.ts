@@ -25,22 +25,22 @@ interface Given {
   readonly change?: Partial<Observed>;
 }
 
-function look({ spec, annotations, config, nodes: own = nodes, change }: Given = {}): Observed {
+function probe({ spec, annotations, config, nodes: own = nodes, change }: Given = {}): Observed {
   return { ...new ModelWorld(aService(spec, annotations, { finalizers }), own, config).observe(), ...change };
 }
 
 function created(given: Given = {}): LoadBalancerCreate {
-  const [step] = plan(look(given), 0).steps;
+  const [step] = plan(probe(given), 0).steps;
   if (step?.type !== "create-load-balancer") throw new Error(`${step?.type} instead of a create`);
   return step.body;
 }
 
-const reasons = (given: Given) => (plan(look(given), 0).events ?? []).map((e) => e.reason);
+const reasons = (given: Given) => (plan(probe(given), 0).events ?? []).map((e) => e.reason);
 const membersOf = (body: LoadBalancerCreate) => body.listeners?.[0]?.default_pool?.members ?? [];
 
 describe("the create", () => {
   test("has names and descriptions of at most 255 characters, however long the cluster's name is", () => {
-    const long = look();
+    const long = probe();
     const lbName = loadBalancerName("c".repeat(300), long.service);
     const [step] = plan({ ...long, clusterName: "c".repeat(300), lbName }, 0).steps;
     if (step?.type !== "create-load-balancer") throw new Error(`${step?.type} instead of a create`);
@@ -261,7 +261,7 @@ describe("members of a Service's pool", () => {
   });
 
   test("that are none, of no node, make no load balancer", () => {
-    const none = plan(look({ nodes: [] }), 0);
+    const none = plan(probe({ nodes: [] }), 0);
     expect(none.steps).toEqual([]);
     expect(none.wait?.until).toBeGreaterThan(0);
     expect(reasons({ nodes: [] })).toEqual(["UnAvailableLoadBalancer", "SyncLoadBalancerFailed"]);
@@ -303,7 +303,7 @@ describe("a Service is refused before anything is made for", () => {
     ["a floating subnet pattern that fits none", { annotations: { [os("floating-subnet")]: "x*" } }, /wanted name/],
     ["a cloud without Octavia", { change: { octavia: false } }, /Octavia/],
   ])("%s", (_what, given, message) => {
-    const { steps, events, wait } = plan(look(given), 0);
+    const { steps, events, wait } = plan(probe(given), 0);
     expect(steps).toEqual([]);
     expect(events?.map((e) => [e.type, e.reason])).toEqual([["Warning", "SyncLoadBalancerFailed"]]);
     expect(events?.[0]?.message).toMatch(message);

@@ -112,10 +112,10 @@ async function removeLoadBalancers(cloud: Cloud, prefix: string): Promise<void> 
     if (ip.description.includes(prefix)) await network.floatingIps.delete(ip.id);
 }
 
-async function settle<T>(look: () => Promise<T>, done: (found: T) => boolean): Promise<T> {
+async function settle<T>(check: () => Promise<T>, done: (found: T) => boolean): Promise<T> {
   const end = Date.now() + TIMEOUT;
   for (let i = 0; ; i++) {
-    const found = await look();
+    const found = await check();
     if (done(found)) return found;
     if (Date.now() > end) throw new Error("waited too long for the cloud to make or take away what was requested");
     await systemClock.sleep(i < 50 ? 20 : 200);

@@ -46,7 +46,7 @@ export interface WorldOptions {
   /** Milliseconds that `until` waits at most. Default 10 s. */
   readonly timeout?: number;
   /** Milliseconds between its reads. Default 20: a real cloud deserves more. */
-  readonly lookEvery?: number;
+  readonly pollEvery?: number;
 }
 
 export interface RunOptions {
@@ -275,7 +275,7 @@ export class World {
       const answer = await ask();
       if (answer !== undefined) return answer;
       if (Date.now() > end) throw new Error(`waited too long for ${what}`);
-      await systemClock.sleep(this.#options.lookEvery ?? 20);
+      await systemClock.sleep(this.#options.pollEvery ?? 20);
     }
   }
 

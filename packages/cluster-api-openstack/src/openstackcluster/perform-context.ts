@@ -30,7 +30,7 @@ export function emit({ events, object }: ClusterPerformContext, reason: string, 
 }
 
 /** Options of a create that searches for the result of an attempt whose response was lost. */
-export function lookFor<T extends { description: string | null }>(
+export function searchFor<T extends { description: string | null }>(
   list: (signal: AbortSignal) => Promise<readonly T[]>,
   body: { readonly description?: string },
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 import { performTree, type TreeStep } from "@causeway/octavia-tree";
 import { isNotImplemented, type CloudWatch, type LoadBalancer, type LoadBalancerCreate } from "@causeway/openstack";
 import type { Session } from "../identity/sessions.ts";
-import { lookFor, emit, type Performers, type SessionPerformContext } from "./perform-context.ts";
+import { searchFor, emit, type Performers, type SessionPerformContext } from "./perform-context.ts";
 
 type Name =
   | "create-load-balancer"
@@ -47,7 +47,7 @@ export const endpointSteps: Performers<Name, SessionPerformContext> = {
     const query = { floating_network_id: body.floating_network_id };
     const made = await floatingIps.create(
       body,
-      lookFor((s) => floatingIps.all(query, { signal: s }), body, signal),
+      searchFor((s) => floatingIps.all(query, { signal: s }), body, signal),
     );
     using.session.watch.floatingIps.observe(made);
     emit(using, "SuccessfulCreateFloatingIP", `Created floating IP ${made.floating_ip_address}`);
@@ -119,7 +119,7 @@ function reportOf(change: TreeStep, { listeners }: CloudWatch): { reason: string
 /** Some providers have no health monitors, and refuse the whole tree for one. */
 async function createWhole(body: LoadBalancerCreate, session: Session, signal: AbortSignal): Promise<LoadBalancer> {
   const { loadBalancers } = session.cloud.loadBalancing;
-  const options = lookFor((s) => loadBalancers.all({ name: body.name }, { signal: s }), body, signal);
+  const options = searchFor((s) => loadBalancers.all({ name: body.name }, { signal: s }), body, signal);
   try {
     return await loadBalancers.create(body, options);
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { CloudInformer } from "@causeway/openstack";
 import type { Session } from "../identity/sessions.ts";
-import { lookFor, emit, type Performers, type SessionPerformContext, type StepNamed } from "./perform-context.ts";
+import { searchFor, emit, type Performers, type SessionPerformContext, type StepNamed } from "./perform-context.ts";
 
 type Name =
   | "create-network"
@@ -20,8 +20,8 @@ type Name =
 export const networkSteps: Performers<Name, SessionPerformContext> = {
   async "create-network"({ body }, using, signal) {
     const { networks } = using.session.cloud.network;
-    const look = lookFor((s) => networks.all({ name: body.name }, { signal: s }), body, signal);
-    const made = await networks.create(body, look);
+    const check = searchFor((s) => networks.all({ name: body.name }, { signal: s }), body, signal);
+    const made = await networks.create(body, check);
     using.session.watch.networks.observe(made);
     emit(using, "SuccessfulCreateNetwork", `Created network ${made.name} with id ${made.id}`);
   },
@@ -30,7 +30,7 @@ export const networkSteps: Performers<Name, SessionPerformContext> = {
     const query = { name: body.name, network_id: body.network_id };
     const made = await subnets.create(
       body,
-      lookFor((s) => subnets.all(query, { signal: s }), body, signal),
+      searchFor((s) => subnets.all(query, { signal: s }), body, signal),
     );
     using.session.watch.subnets.observe(made);
     emit(using, "SuccessfulCreateSubnet", `Created subnet ${made.cidr} with id ${made.id}`);
@@ -44,7 +44,7 @@ export const networkSteps: Performers<Name, SessionPerformContext> = {
     const { routers } = using.session.cloud.network;
     const made = await routers.create(
       body,
-      lookFor((s) => routers.all({ name: body.name }, { signal: s }), body, signal),
+      searchFor((s) => routers.all({ name: body.name }, { signal: s }), body, signal),
     );
     using.session.watch.routers.observe(made);
     emit(using, "SuccessfulCreateRouter", `Created router ${made.name} with id ${made.id}`);

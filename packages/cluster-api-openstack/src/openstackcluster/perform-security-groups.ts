@@ -1,5 +1,5 @@
 import { isOutcomeUnknown } from "@causeway/openstack";
-import { lookFor, emit, type Performers, type SessionPerformContext } from "./perform-context.ts";
+import { searchFor, emit, type Performers, type SessionPerformContext } from "./perform-context.ts";
 
 type Name = "create-security-group" | "create-rules" | "delete-rule" | "delete-security-group";
 
@@ -7,8 +7,8 @@ type Name = "create-security-group" | "create-rules" | "delete-rule" | "delete-s
 export const securityGroupSteps: Performers<Name, SessionPerformContext> = {
   async "create-security-group"({ body }, using, signal) {
     const { securityGroups } = using.session.cloud.network;
-    const look = lookFor((s) => securityGroups.all({ name: body.name }, { signal: s }), body, signal);
-    const made = await securityGroups.create(body, look);
+    const check = searchFor((s) => securityGroups.all({ name: body.name }, { signal: s }), body, signal);
+    const made = await securityGroups.create(body, check);
     using.session.watch.securityGroups.observe(made);
     emit(using, "SuccessfulCreateSecurityGroup", `Created security group ${made.name} with id ${made.id}`);
   },

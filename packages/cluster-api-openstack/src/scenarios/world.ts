@@ -148,9 +148,9 @@ export function openInfrastructure() {
     });
   }
 
-  async function until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
+  async function until<T>(what: string, check: () => Promise<T | undefined | false>): Promise<T> {
     for (const end = Date.now() + 120_000; ;) {
-      const seen = await look();
+      const seen = await check();
       if (seen) return seen;
       if (Date.now() > end) {
         const objects = [

@@ -67,7 +67,7 @@ export function planAuthorities(from: AuthoritiesFrom): AuthoritiesPlan {
   const rotation = at === "single" ? (wantedRotation(from) ?? "") : (facts.roots.ca.rotation ?? "");
   const to = following[at];
   const steps = participants(facts).map(([purpose]): Step => ({ type: "rotate-root", purpose, to, rotation }));
-  const until = lookAgain(object, { at, now });
+  const until = checkAgain(object, { at, now });
   return {
     catchUp: [],
     advance: hold === undefined && settled ? steps : [],
@@ -246,7 +246,7 @@ function brokenStatus(from: AuthoritiesFrom): AuthoritiesStatus {
   return { ...statusOf(from, "trust"), phase: from.object.status?.authorities?.phase ?? "Preparing" };
 }
 
-function lookAgain({ spec }: HostedControlPlane, { at, now }: { at: RootStage; now: number }): number | undefined {
+function checkAgain({ spec }: HostedControlPlane, { at, now }: { at: RootStage; now: number }): number | undefined {
   const times = [spec.authorities?.rotateAfter, spec.authorities?.retireOldAfter].flatMap((text) => timeOf(text) ?? []);
   const next = Math.min(...times.filter((time) => time > now), ...(at === "sign" ? [now + MACHINES_AGAIN] : []));
   return Number.isFinite(next) ? next : undefined;

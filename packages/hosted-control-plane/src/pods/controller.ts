@@ -143,7 +143,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
   const requested = () => [...known.values()].map(({ spec }) => spec);
   const sharing = () => shared?.controlPlanes.list().flatMap(shareRequest) ?? requested();
   const from = { cluster, settings, readSecret, requested, sharing, members, clock, pool: () => pool.state };
-  const look = async (tenant: Known, signal: AbortSignal): Promise<Observed> => {
+  const check = async (tenant: Known, signal: AbortSignal): Promise<Observed> => {
     const observed = await gather(from, tenant, signal);
     const seen = memberProgress(observed);
     if (tenant.members.seen !== seen) tenant.members = { seen, since: clock.now() };
@@ -154,7 +154,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
   const pipeline = {
     gather: async ({ name: id }: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> => {
       const tenant = known.get(id);
-      return tenant && look(tenant, signal);
+      return tenant && check(tenant, signal);
     },
     plan,
     perform: (step: Step, observed: Observed, signal: AbortSignal) =>
@@ -182,7 +182,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     backups: options.backups,
     observe: async (id, signal) => {
       const tenant = known.get(id);
-      return tenant && backupTarget(await look(tenant, signal));
+      return tenant && backupTarget(await check(tenant, signal));
     },
     ids: () => [...known.keys()],
     shards,
@@ -213,7 +213,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
         const fresh: Known = { spec, namespaceName, state, ...unseen };
         known.set(id, fresh);
         // What an earlier process started serves: it must not be reported as starting.
-        const planned = plan(await look(fresh, signal), clock.now());
+        const planned = plan(await check(fresh, signal), clock.now());
         if (fresh.state === state) fresh.state = planned.status;
       }
       const now = known.get(id) as Known;

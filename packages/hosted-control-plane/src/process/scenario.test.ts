@@ -71,9 +71,9 @@ const specOf = (changes: Partial<ControlPlaneSpec> = {}): ControlPlaneSpec => ({
   ...changes,
 });
 
-async function until<T>(what: string, look: () => Promise<T | undefined> | T | undefined): Promise<T> {
+async function until<T>(what: string, check: () => Promise<T | undefined> | T | undefined): Promise<T> {
   for (let i = 0; i < 1_000; i++) {
-    const found = await look();
+    const found = await check();
     if (found !== undefined) return found;
     await systemClock.sleep(50);
   }

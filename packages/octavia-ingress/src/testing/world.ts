@@ -205,10 +205,10 @@ export class IngressWorld {
     });
   }
 
-  async until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
+  async until<T>(what: string, check: () => Promise<T | undefined | false>): Promise<T> {
     const end = Date.now() + 120_000;
     for (;;) {
-      const found = await look();
+      const found = await check();
       if (found !== undefined && found !== false) return found;
       if (Date.now() > end) throw new Error(`waited too long for ${what}`);
       await new Promise((done) => setTimeout(done, 20));

@@ -109,13 +109,13 @@ function scopeOf(auth: Fields, entry: Fields): CloudScope | undefined {
 }
 
 function domainOf(auth: Fields, entry: Fields, of: "user" | "project"): DomainReference | undefined {
-  const look = (field: string) => text(auth[field]) ?? text(entry[field]);
-  const id = look(`${of}_domain_id`) ?? look("domain_id") ?? look("default_domain_id");
-  const name = look(`${of}_domain_name`) ?? look("domain_name") ?? look("default_domain_name");
-  const own = look(`${of}_domain_name`) !== undefined && look(`${of}_domain_id`) === undefined;
+  const valueOf = (field: string) => text(auth[field]) ?? text(entry[field]);
+  const id = valueOf(`${of}_domain_id`) ?? valueOf("domain_id") ?? valueOf("default_domain_id");
+  const name = valueOf(`${of}_domain_name`) ?? valueOf("domain_name") ?? valueOf("default_domain_name");
+  const own = valueOf(`${of}_domain_name`) !== undefined && valueOf(`${of}_domain_id`) === undefined;
   if (own && name !== undefined) return { name };
   if (id !== undefined) return { id };
-  const legacy = look("default_domain");
+  const legacy = valueOf("default_domain");
   return name !== undefined ? { name } : legacy !== undefined ? { id: legacy } : undefined;
 }
 

@@ -24,13 +24,13 @@ export function repeatUnsent<T>(send: () => Promise<T>, options: RepeatOptions):
 
 /**
  * Repeats a create. Where it is not known whether an attempt was executed, `recover` searches for its result: at once,
- * and again after each of `looks` (milliseconds), since a service may still be at work on a request whose connection
+ * and again after each of `pauses` (milliseconds), since a service may still be at work on a request whose connection
  * is gone. Without `recover` the outcome remains unknown, which is thrown as an error.
  */
 export async function repeatCreate<T>(
   send: () => Promise<T>,
   recover: (() => Promise<T | undefined>) | undefined,
-  options: RepeatOptions & { readonly looks: readonly number[] },
+  options: RepeatOptions & { readonly pauses: readonly number[] },
 ): Promise<T> {
   const attempt = async (): Promise<T> => {
     try {
@@ -38,7 +38,7 @@ export async function repeatCreate<T>(
     } catch (error) {
       if (!isTransient(error) || wasNotExecuted(error)) throw error;
       if (recover === undefined) throw errorOfUnknownOutcome(factsOf(error), error);
-      const found = await look(recover, options);
+      const found = await search(recover, options);
       if (found !== undefined) return found;
       throw error;
     }
@@ -49,11 +49,11 @@ export async function repeatCreate<T>(
   );
 }
 
-async function look<T>(
+async function search<T>(
   recover: () => Promise<T | undefined>,
-  options: RepeatOptions & { readonly looks: readonly number[] },
+  options: RepeatOptions & { readonly pauses: readonly number[] },
 ): Promise<T | undefined> {
-  for (const pause of [0, ...options.looks]) {
+  for (const pause of [0, ...options.pauses]) {
     if (pause > 0) await options.clock.sleep(pause, options.signal);
     const found = await recover();
     if (found !== undefined) return found;

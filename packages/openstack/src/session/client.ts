@@ -161,9 +161,9 @@ export function createServiceClient(service: ServiceName, parts: ClientParts): S
       return again(() => attempt(call, options), repeat(options));
     },
     create({ read, options, ...call }) {
-      const looks = service === "load-balancer" ? [1_000, 3_000] : [1_000];
+      const pauses = service === "load-balancer" ? [1_000, 3_000] : [1_000];
       const send = async () => read(await attempt(call, options));
-      return repeatCreate(send, options.recover, { ...repeat(options), looks });
+      return repeatCreate(send, options.recover, { ...repeat(options), pauses });
     },
   };
 }

@@ -3,10 +3,10 @@ import { Durations, type PollTimes } from "./durations.ts";
 
 /** Seen over at `by`; without `after`, at the first read. */
 const at = (by: number, after = 0): PollTimes => ({ after, by });
-const of = (size: number, ...looks: readonly PollTimes[]) => looks.map((looked) => [size, looked] as const);
+const of = (size: number, ...polls: readonly PollTimes[]) => polls.map((polled) => [size, polled] as const);
 
 describe("the length of a transition", () => {
-  it.each<[string, readonly (readonly [size: number, looked: PollTimes])[], number, number[] | undefined]>([
+  it.each<[string, readonly (readonly [size: number, polled: PollTimes])[], number, number[] | undefined]>([
     ["nothing", [], 1, undefined],
     ["the same size, seen over at the first read: a little earlier is tried", of(2, at(2_000)), 2, [1_940, 2_000]],
     ["the same size, known to the twentieth part", of(2, at(2_000, 1_900)), 2, [2_000, 2_000]],
@@ -25,7 +25,7 @@ describe("the length of a transition", () => {
     ["both, the larger one quicker", [...of(2, at(1_000)), ...of(20, at(500))], 10, [1_000, 1_000]],
   ])("is expected from what was seen: %s", (_name, seen, size, expected) => {
     const durations = new Durations();
-    for (const [each, looked] of seen) durations.settled({ kind: "k", size: each }, looked);
+    for (const [each, polled] of seen) durations.settled({ kind: "k", size: each }, polled);
     const { atLeast, atMost } = durations.expected({ kind: "k", size }) ?? {};
     expect(atLeast === undefined ? undefined : [atLeast, atMost]).toEqual(expected);
     expect(durations.expected({ kind: "other", size })).toBeUndefined();
@@ -34,7 +34,7 @@ describe("the length of a transition", () => {
   it("that was very long once does not delay the polls of others", () => {
     const durations = new Durations();
     const k = { kind: "k", size: 1 };
-    for (const looked of [at(500, 450), at(3_600_000, 3_500_000), at(600, 550)]) durations.settled(k, looked);
+    for (const polled of [at(500, 450), at(3_600_000, 3_500_000), at(600, 550)]) durations.settled(k, polled);
     expect(durations.expected(k)?.atMost).toBe(600);
   });
 
@@ -50,22 +50,22 @@ describe("the length of a transition", () => {
   });
 
   /** Reads a transition of `length`, in a cloud whose lists take no time, until it is over. */
-  const watched = (durations: Durations, length: number): { looks: number; late: number } => {
+  const watched = (durations: Durations, length: number): { polls: number; late: number } => {
     const { atLeast, atMost } = durations.expected({ kind: "k", size: 1 }) ?? { atLeast: 0, atMost: 0 };
-    let [after, time, looks] = [0, atLeast, 1];
+    let [after, time, polls] = [0, atLeast, 1];
     while (time < length) {
       [after, time] = [time, time < atMost ? atMost : time + Math.max(50, time / 16)];
-      looks++;
+      polls++;
     }
     durations.settled({ kind: "k", size: 1 }, { after, by: time });
-    return { looks, late: time - length };
+    return { polls, late: time - length };
   };
 
   it("that is constant costs one poll each, one more in seven, and hardly any time", () => {
     const durations = new Durations();
     durations.settled({ kind: "k", size: 1 }, at(10_700, 9_600));
     const seen = Array.from({ length: 70 }, () => watched(durations, 10_000));
-    expect(seen.reduce((sum, { looks }) => sum + looks, 0)).toBe(80);
+    expect(seen.reduce((sum, { polls }) => sum + polls, 0)).toBe(80);
     expect(Math.max(...seen.slice(3).map(({ late }) => late))).toBeLessThan(500);
   });
 
@@ -73,7 +73,7 @@ describe("the length of a transition", () => {
     const durations = new Durations();
     for (let i = 0; i < 10; i++) watched(durations, 1_000);
     for (let i = 0; i < 4; i++) watched(durations, 4_000);
-    expect(watched(durations, 4_000).looks).toBeLessThanOrEqual(2);
+    expect(watched(durations, 4_000).polls).toBeLessThanOrEqual(2);
     for (let i = 0; i < 100; i++) watched(durations, 1_000);
     expect(watched(durations, 1_000).late).toBeLessThan(100);
   });

@@ -51,7 +51,7 @@ export interface PollTimes {
 
 interface Seen {
   readonly size: number;
-  readonly looks: readonly PollTimes[];
+  readonly polls: readonly PollTimes[];
 }
 
 /**
@@ -63,11 +63,11 @@ export class Durations {
   readonly #families = new Map<string, Set<string>>();
 
   /** A transition was seen to be over. */
-  settled({ kind, size, family }: Transition, looked: PollTimes): void {
+  settled({ kind, size, family }: Transition, polled: PollTimes): void {
     const before = this.#recent.get(kind) ?? [];
-    const looks = [...(before.find((seen) => seen.size === size)?.looks ?? []), looked].slice(-REMEMBERED);
+    const polls = [...(before.find((seen) => seen.size === size)?.polls ?? []), polled].slice(-REMEMBERED);
     const others = before.filter((seen) => seen.size !== size);
-    this.#recent.set(kind, [...others, { size, looks }].slice(-SIZES));
+    this.#recent.set(kind, [...others, { size, polls }].slice(-SIZES));
     if (family !== undefined) this.#families.set(family, (this.#families.get(family) ?? new Set()).add(kind));
   }
 
@@ -98,16 +98,16 @@ export class Durations {
  * The earliest poll that found one finished and that would have been too early for hardly any other. A poll just after
  * the end costs little time; one just before it costs a whole poll, and the time to the next.
  */
-function usual({ looks }: Seen): number {
-  const times = looks.map(({ by }) => by).toSorted((a, b) => a - b);
+function usual({ polls }: Seen): number {
+  const times = polls.map(({ by }) => by).toSorted((a, b) => a - b);
   const believed = times.slice(times.length >= SEVERAL ? 1 : 0);
-  return believed.find((time) => looks.filter(({ after }) => after >= time).length <= TOO_EARLY) ?? 0;
+  return believed.find((time) => polls.filter(({ after }) => after >= time).length <= TOO_EARLY) ?? 0;
 }
 
 /** When the next one is polled: as usual, or earlier where it is not known that this would be too early. */
 function tried(seen: Seen): number {
   const time = usual(seen);
-  if (tooEarly(seen) >= time * NEARLY || (time < SHORT && seen.looks.length < REMEMBERED)) return time;
+  if (tooEarly(seen) >= time * NEARLY || (time < SHORT && seen.polls.length < REMEMBERED)) return time;
   return Math.min(about(seen), Math.round(tooEarly(seen) >= time * NEAR ? time : time * EARLIER));
 }
 
@@ -118,6 +118,6 @@ function about(seen: Seen): number {
   return early < time && early >= time * NEAR ? Math.round((early + time) / 2) : time;
 }
 
-function tooEarly({ looks }: Seen): number {
-  return Math.max(0, ...looks.map(({ after }) => after));
+function tooEarly({ polls }: Seen): number {
+  return Math.max(0, ...polls.map(({ after }) => after));
 }

@@ -3,7 +3,7 @@ import { isRetryableOpenStackError } from "../errors/predicates.ts";
 import { ChangeWindow, type ChangeMarks } from "./changes.ts";
 import { Durations, type Transition } from "./durations.ts";
 import type { CloudChange, CloudInformer } from "./interface.ts";
-import { closeLook, nextLook, pace, type WatchIntervals } from "./pace.ts";
+import { closePoll, nextPoll, pace, type WatchIntervals } from "./pace.ts";
 import { ObjectStore, type Indexes } from "./store.ts";
 
 /** What an informer has to know of a resource type. */
@@ -145,7 +145,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
     return this.#putOff.get(id);
   }
 
-  lookAgain(id: string): void {
+  checkAgain(id: string): void {
     if (this.#putOff.delete(id)) this.#wake?.abort();
   }
 
@@ -287,29 +287,29 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
   }
 
   /**
-   * Notes since when the object is in its transition; other fields may change meanwhile. `lookedAt`: when the poll that
+   * Notes since when the object is in its transition; other fields may change meanwhile. `checkedAt`: when the poll that
    * shows it began, if one does.
    */
-  #follow(object: T, now: number, lookedAt?: number): void {
+  #follow(object: T, now: number, checkedAt?: number): void {
     const { transition, inTransition } = this.#options.type;
     if (!transition) return;
-    if (!inTransition(object, 0)) return this.#settle(object.id, lookedAt ?? now);
+    if (!inTransition(object, 0)) return this.#settle(object.id, checkedAt ?? now);
     const what = transition(object);
     const end = this.#putOff.get(object.id);
-    const known = end !== undefined && lookedAt === undefined ? undefined : this.#transitions.get(object.id);
+    const known = end !== undefined && checkedAt === undefined ? undefined : this.#transitions.get(object.id);
     // The write that was to show the end has been made, or a list that is newer than the expected end has come first.
-    if (end !== undefined && (lookedAt === undefined || lookedAt >= end)) this.#putOff.delete(object.id);
+    if (end !== undefined && (checkedAt === undefined || checkedAt >= end)) this.#putOff.delete(object.id);
     const { since, after } = known?.what.kind === what.kind ? known : { since: now, after: 0 };
-    this.#transitions.set(object.id, { what, since, after: Math.max(after, (lookedAt ?? since) - since) });
+    this.#transitions.set(object.id, { what, since, after: Math.max(after, (checkedAt ?? since) - since) });
   }
 
   /** A transition is over: the next of its kind is expected to take as long. */
-  #settle(id: string, lookedAt: number): void {
+  #settle(id: string, checkedAt: number): void {
     this.#putOff.delete(id);
     const known = this.#transitions.get(id);
     if (known === undefined) return;
     this.#transitions.delete(id);
-    this.#durations.settled(known.what, { after: known.after, by: Math.max(0, lookedAt - known.since) });
+    this.#durations.settled(known.what, { after: known.after, by: Math.max(0, checkedAt - known.since) });
   }
 
   #notify(changes: readonly (CloudChange<T> | undefined)[]): void {
@@ -354,17 +354,17 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
       if (type.settlesWithAnother || !type.inTransition(object, now - since)) continue;
       const known = this.#transitions.get(object.id);
       const end = this.#putOff.get(object.id);
-      const at = end !== undefined ? end + PUT_OFF : known ? this.#lookAt(known) : due(now - since);
+      const at = end !== undefined ? end + PUT_OFF : known ? this.#checkAccounts(known) : due(now - since);
       first = Math.min(first, at);
     }
     return Math.max(first, polledAt + (intervals.apart ?? 0));
   }
 
-  #lookAt({ what, since }: UnderWay): number {
+  #checkAccounts({ what, since }: UnderWay): number {
     const { intervals } = this.#options;
     const looking = { since, polledAt: this.#begunAt, took: this.#took };
     const expected = this.#durations.expected(what);
-    if (expected) return nextLook({ ...looking, expected }, intervals);
-    return closeLook({ ...looking, hint: this.#durations.quickest(what) }, intervals);
+    if (expected) return nextPoll({ ...looking, expected }, intervals);
+    return closePoll({ ...looking, hint: this.#durations.quickest(what) }, intervals);
   }
 }

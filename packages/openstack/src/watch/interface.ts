@@ -34,7 +34,7 @@ export interface CloudInformer<T extends { id: string }> {
   /** When (ms since epoch) a transition that was put off is expected to be over. */
   putOffUntil(id: string): number | undefined;
   /** That write was refused: the transition is polled as any other. */
-  lookAgain(id: string): void;
+  checkAgain(id: string): void;
   /** Polls soon and fast until `until` (ms since epoch) or, without it, for 30 s. */
   hurry(until?: number): void;
   /**

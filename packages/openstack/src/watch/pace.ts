@@ -65,7 +65,7 @@ const SOON = 120_000;
  * fifth older, after 5 s each second and after 8 s whenever an eighth older; and at the end of the quickest of its
  * family.
  */
-export function closeLook({ since, polledAt, took, hint = 0 }: FirstLook, intervals: WatchIntervals = {}): number {
+export function closePoll({ since, polledAt, took, hint = 0 }: FirstLook, intervals: WatchIntervals = {}): number {
   const age = Math.round(polledAt - since);
   const first = Math.min(hint, HINTED);
   if (age < first) return since + first;
@@ -94,7 +94,7 @@ export interface Look {
  * over, and if it was not, soon and then ever later. The list that shows it costs the cloud the same whether it was
  * worth it or not. What was expected may be wrong: a long one is polled after 20 s, and whenever its age has doubled.
  */
-export function nextLook({ since, expected, polledAt, took }: Look, intervals: WatchIntervals = {}): number {
+export function nextPoll({ since, expected, polledAt, took }: Look, intervals: WatchIntervals = {}): number {
   const { atLeast, atMost } = expected;
   // Whole milliseconds: what is due now must not be a fraction of one away.
   const age = Math.round(polledAt - since);

@@ -60,7 +60,7 @@ describe("a transition", () => {
     expect(informer.putOffUntil("a")).toBe(end + 9_000);
     await pass(9_000);
     expect(world.polls).toBe(polls);
-    informer.lookAgain("a");
+    informer.checkAgain("a");
     await pass(1_000);
     expect(world.polls).toBeGreaterThan(polls);
     await informer.close();

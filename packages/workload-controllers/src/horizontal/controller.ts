@@ -38,7 +38,7 @@ export function horizontalController(context: Context): ControllerOptions {
       remembered.settle(keyOf(autoscaler), status, [...known.recommendations, ...latest]);
     },
     failed({ autoscaler }, { status }, { to, reason }, error) {
-      remembered.unlook(keyOf(autoscaler));
+      remembered.expire(keyOf(autoscaler));
       const why = messageOf(error);
       const event = warning("FailedRescale", `New size: ${to}; reason: ${reason}; error: ${why}`);
       return { status: { status: failedScale(status.status, why, clock.now()) }, events: [event] };

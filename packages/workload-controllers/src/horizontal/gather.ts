@@ -26,7 +26,7 @@ export async function gather(caches: Caches, key: ObjectKey, signal: AbortSignal
     return undefined;
   }
   const { metadata } = autoscaler;
-  const known = remembered.look(key);
+  const known = remembered.find(key);
   // The API keeps no generation of autoscalers.
   const epoch = JSON.stringify(autoscaler.spec);
   const isFresh = known && known.uid === metadata.uid && known.epoch === epoch;

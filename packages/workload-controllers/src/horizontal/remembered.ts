@@ -28,7 +28,7 @@ export class Remembered {
   /** By namespace and name. */
   readonly #entries = new Map<string, Map<string, Entry>>();
 
-  look({ namespace, name }: ObjectKey): Kept | undefined {
+  find({ namespace, name }: ObjectKey): Kept | undefined {
     return this.#entries.get(namespace)?.get(name)?.kept;
   }
 
@@ -80,7 +80,7 @@ export class Remembered {
   }
 
   /** The next round reads again. */
-  unlook(key: ObjectKey): void {
+  expire(key: ObjectKey): void {
     this.#entry(key).kept = undefined;
   }
 

@@ -16,7 +16,7 @@ interface Fault {
  */
 export function typeProblem(value: Json, type: MergeType, duplicates: "allowed" | "refused"): string | undefined {
   const found: Fault[] = [];
-  look({ found, duplicates }, value, { type, path: "" });
+  visit({ found, duplicates }, value, { type, path: "" });
   const faults = found.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
   if (faults.length < 2) return faults[0];
   return ["errors:", ...faults.map((fault) => `  ${fault}`)].join("\n");
@@ -35,7 +35,7 @@ interface Place {
   readonly path: string;
 }
 
-function look(search: Search, value: Json, { type, path }: Place): void {
+function visit(search: Search, value: Json, { type, path }: Place): void {
   if (search.found.length >= MAXIMUM_FAULTS) return;
   const one = narrowed(type, value);
   const fault = (message: string): void => void search.found.push({ path, message });
@@ -43,28 +43,28 @@ function look(search: Search, value: Json, { type, path }: Place): void {
     case "map":
       if (value === null || one.map === undefined) return;
       if (!isObject(value)) return fault(`expected map, got ${wrapped(value)}`);
-      return lookInMap(search, value, { type: one.map, path });
+      return visitMap(search, value, { type: one.map, path });
     case "scalar":
       return scalarFault(value, one.scalar, fault);
     case "list":
       if (value === null || one.list === undefined) return;
       if (!isList(value)) return fault(`expected list, got ${wrapped(value)}`);
-      return lookInList(search, value, { type: one.list, path });
+      return visitList(search, value, { type: one.list, path });
   }
 }
 
-function lookInMap(search: Search, value: JsonObject, { type, path }: { type: MapType; path: string }): void {
+function visitMap(search: Search, value: JsonObject, { type, path }: { type: MapType; path: string }): void {
   for (const [name, child] of Object.entries(value)) {
     const below = extended(path, `.${name}`);
     const known = type.field(name) ?? type.rest;
     if (known === undefined) return void search.found.push({ path: below, message: "field not declared in schema" });
-    look(search, child, { type: known, path: below });
+    visit(search, child, { type: known, path: below });
   }
 }
 
-function lookInList(search: Search, items: readonly Json[], { type, path }: { type: ListType; path: string }): void {
+function visitList(search: Search, items: readonly Json[], { type, path }: { type: ListType; path: string }): void {
   if (type.relation === "atomic") {
-    for (const [i, item] of items.entries()) look(search, item, { type: type.item, path: extended(path, `[${i}]`) });
+    for (const [i, item] of items.entries()) visit(search, item, { type: type.item, path: extended(path, `[${i}]`) });
     return;
   }
   const seen = new Set<string>();
@@ -75,7 +75,7 @@ function lookInList(search: Search, items: readonly Json[], { type, path }: { ty
     if (search.duplicates === "refused" && seen.has(found.element))
       search.found.push({ path, message: `duplicate entries for key ${shown}` });
     seen.add(found.element);
-    look(search, item, { type: type.item, path: extended(path, shown) });
+    visit(search, item, { type: type.item, path: extended(path, shown) });
   }
 }
 

@@ -45,13 +45,13 @@ export async function backupControlPlane(
 
     async function taken(): Promise<Extract<BackupProgress, { time: string }> | undefined> {
       let [last, done]: [string, Extract<BackupProgress, { time: string }> | undefined] = ["", undefined];
-      const look = async (): Promise<string | undefined> => {
+      const check = async (): Promise<string | undefined> => {
         const progress = backupProgress(await client.get(HostedControlPlane, key, { signal }), at);
         if ("time" in progress) return void (done = progress);
         if (progress.missing !== last) say((last = progress.missing));
         return progress.missing;
       };
-      await waitUntil(look, { ...key, timeout: options.timeout, signal, code: "BACKUP_TIMEOUT" });
+      await waitUntil(check, { ...key, timeout: options.timeout, signal, code: "BACKUP_TIMEOUT" });
       return done;
     }
   });

@@ -27,13 +27,13 @@ export async function createCluster(name: string, options: CreateClusterOptions,
     await checkCloud(cloud, options, signal);
     await createMissing(client, manifests, signal);
     if (!options.wait) return void process.stdout.write(`cluster ${namespace}/${name} is being created\n`);
-    const look = async (): Promise<string | undefined> => {
+    const check = async (): Promise<string | undefined> => {
       const { status } = await client.get(Cluster, key, { signal });
       const ready = status?.workers?.readyReplicas ?? 0;
       if (status?.initialization?.controlPlaneInitialized !== true) return "its control plane is not ready";
       return ready >= options.replicas ? undefined : `${ready} of ${options.replicas} workers are ready`;
     };
-    await waitUntil(look, { ...key, timeout: options.timeout, signal, code: "CLUSTER_CREATE_TIMEOUT" });
+    await waitUntil(check, { ...key, timeout: options.timeout, signal, code: "CLUSTER_CREATE_TIMEOUT" });
     process.stdout.write(
       `cluster ${namespace}/${name} is ready: ${ownName()} kubeconfig cluster ${name} -n ${namespace}\n`,
     );

@@ -18,11 +18,11 @@ export async function deleteCluster(name: string, options: DeleteClusterOptions,
     // Another cluster of the same name, made meanwhile, is not this one.
     await client.delete(Cluster, key, { ...(metadata.uid ? { preconditions: { uid: metadata.uid } } : {}), signal });
     if (!options.wait) return void process.stdout.write(`cluster ${namespace}/${name} is being deleted\n`);
-    const look = async (): Promise<string | undefined> => {
+    const check = async (): Promise<string | undefined> => {
       const left = await client.find(Cluster, key, { signal });
       return left?.metadata.uid === metadata.uid ? "it still exists" : undefined;
     };
-    await waitUntil(look, { ...key, timeout: options.timeout, signal, code: "CLUSTER_DELETE_TIMEOUT" });
+    await waitUntil(check, { ...key, timeout: options.timeout, signal, code: "CLUSTER_DELETE_TIMEOUT" });
     process.stdout.write(`cluster ${namespace}/${name} deleted\n`);
   });
 }

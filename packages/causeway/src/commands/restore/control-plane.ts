@@ -3,7 +3,7 @@ import { InputError } from "@causeway/foundation";
 import { isAlreadyExists, ownerReference, type KubernetesClient, type ObjectKey } from "@causeway/kubernetes";
 import { withManagement } from "../../clusters/place.ts";
 import { waitUntil } from "../../clusters/wait.ts";
-import { lookForControlPlane } from "../../clusters/find-control-plane.ts";
+import { searchControlPlane } from "../../clusters/find-control-plane.ts";
 import type { RestoreControlPlaneOptions } from "./command.ts";
 import { planRestore, type RestoredObjects } from "./plan-restore.ts";
 import { objectKeyOf } from "../../options/object-key.ts";
@@ -25,7 +25,7 @@ export async function restoreControlPlane(
       ? options.from.slice(key.namespace.length + 1)
       : options.from;
     const [name = ""] = from.split("/");
-    const object = await lookForControlPlane(client, { namespace: key.namespace, name }, signal);
+    const object = await searchControlPlane(client, { namespace: key.namespace, name }, signal);
     const cluster = object && (await clusterOf(client, object, signal));
     const objects = planRestore({ ...options, key, from }, { object, cluster });
     if (options.dryRun) return write([objects.cluster, objects.controlPlane], options);
@@ -56,7 +56,7 @@ async function create(
   { cluster, controlPlane }: RestoredObjects,
   signal: AbortSignal,
 ): Promise<void> {
-  const before = await lookForControlPlane(client, key, signal);
+  const before = await searchControlPlane(client, key, signal);
   const isTaken = before !== undefined || (await client.find(Cluster, key, { signal })) !== undefined;
   if (isTaken) throw taken(key);
   const owner = await client.create(Cluster, cluster, { signal }).catch((error: unknown) => {
@@ -89,7 +89,7 @@ async function serve(
   signal: AbortSignal,
 ): Promise<void> {
   let last = "";
-  const look = async (): Promise<string | undefined> => {
+  const check = async (): Promise<string | undefined> => {
     const { status } = await client.get(HostedControlPlane, key, { signal });
     const condition = status?.conditions?.find(({ type }) => type === "Available");
     if (condition?.status === "True") return undefined;
@@ -97,7 +97,7 @@ async function serve(
     if (missing !== last) say((last = missing));
     return missing;
   };
-  await waitUntil(look, { ...key, timeout, signal, code: "RESTORE_TIMEOUT" });
+  await waitUntil(check, { ...key, timeout, signal, code: "RESTORE_TIMEOUT" });
 }
 
 /** A table would have one row: objects are for programs, and for an editor. */

@@ -59,7 +59,7 @@ async function rotate(
   if (!wait) return;
   const goal = retire ? "Current" : "Prepared";
   let last = "";
-  const look = async (): Promise<string | undefined> => {
+  const check = async (): Promise<string | undefined> => {
     const found = await client.get(HostedControlPlane, key, { signal });
     const progress = progressOf(found);
     const done = isReached(found, rotation, goal);
@@ -67,7 +67,7 @@ async function rotate(
     if (progress !== last && (done || found.status?.authorities?.rotation === rotation)) say((last = progress));
     return done ? undefined : progress;
   };
-  await waitUntil(look, { ...cluster, timeout, signal, code: "ROTATION_TIMEOUT" });
+  await waitUntil(check, { ...cluster, timeout, signal, code: "ROTATION_TIMEOUT" });
   const after = await client.get(HostedControlPlane, key, { signal });
   if (retire) return say(`cluster ${shown}: the old authorities are trusted no more`);
   for (const line of afterPreparation(shown, after.status?.authorities ?? {})) say(line);

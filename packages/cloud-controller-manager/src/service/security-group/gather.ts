@@ -59,7 +59,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
   await Promise.all(needed.map((informer) => informer.start(signal)));
   const served = wantsLoadBalancer(service) && service.metadata.deletionTimestamp === undefined;
   if (served && manageSecurityGroups && placeOf(from, service).memberCidrs.length === 0)
-    await from.missed.look([watch.subnets], signal);
+    await from.missed.refresh([watch.subnets], signal);
   const groups = watch.securityGroups.byIndex("name", name);
   const ids = new Set(groups.map((group) => group.id));
   return {

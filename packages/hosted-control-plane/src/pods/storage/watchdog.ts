@@ -62,7 +62,7 @@ export function createStorageWatchdog(options: WatchdogOptions): { run(signal: A
     if (watched === undefined) return forgetAll(memory);
     const call = await sessionOf(memory, watched.access, { clock, signal });
     const records = (memory.records ??= new Map(options.saved()));
-    const observed = await look(call, watched, { options, records, before: memory.before });
+    const observed = await check(call, watched, { options, records, before: memory.before });
     metrics?.observe(observed);
     const planned = planRound(observed);
     const { inUse, revision } = totalOf(observed.members);
@@ -136,7 +136,7 @@ function totalOf(members: readonly MemberStatus[]): { inUse: number; revision: n
   };
 }
 
-async function look(
+async function check(
   call: Call,
   { access, members: expected, leaders }: WatchedEtcd,
   { options, records, before }: { options: WatchdogOptions; records: StorageRecords; before: RoundObserved["before"] },
