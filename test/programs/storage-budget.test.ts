@@ -113,7 +113,7 @@ describe.skipIf(why !== undefined)(`the budget of a shared etcd${why === undefin
     expect(failures).toEqual([]);
     expect(longest).toBeLessThan(5_000);
     // Generous, since the machine may be busy: the ratio on a quiet one is for `npm run bench -- neighbours`.
-    expect(p99).toBeLessThan(Math.max(1_000, 5 * quiet));
+    expect(p99).toBeLessThan(Math.max(2_000, 5 * quiet));
     expect(Math.max(...(await sizes()))).toBeLessThan(QUOTA);
     const condition = await until("condition", async () => {
       const found = await conditionOf("full");
@@ -179,7 +179,8 @@ describe.skipIf(why !== undefined)(`the budget of a shared etcd${why === undefin
   test("makes its file smaller, one member at a time, while control planes write", async () => {
     const base64 = (text: string) => Buffer.from(text).toString("base64");
     const value = base64("z".repeat(1_000_000));
-    for (let i = 0; Math.max(...(await sizes())) < QUOTA * 0.85 && i < 400; i++)
+    // Members' files differ: what an earlier test left free is not the same in each.
+    for (let i = 0; Math.min(...(await sizes())) < QUOTA * 0.82 && i < 400; i++)
       await etcd("kv/put", { key: base64(`/of-no-one/${i}`), value });
     const before = await sizes();
     expect(Math.min(...before)).toBeGreaterThan(QUOTA * 0.8);
