@@ -1,4 +1,7 @@
-/** The documentation site: `npm run docs:site` builds it into .vitepress/dist, with the generator that tools/docs-site brings. */
+/**
+ * The documentation site: `npm run docs:site` builds it into .vitepress/dist, with the generator that tools/docs-site
+ * brings.
+ */
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 

@@ -1,5 +1,5 @@
 /**
- * Comments are at most 120 characters wide, in TypeScript, Go, YAML, Python and shell programs.
+ * Comments are at most 120 characters wide, in TypeScript, JavaScript, Go, YAML, Python and shell programs.
  * `node scripts/comment-width.ts` wraps those that are wider.
  */
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -50,12 +50,12 @@ interface Comment {
   readonly block: boolean;
 }
 
-/** Comments that have their lines for themselves: blocks of `/**`, and runs of one marker at one depth. */
+/** Comments that have their lines for themselves: blocks of `/**` or `/*`, and runs of one marker at one depth. */
 function commentsOf(lines: readonly string[], marker: Marker): Comment[] {
   const found: Comment[] = [];
   for (let i = 0; i < lines.length; i += 1) {
     const text = lines[i]!.trimStart();
-    if (marker === "//" && text.startsWith("/**")) {
+    if (marker === "//" && text.startsWith("/*")) {
       const length = lines.slice(i).findIndex((line) => line.includes("*/")) + 1;
       if (length > 0 && lines[i + length - 1]!.trimEnd().endsWith("*/")) {
         found.push({ from: i, lines: lines.slice(i, i + length), block: true });
@@ -79,14 +79,15 @@ function isRun(line: string, depth: number, marker: Marker): boolean {
 
 function block(lines: readonly string[]): string[] {
   const indent = lines[0]!.slice(0, lines[0]!.indexOf("/"));
+  const opening = /^\/\*\*?/.exec(lines[0]!.trimStart())![0];
   const body = lines.map((line, i) => {
-    const open = i === 0 ? line.trimStart().slice(3) : line.trimStart().replace(/^\*(?!\/)/, "");
+    const open = i === 0 ? line.trimStart().slice(opening.length) : line.trimStart().replace(/^\*(?!\/)/, "");
     return (i === lines.length - 1 ? open.replace(/\s*\*\/\s*$/, "") : open).replace(/^ /, "").trimEnd();
   });
   if (body[0] === "") body.shift();
   if (body.at(-1) === "") body.pop();
   const wrapped = reflow(body, WIDTH - indent.length - 3);
-  return [`${indent}/**`, ...wrapped.map((line) => `${indent} * ${line}`.trimEnd()), `${indent} */`];
+  return [`${indent}${opening}`, ...wrapped.map((line) => `${indent} * ${line}`.trimEnd()), `${indent} */`];
 }
 
 function run(lines: readonly string[], marker: Marker): string[] {
@@ -126,7 +127,7 @@ function fill(lines: readonly string[], width: number): string[] {
   return [...filled, line];
 }
 
-const markerOf = (file: string): Marker => (/\.(?:ts|go)$/.test(file) ? "//" : "#");
+const markerOf = (file: string): Marker => (/\.(?:m?[jt]s|go)$/.test(file) ? "//" : "#");
 
 function sources(root: string): string[] {
   const listed = execFileSync("git", ["ls-files", "-co", "--exclude-standard"], { cwd: root, encoding: "utf8" });
@@ -134,7 +135,7 @@ function sources(root: string): string[] {
 }
 
 function hasComments(root: string, file: string): boolean {
-  if (/\.(?:ts|go)$/.test(file) || NUMBER_SIGN.test(file)) return existsSync(resolve(root, file));
+  if (/\.(?:m?[jt]s|go)$/.test(file) || NUMBER_SIGN.test(file)) return existsSync(resolve(root, file));
   if (/\.\w+$/.test(file)) return false;
   const path = resolve(root, file);
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true && readFileSync(path, "utf8").startsWith("#!");

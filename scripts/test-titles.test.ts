@@ -32,6 +32,7 @@ test.each([
   ["a conjunction", 'describe("a pool", () => test("then loses its members", run));', "begins with a conjunction"],
   ["a subject without a name", 'test("what is no port is refused", run);', "refers to something else"],
   ["three words", 'test("ports are refused", run);', "has fewer than 4 words"],
+  ["a number of some list", 'test("a port without address is refused (D9)", run);', "the number of a list"],
   ["no verb", 'test.each([[1]])("an %s port of a pool", run);', "has no verb"],
   ["no verb after a describe", 'describe("a pool", () => it(`of two ${kind} there`, run));', "has no verb"],
 ])("the check of titles refuses a title with %s", (_, text, why) => {

@@ -46,6 +46,8 @@ const VERB = new RegExp(
 
 /** Titles that end with a placeholder: the rows of a table give them the rest of their words. */
 const ROWS = /(?:%[sjoid]|\$\w+|\})$/;
+/** Numbers of findings and acceptance cases, as "(D9)": the list that they are from is not in this repository. */
+const NUMBERED = /\([A-Z]\d+\)/;
 /** The forms of test and describe, as `test.each(…)(…)`. */
 const FORMS = ["concurrent", "each", "fails", "for", "only", "runIf", "sequential", "skip", "skipIf", "todo"];
 
@@ -86,6 +88,7 @@ export function weakness({ full, own, isTop }: Omit<Title, "line">): string | un
   if (JOINING.test(own)) return "begins with a conjunction; say what it would continue from";
   if (REFERRING.test(full)) return "begins with a word that refers to something else; begin with the subject";
   if (isTop && SUBJECTLESS.test(full)) return "begins with its verb; begin with the subject, or put it into a describe";
+  if (NUMBERED.test(own)) return "has the number of a list that is not here; leave it out";
   if (ROWS.test(full)) return undefined;
   if (words.length < LEAST_WORDS) return `has fewer than ${LEAST_WORDS} words; say subject, condition and result`;
   return VERB.test(full) ? undefined : "has no verb; say what happens";

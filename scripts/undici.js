@@ -1,6 +1,6 @@
 /*
- * What the packages use of undici, which scripts/bundle.ts puts in its place: an agent and its requests. The whole of it (fetch, WebSockets, caches,
- * mocks) takes 12 MiB of every process that loads it.
+ * What the packages use of undici, which scripts/bundle.ts puts in its place: an agent and its requests. The whole of
+ * it (fetch, WebSockets, caches, mocks) takes 12 MiB of every process that loads it.
  */
 import Agent from "undici/lib/dispatcher/agent.js";
 import Dispatcher from "undici/lib/dispatcher/dispatcher.js";

@@ -97,7 +97,9 @@ export class PlayedNode {
     return [...this.#pods.values()].filter(({ child }) => child !== undefined).length;
   }
 
-  /** Kills the program of a pod's container by SIGKILL, as when memory runs out; it is started again in the same pod. */
+  /**
+   * Kills the program of a pod's container by SIGKILL, as when memory runs out; it is started again in the same pod.
+   */
   kill({ namespace, name }: ObjectKey): void {
     const pod = this.#options.informers.for(Pod).get({ namespace, name });
     const child = this.#pods.get(pod?.metadata.uid ?? "")?.child;

@@ -1,5 +1,6 @@
 /*
- * JavaScript, since a start that loads no TypeScript saves the time in which Node loads what strips its types: a fifth of the whole.
+ * JavaScript, since a start that loads no TypeScript saves the time in which Node loads what strips its types: a fifth
+ * of the whole.
  */
 import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { enableCompileCache } from "node:module";
@@ -14,16 +15,20 @@ export const BUNDLE = join(CHECKOUT, "node_modules/.cache/causeway/bundle");
 /** Next to the bundle: the stamps of what it was made of. */
 export const MADE_OF = "made-of.json";
 
-/** @typedef {readonly [path: string, size: number, written: number]} Stamp Path from the checkout, bytes, and the instant of the last write in milliseconds: a change of size or time means a change of the file, as for make. */
-
 /**
- * What a snapshot (snapshot.ts) is built with: the stamps of its sources, and the first objects of clusters.
- * @typedef {{ stamps: readonly Stamp[], firstObjects: readonly import("@causeway/kubernetes").KubeObject[] }} SnapshotFacts
+ * @typedef {readonly [path: string, size: number, written: number]} Stamp Path from the checkout, bytes, and the
+ * instant of the last write in milliseconds: a change of size or time means a change of the file, as for make.
  */
 
 /**
- * The URL of an entry of the bundle; undefined where there is no bundle, or a source has changed since it was made. One file instead of some
- * six hundred saves half of a start. What it is made of is what runs without it.
+ * What a snapshot (snapshot.ts) is built with: the stamps of its sources, and the first objects of clusters.
+ * @typedef {{ stamps: readonly Stamp[], firstObjects: readonly import("@causeway/kubernetes").KubeObject[] }}
+ * SnapshotFacts
+ */
+
+/**
+ * The URL of an entry of the bundle; undefined where there is no bundle, or a source has changed since it was made. One
+ * file instead of some six hundred saves half of a start. What it is made of is what runs without it.
  * @param {"main" | "apiserver"} entry
  * @returns {string | undefined}
  */
@@ -57,8 +62,9 @@ export function holds([path, size, written], checkout = CHECKOUT) {
 }
 
 /**
- * Has Node keep what it compiles from our sources in the user's cache folder (XDG_CACHE_HOME, mode 0700), which makes later starts twice as fast.
- * Only modules that are imported after the call count. Where there is no such folder, nothing is kept.
+ * Has Node keep what it compiles from our sources in the user's cache folder (XDG_CACHE_HOME, mode 0700), which makes
+ * later starts twice as fast. Only modules that are imported after the call count. Where there is no such folder,
+ * nothing is kept.
  * @param {NodeJS.ProcessEnv} env
  */
 export function keepCompiled(env) {

@@ -1,7 +1,8 @@
 /*
- * What scripts/bundle.ts runs once to write the snapshot of `causeway apiserver`: everything up to here is in the snapshot's heap, and a start
- * begins with the function below. `node --build-snapshot` gives it the file of the facts it is built with. What reads the process (its
- * arguments, its environment, the clock, random bytes) must not run while it is built.
+ * What scripts/bundle.ts runs once to write the snapshot of `causeway apiserver`: everything up to here is in the
+ * snapshot's heap, and a start begins with the function below. `node --build-snapshot` gives it the file of the facts
+ * it is built with. What reads the process (its arguments, its environment, the clock, random bytes) must not run while
+ * it is built.
  */
 import { readFileSync } from "node:fs";
 import { startupSnapshot } from "node:v8";

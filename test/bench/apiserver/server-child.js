@@ -1,6 +1,6 @@
 /*
- * Our API server with worker processes, in a process that makes as many logical clusters as its parent says, on a state folder: `node server-child.js DIR`. JavaScript,
- * and from the bundle, as the causeway command is (bundled.js).
+ * Our API server with worker processes, in a process that makes as many logical clusters as its parent says, on a state
+ * folder: `node server-child.js DIR`. JavaScript, and from the bundle, as the causeway command is (bundled.js).
  */
 import { flushCompileCache } from "node:module";
 import { bundled, keepCompiled } from "@causeway/causeway/bundled";

@@ -4,7 +4,8 @@ import { CausewayError } from "@causeway/foundation";
 import { isRecord } from "../json/json.ts";
 
 /*
- * One file: a line of JSON that names what follows with its size and SHA-256, a line with the SHA-256 of the first, and the contents.
+ * One file: a line of JSON that names what follows with its size and SHA-256, a line with the SHA-256 of the first, and
+ * the contents.
  */
 const FORMAT = "causeway-apiserver-backup";
 /** Raised with every change that an older Causeway could not read. */

@@ -1,12 +1,21 @@
-/* Whether a worker process takes so much of the processors that it is to give way to the others. JavaScript, as the thread that imports it. */
+/*
+ * Whether a worker process takes so much of the processors that it is to give way to the others. JavaScript, as the
+ * thread that imports it.
+ */
 import { readdirSync, readlinkSync } from "node:fs";
 import { constants, getPriority, setPriority } from "node:os";
 
 /** Milliseconds between two checks. */
 export const STEP = 100;
-/** Added to the nice value of a worker that gives way: it then has a tenth of what other workers get of a busy processor. */
+/**
+ * Added to the nice value of a worker that gives way: it then has a tenth of what other workers get of a busy
+ * processor.
+ */
 const GIVES_WAY = 10;
-/** The part of one processor from which a worker gives way at once, and below which it does so no longer: of the last step, and on average of the last second. */
+/**
+ * The part of one processor from which a worker gives way at once, and below which it does so no longer: of the last
+ * step, and on average of the last second.
+ */
 const MUCH = 0.5;
 const LITTLE = 0.25;
 const STEPS = 10;
@@ -29,8 +38,8 @@ export class Pace {
 }
 
 /**
- * Follows what this process uses, and sets the priority of all its threads but the one that calls. Undefined where that is not possible: other systems than Linux, and users
- * who may not raise a priority again.
+ * Follows what this process uses, and sets the priority of all its threads but the one that calls. Undefined where that
+ * is not possible: other systems than Linux, and users who may not raise a priority again.
  * @param {number} nice What its threads have while it does not give way.
  * @returns {(() => void) | undefined} To be called every STEP milliseconds.
  */

@@ -1,8 +1,9 @@
 /*
- * A thread that watches the main thread of its process: whether the event loop turns, who holds it, and how much memory the process has. JavaScript,
- * since a thread that loads no TypeScript takes half the memory. What counts is the processor time that the main thread used since its last turn, so that
- * a process that was suspended, or that shares its processors with many others, does not count as stuck. Who waits without using any (for a disk that
- * does not answer) is stuck when that takes `BLOCKED` times as long.
+ * A thread that watches the main thread of its process: whether the event loop turns, who holds it, and how much memory
+ * the process has. JavaScript, since a thread that loads no TypeScript takes half the memory. What counts is the
+ * processor time that the main thread used since its last turn, so that a process that was suspended, or that shares
+ * its processors with many others, does not count as stuck. Who waits without using any (for a disk that does not
+ * answer) is stuck when that takes `BLOCKED` times as long.
  */
 import { readFileSync, writeSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
@@ -15,7 +16,8 @@ import { LENGTH, STOP, TEXT, TURNS } from "./watchdog-words.js";
  * @property {number} interval Milliseconds between two checks.
  * @property {number} near MiB of resident memory from which it is reported.
  * @property {number} [fd] Where a worker process reports to; the supervisor acts on it.
- * @property {number} [nice] Of a worker process: the nice value that its threads have while it does not give way to others.
+ * @property {number} [nice] Of a worker process: the nice value that its threads have while it does not give way to
+ * others.
  * @property {number} [abortAfter] Without `fd`: milliseconds after which the process is aborted.
  */
 

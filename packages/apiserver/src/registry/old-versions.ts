@@ -1,6 +1,6 @@
 /*
- * Versions of built-in kinds that are not served any more, but that kube-apiserver can still read: a body in one of them is of another
- * version, not of no kind. Source: k8s.io/api; "Deprecated API Migration Guide".
+ * Versions of built-in kinds that are not served any more, but that kube-apiserver can still read: a body in one of
+ * them is of another version, not of no kind. Source: k8s.io/api; "Deprecated API Migration Guide".
  */
 
 const RBAC = "Role RoleBinding ClusterRole ClusterRoleBinding";

@@ -4,8 +4,9 @@ import { array, fields, text } from "../json/json.ts";
 import { wireGateOf } from "../registry/admit.ts";
 
 /*
- * Admission of connections to pods: webhooks and policies see operation CONNECT with the options of the request as its object, and may change them.
- * A log is read, not connected to. Source: Kubernetes API reference, PodExecOptions, PodAttachOptions, PodPortForwardOptions.
+ * Admission of connections to pods: webhooks and policies see operation CONNECT with the options of the request as its
+ * object, and may change them. A log is read, not connected to. Source: Kubernetes API reference, PodExecOptions,
+ * PodAttachOptions, PodPortForwardOptions.
  */
 
 const KINDS: Readonly<Record<string, string>> = {

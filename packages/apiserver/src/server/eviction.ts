@@ -11,8 +11,8 @@ import { change } from "../registry/update.ts";
 import { apiError, badRequest, forbidden } from "../errors/status.ts";
 
 /*
- * Evictions: deletions that ask the PodDisruptionBudget of a pod first. Source: Kubernetes, "API-initiated eviction" and "Specifying a
- * Disruption Budget for your Application"; the words are kube-apiserver's.
+ * Evictions: deletions that ask the PodDisruptionBudget of a pod first. Source: Kubernetes, "API-initiated eviction"
+ * and "Specifying a Disruption Budget for your Application"; the words are kube-apiserver's.
  */
 
 /** How often a change that others were faster with is tried again. */

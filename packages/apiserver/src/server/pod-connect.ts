@@ -7,9 +7,9 @@ import { SIMULATED } from "../usage/declared.ts";
 import { sendText } from "./respond.ts";
 
 /*
- * The subresources of pods that kube-apiserver serves by connecting to the pod's kubelet. Of simulated nodes it is known that no program
- * runs there, and the answer says so. Other kubelets are connected to if the cluster has networks of nodes. Source: Kubernetes API reference, Pod log,
- * exec, attach, portforward.
+ * The subresources of pods that kube-apiserver serves by connecting to the pod's kubelet. Of simulated nodes it is
+ * known that no program runs there, and the answer says so. Other kubelets are connected to if the cluster has networks
+ * of nodes. Source: Kubernetes API reference, Pod log, exec, attach, portforward.
  */
 
 const CONNECTED = new Set(["log", "exec", "attach", "portforward"]);

@@ -12,9 +12,10 @@ const APPLICATION_ID = 0x43574159;
 export const STATE_FILE = "state.sqlite";
 
 /*
- * `log` holds every state of every object under the revision that made it, and `previous` points to the state before, so that history can be
- * dropped exactly: passing a row at compaction frees the row it replaced. A deletion holds no value, its `previous` does.
- * `latest` names the living rows in list order. A cluster's `floor` is the revision below which its history is gone.
+ * `log` holds every state of every object under the revision that made it, and `previous` points to the state before,
+ * so that history can be dropped exactly: passing a row at compaction frees the row it replaced. A deletion holds no
+ * value, its `previous` does. `latest` names the living rows in list order. A cluster's `floor` is the revision below
+ * which its history is gone.
  */
 const LAYOUT = `
   CREATE TABLE state (one INTEGER PRIMARY KEY CHECK (one = 1), revision INTEGER NOT NULL, floor INTEGER NOT NULL);

@@ -4,8 +4,9 @@ import { at, record, text, type Json } from "../json/json.ts";
 import type { Column, Resource } from "../contract/resource.ts";
 
 /*
- * metrics.k8s.io: what nodes and pods use of processor and memory, read from kubelets when it is requested. Nothing of it is stored. The kinds are those of
- * metrics-server; a cluster that runs its own workloads has them without one. Source: k8s.io/metrics, v1beta1.
+ * metrics.k8s.io: what nodes and pods use of processor and memory, read from kubelets when it is requested. Nothing of
+ * it is stored. The kinds are those of metrics-server; a cluster that runs its own workloads has them without one.
+ * Source: k8s.io/metrics, v1beta1.
  */
 
 /** The group of the kinds. */

@@ -1,4 +1,7 @@
-/* What a worker process of `causeway` runs: the API of its clusters, and the workload controllers of those that have them. */
+/*
+ * What a worker process of `causeway` runs: the API of its clusters, and the workload controllers of those that have
+ * them.
+ */
 import { enableCompileCache } from "node:module";
 import { runWorker } from "@causeway/apiserver/worker";
 import { authenticators } from "./authenticators.ts";

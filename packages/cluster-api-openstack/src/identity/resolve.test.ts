@@ -19,7 +19,7 @@ const reference = { name: "cloud", cloudName: "one" };
 const key = { namespace: "default", name: "cloud" };
 
 describe("readIdentity", () => {
-  it("reads the entry, with the authority and the region next to it (D3)", () => {
+  it("reads the entry, with the authority and the region next to it", () => {
     const config = readIdentity(secret({ "clouds.yaml": yaml, cacert: "PEM" }), { ...reference, region: "Two" }, key);
     expect(config).toMatchObject({ region: "Two", tls: { ca: "PEM" } });
     expect(readIdentity(secret({ "clouds.yaml": yaml }), reference, key).region).toBe("RegionOne");

@@ -140,7 +140,7 @@ describe("the bastion of a cluster", () => {
     expect(condition(status, "Ready")).toBe("True Ready");
   });
 
-  it("does not stop the node groups while its own group is in use (D7)", () => {
+  it("does not stop the node groups while its own group is in use", () => {
     const w = bastionWorld();
     settle(w);
     const group = w.cloud.securityGroups.find((g) => g.name.endsWith("bastion"));

@@ -160,7 +160,7 @@ describe("the plan of a deleted OpenStackCluster", () => {
     expect(w.cloud.inventory).toEqual(["floatingIps mine"]);
   });
 
-  it("needs nothing that was never created: a cluster without a finalizer is deleted at once (D15)", () => {
+  it("needs nothing that was never created: a cluster without a finalizer is deleted at once", () => {
     const w = world(demoSpec);
     deleting(w);
     w.extra = { identity: { ok: false, reason: "InvalidIdentity", message: "no Secret" } };

@@ -98,7 +98,7 @@ describe("the plan of an OpenStackCluster", () => {
     );
   });
 
-  it("does nothing more for a cluster that is as declared (D12)", () => {
+  it("does nothing more for a cluster that is as declared", () => {
     const w = world({
       ...full,
       managedRouter: { externalIPs: [{ fixedIP: "172.24.4.7", subnet: { id: "sub-public" } }] },
@@ -280,7 +280,7 @@ describe("the plan of an OpenStackCluster", () => {
     });
   });
 
-  it("does not touch a network of another owner that has our name (D10)", () => {
+  it("does not touch a network of another owner that has our name", () => {
     const w = world(demoSpec);
     w.cloud.networks.push({
       ...external,
@@ -330,7 +330,7 @@ describe("the plan of an OpenStackCluster", () => {
     expect(w.object.metadata.annotations?.[rulesAnnotation]).toBe("");
   });
 
-  it("refreshes failure domains later, too (D6)", () => {
+  it("refreshes failure domains later, too", () => {
     const w = world({ ...demoSpec, controlPlaneAvailabilityZones: ["nova"] });
     const { status } = settle(w);
     expect(status.failureDomains).toEqual([

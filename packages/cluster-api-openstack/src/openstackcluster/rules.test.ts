@@ -45,7 +45,7 @@ describe("the security group rules of a cluster", () => {
     expect(list("worker")).toEqual([...egress, ...kubelet, ...nodePorts].sort());
   });
 
-  it("open the port that the API server has, and the load balancer's others (D18)", () => {
+  it("open the port that the API server has, and the load balancer's others", () => {
     const rules = list("controlplane", { apiPorts: [8443, 8132] });
     expect(rules).toContain("ingress IPv4 tcp 8443-8443 from any");
     expect(rules).toContain("ingress IPv4 tcp 8132-8132 from any");
@@ -61,7 +61,7 @@ describe("the security group rules of a cluster", () => {
     expect(list("worker", { managed })).toEqual([...egress, ...inside, ...nodePorts].sort());
   });
 
-  it("have IPv6 twins as soon as a subnet is IPv6 (D20)", () => {
+  it("have IPv6 twins as soon as a subnet is IPv6", () => {
     const rules = list("worker", { subnets: [...inputs.subnets, { cidr: "fd00::/64", ip_version: 6 }] });
     expect(rules).toContain("ingress IPv6 tcp 30000-32767 from fd00::/64");
     expect(rules).toContain("ingress IPv6 udp 30000-32767 from wk");

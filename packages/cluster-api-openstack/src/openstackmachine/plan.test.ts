@@ -124,7 +124,7 @@ describe("the plan of an OpenStackMachine", () => {
     expect(create && "body" in create && "imageRef" in create.body).toBe(false);
   });
 
-  it("keeps the fixed IPs of a port that names no network (D9)", () => {
+  it("keeps the fixed IPs of a port that names no network", () => {
     const w = world({ ports: [{ fixedIPs: [{ ipAddress: "10.6.0.77" }] }] });
     expect(plan(w).steps[1]).toMatchObject({ body: { network_id: "net-1", fixed_ips: [{ ip_address: "10.6.0.77" }] } });
   });
@@ -182,7 +182,7 @@ describe("the plan of an OpenStackMachine", () => {
     expect(result.events?.[0]?.message).toMatch(words);
   });
 
-  it("refuses a security-group filter that fits several groups (D16)", () => {
+  it("refuses a security-group filter that fits several groups", () => {
     const w = world({ securityGroups: [{ filter: { name: "web" } }] });
     for (const id of ["a", "b"]) {
       w.cloud.securityGroups.push({
@@ -237,7 +237,7 @@ describe("the plan of an OpenStackMachine with a server", () => {
   it("reports a server that is off as unknown", () =>
     expect(ready(state("SHUTOFF").status)).toBe("Unknown InstanceNotReady"));
 
-  it("reports a deleted server, creates no other, and refreshes the list (D14)", () => {
+  it("reports a deleted server, creates no other, and refreshes the list", () => {
     w.cloud.servers = [];
     const result = plan(w);
     expect(result.steps).toEqual([]);
@@ -245,7 +245,7 @@ describe("the plan of an OpenStackMachine with a server", () => {
     expect(result.wait?.until).toBe(now + 60_000);
   });
 
-  it("replaces a deleted port once, and no port of a server of which none is recorded (D1)", () => {
+  it("replaces a deleted port once, and no port of a server of which none is recorded", () => {
     const [lost] = w.cloud.ports;
     w.cloud.ports = [];
     w.cloud.servers = w.cloud.servers.map((s) => ({ ...s, addresses: {} }));
@@ -260,7 +260,7 @@ describe("the plan of an OpenStackMachine with a server", () => {
     expect(plan(w).steps).toEqual([]);
   });
 
-  it("brings allowed address pairs up to date in place (D5)", () => {
+  it("brings allowed address pairs up to date in place", () => {
     w.object = {
       ...w.object,
       spec: { ...w.object.spec, ports: [{ allowedAddressPairs: [{ ipAddress: "10.244.0.0/16" }] }] },

@@ -25,9 +25,9 @@ export interface RolloutState {
 export type Replicas = ReadonlyMap<string, number>;
 
 /**
- * One move of a rolling update: the new set grows while there are at most desired + maxSurge machines, old ones on their
- * way out included, so that a drain that is blocked holds the rollout up; old sets shrink while at least desired -
- * maxUnavailable remain available, unavailable ones first, the oldest set first.
+ * One move of a rolling update: the new set grows while there are at most desired + maxSurge machines, old ones on
+ * their way out included, so that a drain that is blocked holds the rollout up; old sets shrink while at least desired
+ * - maxUnavailable remain available, unavailable ones first, the oldest set first.
  */
 export function rollingUpdate(state: RolloutState): Replicas {
   const grown = growFresh(state);

@@ -20,12 +20,12 @@ const WAITS = 120;
 
 /**
  * Writes the values of one moment while clients write to the keyspace, in a bounded number of reads. It reads current
- * values, follows writes by a watch, and then lists all keys to learn which version of each it needs. A version is a key
- * and the revision that wrote it. What neither the reads nor the watch had when the wait ends is read at the revision of
- * the list, which no rate of writes can prevent. Where that revision was compacted, what was written since is read
- * together with a new list in one call, which no compaction can prevent; only where that is too much for one call, the
- * current values are read and the next list is made. It writes more versions than it needs: two of a key that changes,
- * where one list is enough.
+ * values, follows writes by a watch, and then lists all keys to learn which version of each it needs. A version is a
+ * key and the revision that wrote it. What neither the reads nor the watch had when the wait ends is read at the
+ * revision of the list, which no rate of writes can prevent. Where that revision was compacted, what was written since
+ * is read together with a new list in one call, which no compaction can prevent; only where that is too much for one
+ * call, the current values are read and the next list is made. It writes more versions than it needs: two of a key that
+ * changes, where one list is enough.
  * @returns the list: every value of it was written
  * @throws BACKUP_DATA_CHANGING
  */

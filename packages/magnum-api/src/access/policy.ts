@@ -54,7 +54,8 @@ export function readRules(texts: Readonly<Record<string, RuleText>>, log: Pick<L
 /** May the caller do this? An action without a rule is denied, unless there is a rule "default". */
 export function allows(rules: Rules, action: string, caller: Caller, target: Target): boolean {
   let known: boolean | undefined;
-  // While it is decided whether the caller is an administrator, it is none: oslo's context has the attribute afterwards.
+  // While it is decided whether the caller is an administrator, it is none: oslo's context has the attribute
+  // afterwards.
   const isAdmin = (): boolean =>
     (known ??= verdictOf("context_is_admin", { caller, target: {}, rules, isAdmin: () => false }));
   return verdictOf(action, { caller, target, rules, isAdmin });

@@ -1,4 +1,6 @@
-/** That a kubelet was reached is kept in the status of its cluster, by the controller, for the processes that follow. */
+/**
+ * That a kubelet was reached is kept in the status of its cluster, by the controller, for the processes that follow.
+ */
 import {
   addonKinds,
   allKinds,

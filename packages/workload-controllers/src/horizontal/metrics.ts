@@ -6,8 +6,8 @@ import type { MetricValue, Usage } from "./observed.ts";
 import { pluralOf } from "./scale-target.ts";
 
 /*
- * The metrics of autoscalers by the three APIs that serve them. Each is one request of a list, however many pods there are.
- * Source: k8s.io/metrics: metrics.k8s.io/v1beta1, custom.metrics.k8s.io/v1beta2, external.metrics.k8s.io/v1beta1.
+ * The metrics of autoscalers by the three APIs that serve them. Each is one request of a list, however many pods there
+ * are. Source: k8s.io/metrics: metrics.k8s.io/v1beta1, custom.metrics.k8s.io/v1beta2, external.metrics.k8s.io/v1beta1.
  */
 
 /** Where the metrics of an autoscaler are read. */

@@ -3,8 +3,8 @@ import type { Answer, CaseGroup, Context, ContractCase, Json, Raw } from "../int
 import { at, made, names } from "./shorthands.ts";
 
 /*
- * Every resourceVersion with every resourceVersionMatch: what lists and watches make of them. Four Secrets, s0 to s3, are there; OLD is the
- * revision before s3, NOW the newest.
+ * Every resourceVersion with every resourceVersionMatch: what lists and watches make of them. Four Secrets, s0 to s3,
+ * are there; OLD is the revision before s3, NOW the newest.
  */
 
 /**

@@ -2,7 +2,10 @@ import type { KubeObject } from "@causeway/kubernetes";
 import type { Draft, Strategy, WriteContext } from "../../contract/resource.ts";
 import { record } from "../../json/json.ts";
 
-/* The classes that are marked as default (admission plugins DefaultStorageClass and DefaultIngressClass). Source: Kubernetes, "Admission Control". */
+/*
+ * The classes that are marked as default (admission plugins DefaultStorageClass and DefaultIngressClass). Source:
+ * Kubernetes, "Admission Control".
+ */
 
 type Mutate = NonNullable<Strategy["mutate"]>;
 

@@ -18,7 +18,8 @@ import {
 import { deploymentStatusProblems } from "./status.ts";
 
 /*
- * Deployments and their like: kept and checked; another process may run them. Source: Kubernetes API reference, workload resources.
+ * Deployments and their like: kept and checked; another process may run them. Source: Kubernetes API reference,
+ * workload resources.
  */
 
 /** The selector, and the template where the selector can be followed. */

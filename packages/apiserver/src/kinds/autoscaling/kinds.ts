@@ -7,8 +7,8 @@ import { define, STATUS } from "../../contract/define.ts";
 import type { Draft, Resource } from "../../contract/resource.ts";
 
 /*
- * autoscaling/v2 is what is stored; autoscaling/v1 knows the processor's use alone, and carries the rest in annotations.
- * Source: Kubernetes API reference, HorizontalPodAutoscaler v1 and v2.
+ * autoscaling/v2 is what is stored; autoscaling/v1 knows the processor's use alone, and carries the rest in
+ * annotations. Source: Kubernetes API reference, HorizontalPodAutoscaler v1 and v2.
  */
 
 const PREFIX = "autoscaling.alpha.kubernetes.io/";

@@ -6,7 +6,8 @@ import { nanosOf } from "../../syntax/quantity.ts";
 import { each, given, supported } from "../shared/checks.ts";
 
 /*
- * HorizontalPodAutoscalers. Source: Kubernetes API reference, HorizontalPodAutoscaler v2; the words are kube-apiserver's.
+ * HorizontalPodAutoscalers. Source: Kubernetes API reference, HorizontalPodAutoscaler v2; the words are
+ * kube-apiserver's.
  */
 
 const TYPES = ["ContainerResource", "External", "Object", "Pods", "Resource"];

@@ -5,8 +5,8 @@ import { duplicate, notNegative } from "../shared/checks.ts";
 import { fragmentsOf, overlapOf } from "./job-indexes.ts";
 
 /*
- * What the status of a job may say, and become. Most rules are about what a write changes: what was wrong before may remain.
- * Source: Kubernetes API reference, JobStatus; KEP-4368.
+ * What the status of a job may say, and become. Most rules are about what a write changes: what was wrong before may
+ * remain. Source: Kubernetes API reference, JobStatus; KEP-4368.
  */
 
 /** A job as it is to be, and as it was. */

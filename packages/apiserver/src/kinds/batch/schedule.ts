@@ -1,6 +1,6 @@
 /*
- * Schedules of CronJobs, and what is wrong with them. Source: Kubernetes, "CronJob: Schedule syntax"; the words are those of the parser that
- * kube-apiserver reads them with.
+ * Schedules of CronJobs, and what is wrong with them. Source: Kubernetes, "CronJob: Schedule syntax"; the words are
+ * those of the parser that kube-apiserver reads them with.
  */
 
 interface Bounds {

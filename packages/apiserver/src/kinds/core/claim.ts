@@ -16,7 +16,8 @@ import { CLAIM_RULES } from "./rules.ts";
 import { claimProblems } from "../storage/volume-rules.ts";
 
 /*
- * What of a claim may change once it is there. Source: Kubernetes, "Persistent Volumes", Expanding Persistent Volumes Claims; KEP-1790.
+ * What of a claim may change once it is there. Source: Kubernetes, "Persistent Volumes", Expanding Persistent Volumes
+ * Claims; KEP-1790.
  */
 
 /** The older place of the class. */

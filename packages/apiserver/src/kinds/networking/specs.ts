@@ -16,7 +16,8 @@ import {
 } from "../shared/checks.ts";
 
 /*
- * NetworkPolicies, Ingresses and their classes, beyond their single fields. Source: Kubernetes API reference, networking.k8s.io/v1.
+ * NetworkPolicies, Ingresses and their classes, beyond their single fields. Source: Kubernetes API reference,
+ * networking.k8s.io/v1.
  */
 
 const CIDR = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";

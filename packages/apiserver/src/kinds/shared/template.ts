@@ -9,7 +9,8 @@ import { nameWarnings, podWarnings } from "../core/pods/warnings.ts";
 import type { WriteContext } from "../../contract/resource.ts";
 
 /*
- * Templates of pods, and the selectors that find what is made of them. Source: Kubernetes API reference, PodTemplateSpec and LabelSelector.
+ * Templates of pods, and the selectors that find what is made of them. Source: Kubernetes API reference,
+ * PodTemplateSpec and LabelSelector.
  */
 
 /** What is wrong with a template at `path`. */

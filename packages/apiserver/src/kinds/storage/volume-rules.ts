@@ -20,7 +20,8 @@ import { nodeSelectorProblems } from "../core/pods/scheduling.ts";
 import { modesProblems } from "../shared/template.ts";
 
 /*
- * Volumes, what is requested of them, and who makes and attaches them. Source: Kubernetes, "Persistent Volumes"; API reference, storage resources.
+ * Volumes, what is requested of them, and who makes and attaches them. Source: Kubernetes, "Persistent Volumes"; API
+ * reference, storage resources.
  */
 
 const ACCESS_MODES = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];

@@ -37,8 +37,8 @@ export function fieldSet(member: boolean, children: Iterable<readonly [string, F
 }
 
 /*
- * Operations walk what the smaller set has, and return the set that they were given when nothing changes: an object may have many managers
- * that own thousands of fields each, of which one write changes a few.
+ * Operations walk what the smaller set has, and return the set that they were given when nothing changes: an object may
+ * have many managers that own thousands of fields each, of which one write changes a few.
  */
 
 /** The paths that are in either set. */

@@ -9,7 +9,8 @@ import { resizePolicyProblems, resourceProblems } from "./resources.ts";
 import { containerSecurityProblems } from "./security.ts";
 
 /*
- * Containers of a pod: its own, those that run first, and those that are added to debug it. Source: Kubernetes API reference, Container.
+ * Containers of a pod: its own, those that run first, and those that are added to debug it. Source: Kubernetes API
+ * reference, Container.
  */
 
 /** What containers are checked against. */

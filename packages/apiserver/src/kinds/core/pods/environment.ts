@@ -4,7 +4,8 @@ import type { FieldProblem } from "../../../errors/status.ts";
 import { dnsName, each, given, type Problems } from "../../shared/checks.ts";
 
 /*
- * Environments, and the fields of a pod or a container that they may expose. Source: Kubernetes, "Downward API"; API reference, Container.
+ * Environments, and the fields of a pod or a container that they may expose. Source: Kubernetes, "Downward API"; API
+ * reference, Container.
  */
 
 const NAME_RULE = "a valid environment variable name must consist only of printable ASCII characters other than '='";

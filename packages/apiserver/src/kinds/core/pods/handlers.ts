@@ -4,7 +4,8 @@ import type { FieldProblem } from "../../../errors/status.ts";
 import { given, neededText, notNegative, portProblems, supported, type Problems } from "../../shared/checks.ts";
 
 /*
- * What a kubelet does to a container: probes, and hooks of its life. Source: Kubernetes API reference, Container: Lifecycle and Probe.
+ * What a kubelet does to a container: probes, and hooks of its life. Source: Kubernetes API reference, Container:
+ * Lifecycle and Probe.
  */
 
 const HEADER =

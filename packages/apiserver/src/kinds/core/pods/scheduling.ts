@@ -13,7 +13,8 @@ import {
 } from "../../shared/checks.ts";
 
 /*
- * On which nodes a pod may run. Source: Kubernetes, "Assigning Pods to Nodes", "Taints and Tolerations", "Pod Topology Spread Constraints".
+ * On which nodes a pod may run. Source: Kubernetes, "Assigning Pods to Nodes", "Taints and Tolerations", "Pod Topology
+ * Spread Constraints".
  */
 
 const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";

@@ -6,8 +6,9 @@ import type { Draft } from "../../../contract/resource.ts";
 import { podSpecProblems } from "./spec.ts";
 
 /*
- * What may be changed of a pod that runs, in addition to the pod itself: containers to debug it (pods/ephemeralcontainers), and what its
- * containers ask for (pods/resize). Source: Kubernetes, "Ephemeral Containers" and "Resize CPU and Memory Resources assigned to Containers".
+ * What may be changed of a pod that runs, in addition to the pod itself: containers to debug it
+ * (pods/ephemeralcontainers), and what its containers ask for (pods/resize). Source: Kubernetes, "Ephemeral Containers"
+ * and "Resize CPU and Memory Resources assigned to Containers".
  */
 
 const specOf = (object: KubeObject): Json => record(fields(object)["spec"]);

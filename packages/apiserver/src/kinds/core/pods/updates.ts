@@ -4,7 +4,8 @@ import type { FieldProblem } from "../../../errors/status.ts";
 import { tolerationProblems } from "./scheduling.ts";
 
 /*
- * What may be changed of a pod that is there. Source: Kubernetes, "Pod update and replacement"; "Pod Scheduling Readiness".
+ * What may be changed of a pod that is there. Source: Kubernetes, "Pod update and replacement"; "Pod Scheduling
+ * Readiness".
  */
 
 const GROUPS = ["containers", "initContainers"];

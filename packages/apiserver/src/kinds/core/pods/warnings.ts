@@ -7,7 +7,8 @@ import { portWarnings } from "./port-warnings.ts";
 import { volumeWarnings } from "./volume-warnings.ts";
 
 /*
- * What is odd about a pod, and accepted nevertheless; in kube-apiserver's words. Source: Kubernetes API reference, PodSpec; "Warnings" of the API.
+ * What is odd about a pod, and accepted nevertheless; in kube-apiserver's words. Source: Kubernetes API reference,
+ * PodSpec; "Warnings" of the API.
  */
 
 const GROUPS = ["initContainers", "containers"];

@@ -7,7 +7,10 @@ import { refusalReporter, type RefusalContext } from "./refused-services.ts";
 /** Milliseconds between two reads of cloud.conf, and between two attempts with the same refused credentials. */
 const PAUSE = 5_000;
 const RETRY = 60_000;
-/** What users of the cluster and readers of /readyz get by each code; the log has the cloud's own words, which name its addresses. */
+/**
+ * What users of the cluster and readers of /readyz get by each code; the log has the cloud's own words, which name its
+ * addresses.
+ */
 const REFUSED = {
   OPENSTACK_UNAUTHORIZED: "they are wrong, expired or revoked.",
   OPENSTACK_FORBIDDEN: "they lack a role in their project.",
@@ -31,7 +34,9 @@ export class Credentials {
     this.#report = refusalReporter(run);
   }
 
-  /** Why the controller cannot work, without words of the cloud; undefined since the cloud has accepted the credentials. */
+  /**
+   * Why the controller cannot work, without words of the cloud; undefined since the cloud has accepted the credentials.
+   */
   get refusal(): string | undefined {
     return this.#refusal;
   }
