@@ -30,8 +30,8 @@ export default {
   description: "Kubernetes on OpenStack as one TypeScript system",
   srcExclude: ["**/node_modules/**", ".build/**", "tools/**", "test/**", "CHANGELOG.md", ".changeset/**", ".github/**"],
   rewrites: { "README.md": "index.md" },
-  // Pages link to folders and files of the repository, which the site does not have; npm run check holds those links.
-  ignoreDeadLinks: true,
+  // Folders of sources, which the site does not have; npm run check holds those links.
+  ignoreDeadLinks: [/^\.\/src\//],
   cleanUrls: true,
   vite: { cacheDir: join(root, "node_modules/.cache/vitepress") },
   themeConfig: {
@@ -52,6 +52,7 @@ export default {
         text: "Explanation",
         items: [
           { text: "Architecture", link: "/ARCHITECTURE" },
+          ...pages("docs/explanation"),
           { text: "Glossary", link: "/docs/glossary" },
         ],
       },

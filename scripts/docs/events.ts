@@ -86,6 +86,6 @@ export function eventsPage(root: string): Page {
   const intro =
     "Generated from the sources: every event by the package that writes it (`kubectl get events`). `…` represents what is known when it is\n" +
     "written; a message that is computed as a whole is empty here. Warnings say what to do in their text or by an error's code, which\n" +
-    "[errors](errors/) lists.";
+    "[errors](errors/index.md) lists.";
   return { path: "docs/reference/events.md", text: `${["# Events", intro, ...sections].join("\n\n")}\n` };
 }

@@ -6,6 +6,7 @@ import { customResourcePages } from "./custom-resources.ts";
 import { definitionFiles } from "./definitions.ts";
 import { eventsPage } from "./events.ts";
 import { flagsPage } from "./flags.ts";
+import { indexPages } from "./indexes.ts";
 import { brokenLinks } from "./links.ts";
 import { metricsPage } from "./metrics.ts";
 import type { Page } from "./page.ts";
@@ -23,6 +24,7 @@ export function generatedPages(root: string): Page[] {
     cloudConfPage(),
     annotationsPage(),
     flagsPage(),
+    ...indexPages(root),
   ];
   return pages.map(({ path, text }) => ({ path, text: path.endsWith(".md") ? wrapMarkdown(text) : text }));
 }
