@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { createClient, loadKubeconfig, Node, Secret, secretText, type KubernetesClient } from "@causeway/kubernetes";
 import { connectCloud, issueToken, loadCloudsYaml, type Cloud } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { startSystem, type System } from "../programs/magnum-migration/system.ts";
@@ -59,6 +60,14 @@ async function untilComplete<T>(read: () => Promise<T>): Promise<{ seen: T; reas
   throw new Error(`still in progress: ${[...reasons].at(-1)}`);
 }
 
+/** A client of the cluster, with the management cluster's kubeconfig of it. */
+async function workload(): Promise<{ client: KubernetesClient; close: () => Promise<void> }> {
+  const { items } = await system.client.list(Secret);
+  const secret = items.find(({ metadata }) => /^c1-.*-kubeconfig$/.test(metadata.name));
+  const client = createClient(loadKubeconfig({ text: (secret && secretText(secret, "value")) ?? "" }));
+  return { client, close: () => client.close() };
+}
+
 const servers = async (): Promise<readonly string[]> =>
   (await cloud.compute.servers.all({})).map(({ image }) => (typeof image === "object" ? (image?.id ?? "") : ""));
 
@@ -96,4 +105,41 @@ it("an upgrade to another image is complete when all nodes have it, and says how
   const { seen, reasons } = await untilComplete(servers);
   expect(seen).toEqual([image, image]);
   expect([...reasons].filter((reason) => /, [01] of 2 are updated/.test(reason))).not.toEqual([]);
+});
+
+it("another label of a group reaches its nodes, and none of them is replaced", async () => {
+  const ids = async () => (await cloud.compute.servers.all({})).map(({ id }) => id).toSorted();
+  const before = await ids();
+  const groups = (await api("GET", `/clusters/${uuid}/nodegroups`))["nodegroups"] as readonly Json[];
+  const group = groups.find(({ name }) => name === "default-worker")?.["uuid"];
+  const path = `/clusters/${uuid}/nodegroups/${String(group)}`;
+  const { client, close } = await workload();
+  const labels = async () =>
+    (await client.list(Node)).items.map(({ metadata }) => [metadata.labels?.["p"], metadata.labels?.["team.io/q"]]);
+  try {
+    await api("PATCH", path, [{ op: "add", path: "/node_labels/p", value: "1" }]);
+    await untilComplete(ids);
+    await vi.waitFor(
+      async () =>
+        expect(await labels()).toEqual([
+          ["1", undefined],
+          ["1", undefined],
+        ]),
+      MINUTE,
+    );
+    await api("PATCH", path, [{ op: "replace", path: "/node_labels", value: { "team.io/q": "2" } }]);
+    const { seen } = await untilComplete(ids);
+    await vi.waitFor(
+      async () =>
+        expect(await labels()).toEqual([
+          [undefined, "2"],
+          [undefined, "2"],
+        ]),
+      MINUTE,
+    );
+    expect(seen).toEqual(before);
+    expect(await ids()).toEqual(before);
+  } finally {
+    await close();
+  }
 });

@@ -33,6 +33,11 @@ export const annotations = {
   clusterName: "cluster.x-k8s.io/cluster-name",
   clusterNamespace: "cluster.x-k8s.io/cluster-namespace",
   machine: "cluster.x-k8s.io/machine",
+  /**
+   * On a Machine: labels of its Node as a JSON object, in addition to those of the Machine that go over to it; null
+   * takes one from the Node.
+   */
+  nodeLabels: "causeway.dev/node-labels",
   /** On a MachineSet: how many names of its Machines have been given; none of them is given again. */
   machineNamesGiven: "causeway.dev/machine-names-given",
   ownerKind: "cluster.x-k8s.io/owner-kind",

@@ -21,6 +21,12 @@ const nodeGroup = object({
   dockerVolumeSize: optional(int32({ minimum: 1, description: "GiB of an additional disk of each node." })),
   labels: magnumLabels("Settings of its nodes."),
   nodeLabels: optional(mapOf(anyText(), { description: "Labels of its Nodes." })),
+  joinLabels: optional(
+    mapOf(anyText(), {
+      description:
+        "Labels that its Nodes join with, where nodeLabels were changed since: Nodes get those once they have joined. Default: nodeLabels.",
+    }),
+  ),
   nodeTaints: nodeTaints("Taints of its Nodes."),
   version: text(1, 64, { description: 'Kubernetes version of its nodes, such as "v1.34.0".' }),
   maxBatchSize: optional(int32({ minimum: 1, description: "Nodes that are replaced at once in an upgrade." })),

@@ -23,11 +23,15 @@ export interface NodePool {
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: MachineDeploymentSpec["template"]["spec"]["taints"];
   readonly annotations?: Readonly<Record<string, string>>;
+  /** Of its Machines. A change of them replaces none. */
+  readonly machineAnnotations?: Readonly<Record<string, string>> | undefined;
   /** Machines made before this instant (RFC 3339) are replaced. */
   readonly rolloutAfter?: string;
   /** Nodes above the wanted number during a rollout. Default 1. */
   readonly maxSurge?: number;
 }
+
+type Template = MachineDeploymentSpec["template"];
 
 interface Owner {
   readonly namespace: string;
@@ -86,7 +90,7 @@ function deployment(pool: NodePool, cluster: string, metadata: MachineDeployment
       ...(pool.replicas === undefined ? {} : { replicas: pool.replicas }),
       ...rolloutOf(pool),
       template: {
-        ...(pool.labels === undefined ? {} : { metadata: { labels: { ...pool.labels } } }),
+        ...templateMetadata(pool),
         spec: {
           clusterName: cluster,
           version: pool.version,
@@ -102,6 +106,16 @@ function deployment(pool: NodePool, cluster: string, metadata: MachineDeployment
           ...(pool.taints === undefined || pool.taints.length === 0 ? {} : { taints: pool.taints }),
         },
       },
+    },
+  };
+}
+
+function templateMetadata({ labels, machineAnnotations: notes }: NodePool): Pick<Template, "metadata"> {
+  if (labels === undefined && notes === undefined) return {};
+  return {
+    metadata: {
+      ...(labels === undefined ? {} : { labels: { ...labels } }),
+      ...(notes === undefined ? {} : { annotations: { ...notes } }),
     },
   };
 }

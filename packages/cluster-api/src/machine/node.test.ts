@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Machine } from "@causeway/api";
+import { annotations, type Machine } from "@causeway/api";
 import type { Node } from "@causeway/kubernetes";
 import { isNodeLabel, nodePatch } from "./node.ts";
 
@@ -61,6 +61,23 @@ describe("a Node that has joined", () => {
   test("loses a label that its Machine lost, and no other", () => {
     const node = apply(apply(fresh, machine(role)), machine({}));
     expect(node.metadata.labels).toEqual({ "kubernetes.io/hostname": "w-1" });
+  });
+  const named = (labels: unknown): Machine => {
+    const of = machine(role);
+    const text = typeof labels === "string" ? labels : JSON.stringify(labels);
+    return { ...of, metadata: { ...of.metadata, annotations: { [annotations.nodeLabels]: text } } };
+  };
+  test("gets labels of any domain by annotation, and follows their changes", () => {
+    const labelled = { ...fresh, metadata: { ...fresh.metadata, labels: { "kubernetes.io/hostname": "w-1", p: "1" } } };
+    const node = apply(labelled, named({ p: "2", q: "1" }));
+    expect(node.metadata.labels).toEqual({ "kubernetes.io/hostname": "w-1", ...role, p: "2", q: "1" });
+    expect(nodePatch(node, named({ p: "2", q: "1" }))).toBeUndefined();
+    const later = apply(node, named({ p: null }));
+    expect(later.metadata.labels).toEqual({ "kubernetes.io/hostname": "w-1", ...role });
+    expect(nodePatch(later, named({ p: null }))).toBeUndefined();
+  });
+  test.each(["{", "[]", "null", '{"p":1}'])("ignores an annotation with labels that is %s", (text) => {
+    expect(apply(fresh, named(text)).metadata.labels).toEqual({ "kubernetes.io/hostname": "w-1", ...role });
   });
   const always = { key: "gpu", effect: "NoSchedule", propagation: "Always" } as const;
   const once = { key: "warming", effect: "NoSchedule", propagation: "OnInitialization" } as const;

@@ -9,7 +9,8 @@ type Taint = NonNullable<NonNullable<Node["spec"]>["taints"]>[number];
 /**
  * The merge patch that makes a Node carry what its Machine says, and takes away the taint that kept work off until
  * then; undefined when nothing is to be done. Labels go over only from the three domains that kubelets may not set
- * themselves (KEP-279 node isolation, and node.cluster.x-k8s.io). `isOutdated`: a rollout replaces the Machine, so that
+ * themselves (KEP-279 node isolation, and node.cluster.x-k8s.io), as upstream, and any others by annotation
+ * causeway.dev/node-labels: a Machine's own labels may be anything. `isOutdated`: a rollout replaces the Machine, so that
  * pods had better go to other Nodes.
  */
 export function nodePatch(node: Node, machine: Machine, isOutdated = false): Record<string, unknown> | undefined {
@@ -36,13 +37,33 @@ export function isNodeLabel(key: string): boolean {
 }
 
 function labelsFor(machine: Machine): Record<string, string> {
-  const all = Object.entries(machine.metadata.labels ?? {});
-  return Object.fromEntries(all.filter(([key]) => isNodeLabel(key)).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const own = Object.entries(machine.metadata.labels ?? {}).filter(([key]) => isNodeLabel(key));
+  const named = Object.entries(namedLabels(machine)).filter((entry): entry is [string, string] => entry[1] !== null);
+  const all = Object.entries({ ...Object.fromEntries(own), ...Object.fromEntries(named) });
+  return Object.fromEntries(all.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Of the annotation; what is no such object is none, since its writer is to correct it. */
+function namedLabels({ metadata }: Machine): Readonly<Record<string, string | null>> {
+  const read: unknown = parseJson(metadata.annotations?.[annotations.nodeLabels] ?? "{}");
+  if (typeof read !== "object" || read === null || Array.isArray(read)) return {};
+  return Object.fromEntries(
+    Object.entries(read).filter((entry): entry is [string, string | null] => typeof (entry[1] ?? "") === "string"),
+  );
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function labelChanges(node: Node, machine: Machine): Record<string, string | null> | undefined {
   const wanted = labelsFor(machine);
-  const before = namesIn(node, annotations.labelsFromMachine);
+  const lost = Object.entries(namedLabels(machine)).flatMap(([key, value]) => (value === null ? [key] : []));
+  const before = [...new Set([...namesIn(node, annotations.labelsFromMachine), ...lost])];
   const stale = before.filter((key) => !(key in wanted) && node.metadata.labels?.[key] !== undefined);
   const added = missing(node.metadata.labels, wanted);
   if (!added && stale.length === 0) return undefined;

@@ -17,10 +17,10 @@ import {
 import { canonicalJson, formatCidr, parseCidr, parseIp } from "@causeway/foundation";
 import { ownerReference } from "@causeway/kubernetes";
 import { isUuid } from "../wire/fields.ts";
-import { isLabelValue } from "../wire/kubernetes-names.ts";
 import { addonManifests, type AddonInstallation } from "./addons.ts";
 import { healingManifests } from "./healing.ts";
 import { labelSettings, type LabelSettings } from "./labels.ts";
+import { joinFlag, labelAnnotation } from "./node-labels.ts";
 import { appliedAnnotation, CLOUD, kubeProxyLabel, magnumLabels, poolNameOf } from "./names.ts";
 import { proxyBootstrap } from "./proxies.ts";
 import { registryBootstrap, together } from "./registry.ts";
@@ -282,18 +282,8 @@ function poolOf(cluster: MagnumCluster, group: MagnumNodeGroup, standing: Standi
     serverMetadata: [{ key: "magnum_cluster", value: spec.uuid }],
   };
   const proxied = spec.addons === "KubeProxy" ? { [kubeProxyLabel]: "true" } : {};
-  const nodeLabels = { [GROUP_ROLE]: group.role, [GROUP_NAME]: group.name, ...group.nodeLabels, ...proxied };
-  const kubelet = [
-    {
-      name: "node-labels",
-      // A name or role of a group may be any text; what is no value of a label would become flags of its own.
-      value: Object.entries(nodeLabels)
-        .filter(([, value]) => isLabelValue(value))
-        .map(([key, value]) => `${key}=${value}`)
-        .join(","),
-    },
-    ...settings.kubelet,
-  ];
+  const ownLabels = { before: { [GROUP_ROLE]: group.role, [GROUP_NAME]: group.name }, after: proxied };
+  const kubelet = [{ name: "node-labels", value: joinFlag(group, ownLabels) }, ...settings.kubelet];
   const name = poolNameOf(metadata.name, group);
   const bootstrap = together(proxyBootstrap(cluster, settings), registryBootstrap(cluster));
   // Of what was there from the beginning, so that nodes of before remain as they are.
@@ -308,6 +298,7 @@ function poolOf(cluster: MagnumCluster, group: MagnumNodeGroup, standing: Standi
     kubeletArgs: kubelet,
     ...(bootstrap === undefined ? {} : { bootstrap }),
     labels: { [magnumLabels.nodeGroup]: group.uuid },
+    machineAnnotations: labelAnnotation(group, ownLabels),
     ...(settings.availabilityZone === undefined ? {} : { failureDomain: settings.availabilityZone }),
     taints: taintsOf(group),
     ...(settings.autoscaling === undefined ? {} : { annotations: scalingBounds(group, settings) }),

@@ -1,4 +1,11 @@
-import type { Machine, MachineDeployment, MagnumClusterStatus, MagnumNodeGroup } from "@causeway/api";
+import {
+  annotations,
+  type Machine,
+  type MachineDeployment,
+  type MagnumClusterStatus,
+  type MagnumNodeGroup,
+} from "@causeway/api";
+import { canonicalJson } from "@causeway/foundation";
 import { isTrue } from "@causeway/kubernetes";
 import type { Observed } from "./gather.ts";
 import { magnumLabels, poolNameOf } from "./names.ts";
@@ -80,7 +87,17 @@ function isSettled(deployment: MachineDeployment | undefined, machines: readonly
     (status?.replicas ?? 0) === wanted &&
     (status?.readyReplicas ?? 0) === wanted &&
     machines.length === wanted &&
-    machines.every((machine) => isReady(machine))
+    machines.every((machine) => isReady(machine) && follows(machine, deployment))
+  );
+}
+
+/** The Machine has what it takes over from its MachineDeployment in place: taints and labels of its Node. */
+function follows({ metadata, spec }: Machine, deployment: MachineDeployment): boolean {
+  const { template } = deployment.spec;
+  const labels = template.metadata?.annotations?.[annotations.nodeLabels];
+  return (
+    (labels === undefined || metadata.annotations?.[annotations.nodeLabels] === labels) &&
+    canonicalJson(spec.taints ?? []) === canonicalJson(template.spec.taints ?? [])
   );
 }
 

@@ -1,6 +1,7 @@
 import { MagnumCluster, type MagnumNodeGroup } from "@causeway/api";
 import { keyOf, timestamp } from "@causeway/kubernetes";
 import { refusedLabel } from "../cluster/labels.ts";
+import { relabelled } from "../cluster/node-labels.ts";
 import { enforce, isAdmin, type Answer, type Api, type Call } from "../call/call.ts";
 import { nextLink, pageOf, readPage } from "../call/page.ts";
 import { conflict, invalid } from "../wire/error.ts";
@@ -255,13 +256,13 @@ export async function patchGroup(api: Api, call: Call): Promise<Answer> {
     const values = readFields(applyPatch(document, patch), groupFields, "nodegroup");
     const { maxNodeCount: _, ...rest } = current;
     const max = values["max_node_count"] as number | undefined;
+    const labels = (values["node_labels"] ?? {}) as Record<string, string>;
     const next: MagnumNodeGroup = {
-      ...rest,
+      ...(call.minor >= 14 ? relabelled(rest, labels) : rest),
       minNodeCount: (values["min_node_count"] as number | undefined) ?? 0,
       ...(max === undefined || max === 0 ? {} : { maxNodeCount: max }),
       ...(call.minor >= 14
         ? {
-            nodeLabels: (values["node_labels"] ?? {}) as Record<string, string>,
             nodeTaints: (values["node_taints"] ?? []) as NodeTaint[],
           }
         : {}),
