@@ -151,3 +151,32 @@ it("clusters refuse a node group and an upgrade that name what is not there", as
     .toBe(202);
   expect((await call("demo", "GET", path)).body["master_count"]).toBe(3);
 });
+
+it("the driver of a template is the one that it names, or its image, or the default; an unknown one is refused", async () => {
+  const image = async (name: string, magnum_driver: string): Promise<void> => {
+    const made = await fetch(`${await endpointOf("image")}/v2/images`, {
+      method: "POST",
+      headers: { "x-auth-token": stage.tokens.get("demo") ?? "", "content-type": "application/json" },
+      body: JSON.stringify({ name, os_distro: "ubuntu", magnum_driver }),
+    });
+    expect(made.status).toBe(201);
+  };
+  await image("of-capi", "k8s_cluster_api_ubuntu");
+  await image("of-nope", "nope");
+  const made = (more: object) => call("demo", "POST", "/v1/clustertemplates", { ...template, ...more });
+  const known: readonly [object, string][] = [
+    [{}, "k8s_causeway"],
+    [{ image_id: "of-capi" }, "k8s_cluster_api_ubuntu"],
+    [{ image_id: "of-capi", driver: "k8s_fedora_coreos_v1" }, "k8s_fedora_coreos_v1"],
+  ];
+  for (const [more, driver] of known) expect((await made(more)).body["driver"]).toBe(driver);
+  for (const more of [{ driver: "nope" }, { image_id: "of-nope" }])
+    expect(detailOf(await made(more))).toBe("Cluster driver nope not supported.");
+  const path = `/v1/clustertemplates/${await newTemplate()}`;
+  const patch = (operation: object) => call("demo", "PATCH", path, [operation]);
+  const refused = await patch({ op: "replace", path: "/driver", value: "nope" });
+  expect([refused.status, detailOf(refused)]).toEqual([400, "Cluster driver nope not supported."]);
+  const changed = await patch({ op: "replace", path: "/driver", value: "k8s_capi_helm_v1" });
+  expect(changed.body["driver"]).toBe("k8s_capi_helm_v1");
+  expect((await patch({ op: "remove", path: "/driver" })).body["driver"]).toBe("k8s_causeway");
+});

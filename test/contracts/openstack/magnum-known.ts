@@ -29,6 +29,10 @@ const horizon: KnownDifference = {
   how: "an empty text counts as not given, and numbers as text are numbers",
   why: "Horizon sends every value as text",
 };
+const titles: KnownDifference = {
+  how: "the title of a refusal is the whole first sentence",
+  why: "the real service cuts it at the first full stop, within an address or a version, too",
+};
 const parsing: KnownDifference = {
   how: "says it in other words",
   why: "the recorded words are those of one version of Python or of a library, or their order changes from run to run",
@@ -37,6 +41,7 @@ const parsing: KnownDifference = {
 /** Cases by group, and why they differ. */
 const cases: Readonly<Record<string, readonly (readonly [KnownDifference, readonly string[]])[]>> = {
   "attributes of templates": [
+    [titles, ['a create of a template checks dns_nameserver = "8.8.8.8,x"']],
     [
       kubernetesOnly,
       [

@@ -22,6 +22,8 @@ export interface CloudNames {
 export interface CloudFacts {
   /** `os_distro` of the image. Undefined: no image was looked up, or its service did not respond. */
   readonly distribution?: string | undefined;
+  /** `magnum_driver` of the image. Undefined: it has none, or it is not known. */
+  readonly driver?: string | undefined;
 }
 
 /** Checks what a request names (image, flavors, networks, key pair) in the caller's own project. */
@@ -54,12 +56,12 @@ export function createCloudChecker(address: Omit<CloudConfig, "auth">, log: Log)
         }
       };
       try {
-        const distribution = await lenient("image", () => checkImage(cloud, names, within));
+        const image = await lenient("image", () => checkImage(cloud, names, within));
         await lenient("flavor", () => checkFlavors(cloud, names, within));
         await lenient("external network", () => checkExternalNetwork(cloud, names.externalNetworkID, within));
         await lenient("fixed network", () => checkFixed(cloud, names, within));
         await lenient("keypair", () => checkKeypair(cloud, names.keypair, within));
-        return { distribution };
+        return image ?? {};
       } finally {
         await cloud.close();
       }
@@ -78,7 +80,7 @@ export function createCloudChecker(address: Omit<CloudConfig, "auth">, log: Log)
 
 type Within = { readonly signal: AbortSignal };
 
-async function checkImage(cloud: Cloud, names: CloudNames, within: Within): Promise<string | undefined> {
+async function checkImage(cloud: Cloud, names: CloudNames, within: Within): Promise<CloudFacts | undefined> {
   const { imageID: ident, isNewTemplate } = names;
   if (ident === undefined) return undefined;
   const named = (await cloud.image.images.all({ name: ident }, within)).filter(({ name }) => name === ident);
@@ -94,7 +96,8 @@ async function checkImage(cloud: Cloud, names: CloudNames, within: Within): Prom
         ? "Cluster type (vm, Unset, kubernetes) not supported."
         : `Image ${ident} doesn't contain os_distro field.`,
     );
-  return distribution;
+  const driver = properties["magnum_driver"];
+  return { distribution, ...(typeof driver === "string" && driver !== "" ? { driver } : {}) };
 }
 
 /** Hosted control planes have no machines: the masters' flavor has to exist, and its disk is not used. */

@@ -75,3 +75,12 @@ it("a marker that is gone has no place in the order of names, and is refused wit
     ),
   ).toThrow(/could not be found/);
 });
+
+it("a marker in upper case, or without dashes, is the item of that id, in the order of names, too", () => {
+  const few = items.slice(0, 12);
+  const after = (marker: string) =>
+    pageOf(few, readPage(new URLSearchParams(`sort_key=name&marker=${marker}`)), listed).map(({ id }) => id);
+  const id = uuidOf(10);
+  expect(after(id).length).toBeGreaterThan(0);
+  for (const marker of [id.toUpperCase(), id.replaceAll("-", "")]) expect(after(marker)).toEqual(after(id));
+});

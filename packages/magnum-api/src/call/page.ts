@@ -1,5 +1,5 @@
 import { invalid, notFound } from "../wire/error.ts";
-import { isUuid } from "../wire/fields.ts";
+import { isUuid, readUuid } from "../wire/fields.ts";
 
 /** Which part of a list is wanted, and in which order. */
 export interface Page {
@@ -53,7 +53,8 @@ export function readPage(
     throw invalid(`Invalid sort direction: ${sortDir.slice(0, 100)}. Acceptable values are 'asc' or 'desc'`);
   return {
     limit: Math.min(LARGEST, limit === null ? LARGEST : Number(limit)),
-    marker: after ?? undefined,
+    // As ids are kept: a client may send it in upper case, or without dashes.
+    marker: after === null ? undefined : (readUuid(after) ?? after),
     sortKey: query.get("sort_key") ?? "id",
     sortDir,
   };

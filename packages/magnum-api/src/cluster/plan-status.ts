@@ -52,7 +52,12 @@ export function statusOf(
     ...healthOf(observed),
     ...mastersOf(observed),
     ...runtimeOf(pools),
-    nodeGroups: pools.map((pool) => poolStatus(pool, groupVerdict(pool, verdict, before?.nodeGroups))),
+    nodeGroups: pools.map((pool) =>
+      poolStatus(
+        pool,
+        groupVerdict(pool, verdict, { before: before?.nodeGroups, isBlocked: isAnotherAtFault(observed) }),
+      ),
+    ),
   };
   const timed = waitOf(change, spec.createTimeout);
   return { status, ...(timed ? { wait: timed } : {}), ...eventOf(before, verdict) };
@@ -106,10 +111,14 @@ function eventOf(before: Status | undefined, verdict: Verdict): { events?: reado
 
 type GroupVerdict = NonNullable<Status["nodeGroups"]>[number];
 
+/** The network or the control plane fails, which node groups wait for: those are not at fault. */
+const isAnotherAtFault = ({ infrastructure, controlPlane }: Decided): boolean =>
+  firstFinding([infrastructure, controlPlane]) !== undefined;
+
 function groupVerdict(
   pool: Pool,
   whole: Verdict,
-  before: readonly GroupVerdict[] | undefined,
+  { before, isBlocked }: { readonly before: readonly GroupVerdict[] | undefined; readonly isBlocked: boolean },
 ): Pick<GroupVerdict, "status" | "reason"> {
   const previous = before?.find(({ uuid }) => uuid === pool.group.uuid);
   const finding = firstFinding(pool.machines);
@@ -123,7 +132,7 @@ function groupVerdict(
   const isFirst =
     previous === undefined || (previous.status.startsWith("CREATE") && previous.status !== "CREATE_COMPLETE");
   const kind = isFirst ? "CREATE" : "UPDATE";
-  const failed = whole.status.endsWith("FAILED");
+  const failed = whole.status.endsWith("FAILED") && (finding !== undefined || !isBlocked);
   if (!isFirst && whole.status.endsWith("COMPLETE")) return { status: previous.status, reason: previous.reason ?? "" };
   return {
     status: `${kind}_${failed ? "FAILED" : "IN_PROGRESS"}`,

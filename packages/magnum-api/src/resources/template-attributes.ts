@@ -111,6 +111,15 @@ export function templateDocument({ spec }: MagnumClusterTemplate): Readonly<Reco
   };
 }
 
+/** What templates can be sorted by: each attribute with one value. */
+export const templateSortKeys: Readonly<
+  Record<string, (template: MagnumClusterTemplate) => string | number | boolean | undefined>
+> = Object.fromEntries(
+  Object.entries(spelled).flatMap(([name, field]) =>
+    field === "labels" ? [] : [[name, ({ spec }: MagnumClusterTemplate) => spec.template[field]]],
+  ),
+);
+
 /** A template as clients see it. */
 export function templateView(
   template: MagnumClusterTemplate,

@@ -12,7 +12,13 @@ import { pythonRepr } from "../wire/python.ts";
 import { applyPatch, readPatch } from "../wire/patch.ts";
 import { isName } from "./find-cluster.ts";
 import { randomName } from "./random-name.ts";
-import { attributesOf, templateDocument, templateFields, templateView } from "./template-attributes.ts";
+import {
+  attributesOf,
+  templateDocument,
+  templateFields,
+  templateSortKeys,
+  templateView,
+} from "./template-attributes.ts";
 
 const NETWORK_DRIVERS = ["flannel", "calico", "cilium"];
 /** Magnum's own default, and what clusters here get. */
@@ -24,15 +30,30 @@ const listed: Listed<MagnumClusterTemplate> = {
   keys: {
     uuid: ({ spec }) => spec.uuid,
     name: ({ spec }) => spec.name,
-    image_id: ({ spec }) => spec.template.imageID,
-    flavor_id: ({ spec }) => spec.template.flavorID,
-    coe: ({ spec }) => spec.template.coe,
-    public: ({ spec }) => spec.template.public,
+    ...templateSortKeys,
     created_at: ({ metadata }) => metadata.creationTimestamp,
     updated_at: ({ spec }) => spec.updatedAt,
     project_id: ({ spec }) => spec.projectID,
+    user_id: ({ spec }) => spec.userID,
   },
 };
+
+const OWN_DRIVER = "k8s_causeway";
+/**
+ * Drivers of Kubernetes of other installations of Magnum, whose templates and images name them: what is made of these
+ * here is the same.
+ */
+const OTHER_DRIVERS = [
+  "k8s_fedora_coreos_v1",
+  "k8s_fedora_atomic_v1",
+  "k8s_fedora_ironic_v1",
+  "k8s_coreos_v1",
+  "k8s_capi_helm_v1",
+  "k8s_cluster_api_flatcar",
+  "k8s_cluster_api_rockylinux",
+  "k8s_cluster_api_ubuntu",
+  "k8s_cluster_api_ubuntu_focal",
+];
 
 /** The template by its id or name, if the caller sees it. @throws MagnumError 404, 409 */
 export async function findTemplate(api: Api, call: Call, ident: string): Promise<MagnumClusterTemplate> {
@@ -105,7 +126,8 @@ export async function createTemplate(api: Api, call: Call): Promise<Answer> {
   if (values["coe"] === undefined) throw invalid("Requested COE type Unset is not supported.");
   enforce(api, call, "clustertemplate:create");
   const attributes = checked(api, values);
-  const { distribution } = await checkCloud(api, call, attributes, { isNewTemplate: true });
+  if (attributes.driver !== undefined) driverOf(attributes.driver);
+  const { distribution, driver } = await checkCloud(api, call, attributes, { isNewTemplate: true });
   if (attributes.public || attributes.hidden) enforcePublish(api, call);
   const uuid = api.newId();
   const { projectId, userId } = call.caller;
@@ -119,7 +141,11 @@ export async function createTemplate(api: Api, call: Call): Promise<Answer> {
       name,
       projectID: projectId,
       userID: userId,
-      template: { ...attributes, ...(distribution === undefined ? {} : { clusterDistro: distribution }) },
+      template: {
+        ...attributes,
+        driver: driverOf(attributes.driver ?? driver),
+        ...(distribution === undefined ? {} : { clusterDistro: distribution }),
+      },
     },
   };
   const made = await createWithinQuota(api, call, template);
@@ -203,7 +229,14 @@ function checked({ support }: Api, values: Values): MagnumTemplateAttributes {
     );
   const refused = refusedLabel(labels, support);
   if (refused !== undefined) throw invalid(refused);
-  return { ...attributes, networkDriver, driver: attributes.driver ?? "k8s_causeway" };
+  return { ...attributes, networkDriver };
+}
+
+/** The driver that a template or its image names, or the one that there is. @throws MagnumError 400 */
+function driverOf(name: string = OWN_DRIVER): string {
+  if (name !== OWN_DRIVER && !OTHER_DRIVERS.includes(name))
+    throw invalid(`Cluster driver ${name.slice(0, 100)} not supported.`);
+  return name;
 }
 
 function enforcePublish(api: Api, call: Call): void {
@@ -241,13 +274,16 @@ export async function patchTemplate(api: Api, call: Call): Promise<Answer> {
   const { uuid, projectID: project_id, userID: user_id } = template.spec;
   enforce(api, call, "clustertemplate:update", { project_id, user_id });
   const wanted = readFields(applyPatch(templateDocument(template), patch), templateFields, "cluster_template");
-  await checkCloud(api, call, checked(api, wanted));
+  const next = checked(api, wanted);
+  // One from before drivers were checked keeps its own.
+  if (next.driver !== template.spec.template.driver) driverOf(next.driver);
+  await checkCloud(api, call, next);
   const changed = await api.store.change(
     MagnumClusterTemplate,
     keyOf(template),
     (current) => {
       const values = readFields(applyPatch(templateDocument(current), patch), templateFields, "cluster_template");
-      const attributes = checked(api, values);
+      const attributes = { driver: OWN_DRIVER, ...checked(api, values) };
       const name = typeof values["name"] === "string" ? values["name"] : current.spec.name;
       const before = current.spec.template;
       if (before.public !== attributes.public || before.hidden !== attributes.hidden) enforcePublish(api, call);

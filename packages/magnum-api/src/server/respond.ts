@@ -98,13 +98,17 @@ function split(url: string): readonly string[] {
   return at < 0 ? [url, ""] : [url.slice(0, at), url.slice(at + 1)];
 }
 
-/** The path below /v1, also of a path without a version; undefined: the root. */
+/**
+ * The path below /v1, also of a path without a version; undefined: the root. Its segments are as they were sent: names
+ * may have slashes.
+ */
 function unversioned(path: string): string | undefined {
   const segments = path.split("/").filter((segment) => segment !== "");
   if (segments.length === 0) return undefined;
   const below = segments[0] === "v1" ? segments.slice(1) : segments;
   try {
-    return below.map((segment) => decodeURIComponent(segment)).join("/");
+    for (const segment of below) decodeURIComponent(segment);
+    return below.join("/");
   } catch {
     throw unrouted(404, "Not Found");
   }

@@ -44,11 +44,11 @@ export const routes: readonly Route[] = [
   { path: "federations/:federation", methods: { GET: showFederation, PATCH: showFederation, DELETE: showFederation } },
 ];
 
-/** The route of a path with the names in it; undefined: there is none. */
+/** The route of a path, whose segments are encoded, with the names in it; undefined: there is none. */
 export function routeOf(
   path: string,
 ): { readonly route: Route; readonly names: Readonly<Record<string, string>> } | undefined {
-  const segments = path.split("/");
+  const segments = path.split("/").map((segment) => decodeURIComponent(segment));
   for (const route of routes) {
     const names = match(route.path.split("/"), segments);
     if (names) return { route, names };

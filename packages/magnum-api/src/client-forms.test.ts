@@ -1,4 +1,4 @@
-/** Operation "remove" of a patch: what is removed has the value that a new cluster or node group has without it. */
+/** Attributes and names in the forms that clients send: removed, encoded, and to sort by. */
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { MagnumCluster } from "@causeway/api";
 import { openStage, type Reply, type Stage } from "./testing/stage.ts";
@@ -79,3 +79,23 @@ it.each<[string, number]>([
   const body = { name: `zero-${version.replace(".", "-")}`, node_count: 0 };
   expect((await call("POST", `${path}/nodegroups`, body, version)).status).toBe(status);
 });
+
+it("a node group whose name has a slash and a space is reached by its encoded name", async () => {
+  await complete();
+  const name = "pool a/b";
+  expect((await call("POST", `${path}/nodegroups`, { name })).status).toBe(202);
+  await complete();
+  const own = `${path}/nodegroups/${encodeURIComponent(name)}`;
+  const shown = await call("GET", own);
+  expect([shown.status, shown.body["name"]]).toEqual([200, name]);
+  expect((await call("GET", `${path}/nodegroups/pool%20a/b`)).status).toBe(404);
+  expect((await call("GET", `${path}/nodegroups/%`)).status).toBe(404);
+  expect((await call("DELETE", own)).status).toBe(204);
+});
+
+const clusterKeys = ["docker_volume_size", "coe_version", "master_flavor_id", "status_reason", "api_address"];
+const templateKeys = ["apiserver_port", "network_driver", "master_lb_enabled", "user_id", "tags"];
+it.each([...clusterKeys.map((key) => ["clusters", key]), ...templateKeys.map((key) => ["clustertemplates", key])])(
+  "%s are sorted by %s, as upstream's table has it",
+  async (what, key) => expect((await call("GET", `/v1/${what}?sort_key=${key}`)).status).toBe(200),
+);
