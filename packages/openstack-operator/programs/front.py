@@ -1,7 +1,8 @@
-"""Serves an API over TLS in front of uWSGI, and reads a request before a worker gets it: workers are few, and a client that is slow in its
-handshake, its headers or its body would occupy one.
+"""Serves an API in front of uWSGI, and reads a request before a worker gets it: workers are few, and a client that is slow in its handshake, its
+headers or its body would occupy one.
 
     front.py PORT CERTIFICATE KEY COMMAND...      COMMAND is uWSGI, which listens at SOCKET by its own protocol
+    front.py PORT - - COMMAND...                  without TLS
 
 A request that is too slow is dropped. Where there are too many connections, one that waits for its client is dropped: the oldest of the address
 with the most of them. Bodies beyond BODY bytes, and those without a length, go to the worker as they come; a client that sends them, or reads
@@ -161,16 +162,17 @@ class Front:
             connection.socket.settimeout(IDLE_SECONDS)
             # Otherwise the kernel holds the response for 40 ms, until the handshake's last message is acknowledged.
             connection.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            # It takes the place of the plain one, which has no descriptor from then on.
-            with self.context.wrap_socket(connection.socket, server_side=True, do_handshake_on_connect=False) as client:
+            # One of TLS takes the place of the plain one, which has no descriptor from then on.
+            with secured(self.context, connection.socket) as client:
                 connection.socket = client
-                client.do_handshake()
+                if self.context:
+                    client.do_handshake()
                 try:
                     self.answer(connection, client)
                 except Bad as bad:
                     client.sendall(f"HTTP/1.1 {bad}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".encode())
                 connection.ends(CLOSE_SECONDS)
-                client.unwrap()
+                finish(client)
         except (OSError, ValueError):
             # The client is gone, was too slow, or speaks no TLS.
             pass
@@ -181,7 +183,7 @@ class Front:
 
     def answer(self, connection, client):
         head, rest = read_head(client)
-        variables, length, expects = parse(head, connection.address, self.port)
+        variables, length, expects = parse(head, connection.address, self.port, "https" if self.context else "http")
         buffered = length is not None and length <= BODY
         if expects:
             client.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -202,6 +204,25 @@ class Front:
             relay(connection, client, worker, left)
 
 
+def secured(context, plain):
+    return context.wrap_socket(plain, server_side=True, do_handshake_on_connect=False) if context else plain
+
+
+def finish(client):
+    """Waits for the client's end: a connection that is closed with data that nobody has read is reset, and the response with it."""
+    if isinstance(client, ssl.SSLSocket):
+        client.unwrap()
+        return
+    client.shutdown(socket.SHUT_WR)
+    while client.recv(BLOCK):
+        pass
+
+
+def has_data(client):
+    """What TLS has decrypted is no longer in the kernel, which select asks."""
+    return isinstance(client, ssl.SSLSocket) and client.pending() > 0
+
+
 def read_head(client):
     data = b""
     while b"\r\n\r\n" not in data:
@@ -217,7 +238,7 @@ def read_head(client):
     return head.decode("latin-1"), rest
 
 
-def parse(head, address, port):
+def parse(head, address, port, scheme):
     """The variables of the request, the length of its body (None: not known), and whether its client waits before it sends that."""
     first, *lines = head.split("\r\n")
     words = first.split(" ")
@@ -230,8 +251,10 @@ def parse(head, address, port):
     variables = {
         "REQUEST_METHOD": method, "REQUEST_URI": target, "PATH_INFO": urllib.parse.unquote(path, "latin-1"), "QUERY_STRING": query,
         "SCRIPT_NAME": "", "SERVER_PROTOCOL": protocol, "SERVER_NAME": socket.gethostname(), "SERVER_PORT": str(port),
-        "REMOTE_ADDR": address[0].removeprefix("::ffff:"), "REMOTE_PORT": str(address[1]), "HTTPS": "on", "REQUEST_SCHEME": "https",
+        "REMOTE_ADDR": address[0].removeprefix("::ffff:"), "REMOTE_PORT": str(address[1]), "REQUEST_SCHEME": scheme,
     }
+    if scheme == "https":
+        variables["HTTPS"] = "on"
     length, chunked, expects = 0, False, False
     for line in lines:
         name, colon, value = line.partition(":")
@@ -331,7 +354,7 @@ def relay(connection, client, worker, left):
             ready = [worker]
         else:
             with connection.waiting() as came:
-                ready = [client] if client.pending() else select.select([worker, client], [], [])[0]
+                ready = [client] if has_data(client) else select.select([worker, client], [], [])[0]
                 block = b""
                 if client in ready:
                     block = client.recv(BLOCK)
@@ -360,9 +383,11 @@ def relay(connection, client, worker, left):
 
 
 def main(port, certificate, key, *command):
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.load_cert_chain(certificate, key)
+    context = None
+    if certificate != "-":
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.load_cert_chain(certificate, key)
     if os.path.exists(SOCKET):
         os.unlink(SOCKET)
     process = subprocess.Popen(command)

@@ -49,6 +49,8 @@ while True:
 `;
 
 let dir = "";
+/** The front serves plain HTTP. */
+let isPlain = false;
 let child: ChildProcess | undefined;
 let port = 0;
 let said = "";
@@ -91,7 +93,8 @@ async function until(check: () => boolean | Promise<boolean>): Promise<void> {
 async function start(env: Record<string, string> = {}): Promise<void> {
   port = await freePort();
   said = "";
-  const args = [program, String(port), join(dir, "tls.crt"), join(dir, "tls.key"), "python3", join(dir, "worker.py")];
+  const pair = isPlain ? ["-", "-"] : [join(dir, "tls.crt"), join(dir, "tls.key")];
+  const args = [program, String(port), ...pair, "python3", join(dir, "worker.py")];
   child = spawn("python3", ["-IS", ...args], {
     env: { ...process.env, FRONT_SOCKET: join(dir, "api.sock"), ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -104,20 +107,23 @@ async function start(env: Record<string, string> = {}): Promise<void> {
   said = "";
 }
 
-const tls = (localAddress = "127.0.0.1"): Socket => {
-  const ca = readFileSync(join(dir, "ca.crt"));
-  const options = { port, host: "127.0.0.1", localAddress, servername: "api", ca };
-  const socket = connect(options);
+/** The event after which a client of `connectTo` may send. */
+const connected = () => (isPlain ? "connect" : "secureConnect");
+
+function connectTo(options: { localAddress?: string; allowHalfOpen?: boolean } = {}): Socket {
+  const to = { port, host: "127.0.0.1", ...options };
+  const secured = { ...to, servername: "api", ca: readFileSync(join(dir, "ca.crt")) };
+  const socket = isPlain ? connectPlain(to) : connect(secured);
   open.push(socket);
   return socket;
-};
+}
 
 /** What a request gets, as a whole. */
 function ask(text: string | Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = tls();
+    const socket = connectTo();
     let answer = "";
-    socket.once("secureConnect", () => connections++);
+    socket.once(connected(), () => connections++);
     socket.on("data", (chunk) => (answer += String(chunk)));
     socket.once("error", reject);
     socket.once("close", () => resolve(answer));
@@ -142,26 +148,23 @@ const SLOW = {
 
 /** A client that has its response, or does not read it, and leaves its connection as it is. */
 async function lingers(path: string, reads: boolean): Promise<void> {
-  const ca = readFileSync(join(dir, "ca.crt"));
-  const options = { port, host: "127.0.0.1", servername: "api", ca, allowHalfOpen: true };
-  const socket = connect(options);
-  open.push(socket);
+  const socket = connectTo({ allowHalfOpen: true });
   socket.on("error", () => {});
   if (reads) socket.resume();
-  await new Promise((done) => socket.once("secureConnect", done));
+  await new Promise((done) => socket.once(connected(), done));
   const before = said.length;
   socket.write(`GET ${path} HTTP/1.1\r\n\r\n`);
   await until(() => said.length > before);
 }
 
 /** A client that is slow in its handshake, its headers or its body; the promise ends when it is dropped. */
-function slow(in_: keyof typeof SLOW, from = "127.0.0.1"): { dropped: Promise<void>; started: Promise<void> } {
+function slow(in_: keyof typeof SLOW, localAddress = "127.0.0.1"): { dropped: Promise<void>; started: Promise<void> } {
   const started = Promise.withResolvers<void>();
   const plain = in_ === "handshake";
-  const socket = plain ? connectPlain(port, "127.0.0.1") : tls(from);
+  const socket = plain ? connectPlain(port, "127.0.0.1") : connectTo({ localAddress });
   if (plain) open.push(socket);
   let drip: NodeJS.Timeout | undefined;
-  socket.once(plain ? "connect" : "secureConnect", () => {
+  socket.once(plain ? "connect" : connected(), () => {
     if (plain) socket.write(Buffer.from("1603010200010001fc0303", "hex"));
     else socket.write(SLOW[in_]);
     // It is never silent for long.
@@ -180,7 +183,14 @@ function slow(in_: keyof typeof SLOW, from = "127.0.0.1"): { dropped: Promise<vo
   return { dropped, started: started.promise };
 }
 
-describe.skipIf(!python)("the front of an API with TLS", () => {
+describe.skipIf(!python).each([
+  ["with TLS", false],
+  ["without TLS", true],
+])("the front of an API %s", (_, plain) => {
+  beforeAll(() => {
+    isPlain = plain;
+  });
+
   test("hands a request over as it is, with what the worker has to know of it", async () => {
     await start();
     const answer = await ask(
@@ -195,10 +205,11 @@ describe.skipIf(!python)("the front of an API with TLS", () => {
       HTTP_HOST: "api:5000",
       HTTP_X_A: "1, 2",
       CONTENT_TYPE: "text/plain",
-      HTTPS: "on",
+      REQUEST_SCHEME: isPlain ? "http" : "https",
       REMOTE_ADDR: "127.0.0.1",
       SERVER_PORT: String(port),
     });
+    expect(bodyOf(answer)["HTTPS"]).toBe(isPlain ? undefined : "on");
     expect(bodyOf(answer)).not.toHaveProperty("HTTP_X_AUTH_TOKEN");
   });
 
@@ -226,7 +237,7 @@ describe.skipIf(!python)("the front of an API with TLS", () => {
       "400 Bad Request",
     ],
     ["headers without an end", `GET / HTTP/1.1\r\nx: ${"y".repeat(80_000)}`, "431 Request Header Fields Too Large"],
-  ])("refuses %s, and no worker gets it", async (_, text, status) => {
+  ])("refuses %s, and no worker gets it", async (_name, text, status) => {
     await start();
     expect(await ask(text)).toMatch(new RegExp(`^HTTP/1\\.1 ${status}`));
     expect(said).toBe("");
@@ -253,7 +264,7 @@ describe.skipIf(!python)("the front of an API with TLS", () => {
   test.each([
     ["leave their connections open after it", "/", true],
     ["do not read a response that is whole", "/?size=200000", false],
-  ])("serves others while more clients than it takes %s", { timeout: 30_000 }, async (_, path, reads) => {
+  ])("serves others while more clients than it takes %s", { timeout: 30_000 }, async (_name, path, reads) => {
     await start({ FRONT_CONNECTIONS: "4" });
     for (let count = 0; count < 6; count++) await lingers(path, reads);
     expect(await ask("GET / HTTP/1.1\r\n\r\n")).toContain("200 OK");

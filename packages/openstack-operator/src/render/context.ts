@@ -150,7 +150,7 @@ export const underLines = (component: Component, command: readonly string[]): st
   ...command,
 ];
 
-/** The program that serves TLS in front of uWSGI's workers, and reads requests before them. */
+/** The program in front of uWSGI's workers, which serves TLS where there is any, and reads requests before them. */
 export const FRONT = "front.py";
 /** Where uWSGI listens behind it. */
 const BEHIND = "/tmp/api.sock";
@@ -161,13 +161,15 @@ export function commandOf(spec: OpenStackDeploymentSpec, component: Component): 
   if (!hasFront(spec, component)) return command;
   const at = command.indexOf(HTTP);
   const port = command[at + 1]?.replace(/^:/, "") ?? "";
-  const front = ["/usr/bin/python3", "-IS", `/programs/${FRONT}`, port, TLS.certificate, TLS.key];
+  const isTls = spec.tls !== undefined && tlsPortOf(component) !== undefined;
+  const pair = isTls ? [TLS.certificate, TLS.key] : ["-", "-"];
+  const front = ["/usr/bin/python3", "-IS", `/programs/${FRONT}`, port, ...pair];
   return [...front, ...command.slice(0, at), "--socket", BEHIND, ...command.slice(at + 2)];
 }
 
-/** Does a component run under uWSGI, and serve TLS? */
+/** Does a component run under uWSGI? */
 export const hasFront = (spec: OpenStackDeploymentSpec, component: Component): boolean =>
-  spec.tls !== undefined && tlsPortOf(component) !== undefined && plainCommand(spec, component).includes(HTTP);
+  plainCommand(spec, component).includes(HTTP);
 
 const HTTP = "--http-socket";
 

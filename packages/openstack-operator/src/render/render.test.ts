@@ -221,7 +221,10 @@ describe("pods of OpenStack's services", () => {
         .workloads.filter(
           ({ object, component = "" }) => object.kind === "Deployment" && component.startsWith("neutron-"),
         )
-        .map(({ object, component }) => [component, podOf(object).spec.containers[0]?.command?.[4]]);
+        .map(({ object, component }) => {
+          const command = podOf(object).spec.containers[0]?.command ?? [];
+          return [component, command[command.includes("/programs/front.py") ? 10 : 4]];
+        });
     expect(processes("2024.2")).toEqual([["neutron-server", "neutron-server"]]);
     expect(processes("2025.1")).toEqual([
       ["neutron-server", "uwsgi"],

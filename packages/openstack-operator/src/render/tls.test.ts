@@ -136,7 +136,12 @@ test("a program serves TLS with the certificate in front of uWSGI, and Neutron b
 
 test("without TLS nothing of it is rendered", () => {
   const desired = desire("2025.1", {});
-  expect(JSON.stringify(desired.all)).not.toMatch(/openstack-tls|front\.py|SSL_CERT_FILE|cafile = /);
+  const text = JSON.stringify(desired.all.filter(({ kind }) => kind !== "ConfigMap" && kind !== "Secret"));
+  expect(text).not.toMatch(/openstack-tls|SSL_CERT_FILE/);
+  expect(JSON.stringify(openOf(desired))).not.toMatch(/openstack-tls|cafile = /);
+  const { command } = podOf(desired, "keystone-api").containers[0] as { command: string[] };
+  const at = command.indexOf("/programs/front.py");
+  expect(command.slice(at + 1, at + 5)).toEqual(["5000", "-", "-", "uwsgi"]);
 });
 
 test("another certificate rolls the pods of its API alone, another authority all that trust it, and neither a Job", () => {
