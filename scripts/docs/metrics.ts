@@ -44,7 +44,7 @@ function labelsOf(node: SyntaxNode | undefined, within: readonly SyntaxNode[]): 
 function metricsOfPrograms(root: string): Metric[] {
   return globSync("packages/*/programs/*.py", { cwd: root }).flatMap((path) => {
     const rows = readFileSync(join(root, path), "utf8").matchAll(
-      /^ {4}\("(?<name>[a-z_]+)", "(?<kind>counter|gauge)", "(?<label>[a-z_, ]*)", "(?<help>[^"]+)"\),$/gm,
+      /^ {4}\("(?<name>[a-z_]+)", "(?<kind>counter|gauge|histogram)", "(?<label>[a-z_, ]*)", "(?<help>[^"]+)"\),$/gm,
     );
     return [...rows].map(({ groups = {} }) => {
       const { name = "", kind = "", label = "", help = "" } = groups;

@@ -6,7 +6,7 @@ headers or its body would occupy one.
 
 A request that is too slow is dropped. Where there are too many connections, one that waits for its client is dropped: the oldest of the address
 with the most of them. Bodies beyond BODY bytes, and those without a length, go to the worker as they come; a client that sends them, or reads
-a long response, below RATE is dropped, too. Requested to stop, it takes no more connections, ends the requests that it has, and then stops uWSGI."""
+a long response, below RATE is dropped, too. Where FRONT_METRICS is a port, its metrics can be read there. Requested to stop, it takes no more connections, ends the requests that it has, and then stops uWSGI."""
 import collections
 import contextlib
 import os
@@ -36,6 +36,72 @@ STOP_SECONDS = 75
 HEADERS = 60 << 10
 BODY = 256 << 10
 BLOCK = 64 << 10
+# Bounds of the buckets of response times, in seconds.
+BUCKETS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 60)
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+# Name, kind, labels other than the deployment, and meaning. docs/reference/metrics.md is made from this table.
+METRICS = (
+    ("causeway_openstack_api_request_duration_seconds", "histogram", "component, method, code", "Time from a whole request to the first byte of its response, with the wait for a worker. Code none: the worker ended without one."),
+    ("causeway_openstack_api_connections", "gauge", "component", "Connections that an API has now."),
+    ("causeway_openstack_api_dropped_total", "counter", "component", "Connections that were dropped: slow clients, and those in the place of others."),
+)
+
+
+class Meter:
+    """What the metrics say."""
+
+    def __init__(self, connections):
+        self.connections, self.dropped = connections, 0
+        self.lock, self.times = threading.Lock(), {}
+
+    def observe(self, method, response, seconds):
+        code = response[9:12].decode("latin-1") if response.startswith(b"HTTP/1.") else "none"
+        key = (method if method in METHODS else "other", code if code.isdecimal() else "none")
+        with self.lock:
+            counts = self.times.setdefault(key, [0] * (len(BUCKETS) + 1) + [0.0])
+            counts[next((at for at, bound in enumerate(BUCKETS) if seconds <= bound), len(BUCKETS))] += 1
+            counts[-1] += seconds
+
+    def text(self):
+        own = f'deployment="{os.environ.get("DEPLOYMENT", "")}",component="{os.environ.get("COMPONENT", "")}"'
+        (name, *_), *others = METRICS
+        with self.lock:
+            times = {key: list(counts) for key, counts in self.times.items()}
+        lines = head_of(METRICS[0])
+        for (method, code), (*counts, total) in sorted(times.items()):
+            labels, count = f'{own},method="{method}",code="{code}"', 0
+            for bound, more in zip((*BUCKETS, "+Inf"), counts):
+                count += more
+                lines.append(f'{name}_bucket{{{labels},le="{bound}"}} {count}')
+            lines += [f"{name}_sum{{{labels}}} {round(total, 6)}", f"{name}_count{{{labels}}} {count}"]
+        for row, value in zip(others, (self.connections(), self.dropped)):
+            lines += [*head_of(row), f"{row[0]}{{{own}}} {value}"]
+        return "\n".join(lines) + "\n"
+
+    def serve(self, port):
+        listener = listen(port)
+        while True:
+            client, _ = listener.accept()
+            try:
+                with client:
+                    client.settimeout(5)
+                    read_head(client)
+                    body = self.text().encode()
+                    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+                    client.sendall(head.encode() + body)
+            except (OSError, Bad):
+                pass
+
+
+def head_of(row):
+    name, kind, _, meaning = row
+    return [f"# HELP {name} {meaning}", f"# TYPE {name} {kind}"]
+
+
+def listen(port):
+    family = socket.AF_INET6 if socket.has_dualstack_ipv6() else socket.AF_INET
+    return socket.create_server(("", port), family=family, backlog=100, dualstack_ipv6=family == socket.AF_INET6)
 
 
 class Bad(Exception):
@@ -83,24 +149,25 @@ class Connection:
         self.deadline = None if seconds is None else time.monotonic() + seconds
 
     def drop(self, state=None):
-        """Does nothing where it has another state than the given one by now."""
+        """Does nothing where it has another state than the given one by now. Was it dropped now?"""
         with self.lock:
             if state is not None and self.state != state:
-                return
-            self.dropped = True
+                return False
+            is_new, self.dropped = not self.dropped, True
         try:
             # That of TLS would forget what its own thread reads with.
             socket.socket.shutdown(self.socket, socket.SHUT_RDWR)
         except OSError:
             pass
+        return is_new
 
 
 class Front:
     def __init__(self, port, context):
         self.context, self.port = context, port
         self.lock, self.open, self.stopping = threading.Lock(), {}, threading.Event()
-        family = socket.AF_INET6 if socket.has_dualstack_ipv6() else socket.AF_INET
-        self.listener = socket.create_server(("", port), family=family, backlog=100, dualstack_ipv6=family == socket.AF_INET6)
+        self.meter = Meter(lambda: len(self.open))
+        self.listener = listen(port)
         self.listener.settimeout(0.5)
 
     def serve(self):
@@ -144,7 +211,7 @@ class Front:
                     count = collections.Counter(each.address[0] for each, _ in candidates)
                     # The first of those with the same number is the oldest.
                     each, state = max(candidates, key=lambda pair: count[pair[0].address[0]])
-                    each.drop(state)
+                    self.meter.dropped += each.drop(state)
                     break
             time.sleep(0.01)
 
@@ -155,7 +222,7 @@ class Front:
             with self.lock:
                 late = [each for each in self.open.values() if each.deadline is not None and each.deadline < now]
             for each in late:
-                each.drop()
+                self.meter.dropped += each.drop()
 
     def handle(self, connection):
         try:
@@ -195,13 +262,18 @@ class Front:
                     return
                 rest += block
         left = Chunks() if length is None else Length(length)
+        began = time.monotonic()
+
+        def responds(block):
+            self.meter.observe(variables["REQUEST_METHOD"], block, time.monotonic() - began)
+
         connection.become(WORKING)
         connection.limit(None)
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as worker:
             # With a limit of time it would fail at once where many requests wait for a worker.
             worker.connect(SOCKET)
             worker.sendall(packet(variables) + left.take(rest))
-            relay(connection, client, worker, left)
+            relay(connection, client, worker, left, responds)
 
 
 def secured(context, plain):
@@ -209,7 +281,7 @@ def secured(context, plain):
 
 
 def finish(client):
-    """Waits for the client's end: a connection that is closed with data that nobody has read is reset, and the response with it."""
+    """Waits for the client's end: a connection that is closed before all that came was read is reset, and the response is lost."""
     if isinstance(client, ssl.SSLSocket):
         client.unwrap()
         return
@@ -345,10 +417,10 @@ class Chunks:
         self.last, self.skip = size == 0, size + 2 if size else 0
 
 
-def relay(connection, client, worker, left):
+def relay(connection, client, worker, left, responds):
     """The response, with the rest of a body that was not read. A short response is read as a whole: its worker is free before a slow client
     has it."""
-    kept, is_closed = b"", False
+    kept, is_closed, is_first = b"", False, True
     while True:
         if left.ended or is_closed:
             ready = [worker]
@@ -370,6 +442,9 @@ def relay(connection, client, worker, left):
                 connection.limit(None)
         if worker in ready:
             block = worker.recv(BLOCK)
+            if is_first:
+                responds(block)
+                is_first = False
             kept += block
             if not block:
                 # The worker is free: the client may be dropped for another one.
@@ -399,6 +474,8 @@ def main(port, certificate, key, *command):
         time.sleep(0.05)
     if process.poll() is None and not stops:
         front = Front(int(port), context)
+        if os.environ.get("FRONT_METRICS"):
+            threading.Thread(target=front.meter.serve, args=(int(os.environ["FRONT_METRICS"]),), daemon=True).start()
         serving = threading.Thread(target=front.serve)
         serving.start()
         while not stops and process.poll() is None:

@@ -323,6 +323,28 @@ describe.skipIf(!python).each([
     for (const answer of await Promise.all(answers)) expect(answer).toContain("200 OK");
   });
 
+  test("reports how long requests took, by method and status, and how many clients it has dropped", async () => {
+    const metrics = await freePort();
+    const env = { DEPLOYMENT: "openstack/cloud", COMPONENT: "glance-api", FRONT_HEADER_SECONDS: "1" };
+    await start({ ...env, FRONT_METRICS: String(metrics) });
+    const read = async () => (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text();
+    const own = 'deployment="openstack/cloud",component="glance-api"';
+    const gets = `{${own},method="GET",code="200"`;
+    const before = Number(/_count\{.*method="GET".*\} (\d+)/.exec(await read())?.[1]);
+    await ask("GET /?wait=0.5 HTTP/1.1\r\n\r\n");
+    await ask("BREW / HTTP/1.1\r\n\r\n");
+    const said_ = await read();
+    expect(said_).toContain(`causeway_openstack_api_request_duration_seconds_count${gets}} ${before + 1}`);
+    expect(said_).toContain(`causeway_openstack_api_request_duration_seconds_bucket${gets},le="0.3"} ${before}`);
+    expect(said_).toContain(`causeway_openstack_api_request_duration_seconds_bucket${gets},le="+Inf"} ${before + 1}`);
+    expect(said_).toContain(
+      `causeway_openstack_api_request_duration_seconds_count{${own},method="other",code="200"} 1`,
+    );
+    expect(said_).toContain(`causeway_openstack_api_dropped_total{${own}} 0`);
+    await slow("headers").dropped;
+    expect(await read()).toContain(`causeway_openstack_api_dropped_total{${own}} 1`);
+  });
+
   test("ends when its worker does", async () => {
     await start();
     const closed = new Promise((resolve) => child?.once("close", resolve));

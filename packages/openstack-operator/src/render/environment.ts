@@ -1,6 +1,7 @@
 import { backendHost, internalUrl, membersOf } from "../config/index.ts";
 import type { Component } from "../model/component.ts";
 import type { Context, NodeGroup } from "./context.ts";
+import { frontMetricsPort } from "./metrics.ts";
 import { preflightEnvironment } from "./preflight.ts";
 import { replicasOf } from "./sizes.ts";
 import { tlsEnvironment } from "./tls.ts";
@@ -28,10 +29,18 @@ export function environmentOf(context: Context, component: Component, group?: No
     ...value(backends(context, component)),
     ...value(vaultEnvironment(context, component)),
     ...value(component.pings ? canary(context) : {}),
+    ...value(frontEnvironment(context, component)),
     ...value(tlsEnvironment(context, component)),
     ...value(preflightEnvironment(context, component, group)),
     ...value(component.service === "ovn" ? ovn(context, group) : {}),
   ];
+}
+
+function frontEnvironment({ deployment }: Context, component: Component): Record<string, string> {
+  const port = frontMetricsPort(deployment.spec, component);
+  if (port === undefined) return {};
+  const { namespace = "", name } = deployment.metadata;
+  return { FRONT_METRICS: String(port), DEPLOYMENT: `${namespace}/${name}`, COMPONENT: component.name };
 }
 
 function canary({ facts, deployment }: Context): Record<string, string> {

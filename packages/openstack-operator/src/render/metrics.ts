@@ -2,6 +2,7 @@ import type { OpenStackDeploymentSpec } from "@causeway/api";
 import type { Container } from "@causeway/kubernetes";
 import type { Component, Exporter } from "../model/component.ts";
 import { labels } from "../model/names.ts";
+import { hasFront } from "./context.ts";
 import { hasProber, PROBER_PORT } from "./probes.ts";
 import { containerSecurity } from "./security.ts";
 import type { Mount } from "./types.ts";
@@ -17,8 +18,19 @@ export const exporterOf = ({ monitoring }: OpenStackDeploymentSpec, { exporter }
 export function metricsPort(spec: OpenStackDeploymentSpec, component: Component): number | undefined {
   if (!spec.monitoring) return undefined;
   const own = component.ports?.find(({ name }) => name === METRICS)?.port;
-  return own ?? exporterOf(spec, component)?.port ?? (hasProber(component) ? PROBER_PORT : undefined);
+  return (
+    own ??
+    frontMetricsPort(spec, component) ??
+    exporterOf(spec, component)?.port ??
+    (hasProber(component) ? PROBER_PORT : undefined)
+  );
 }
+
+const FRONT_METRICS = 9478;
+
+/** The port on which the program in front of an API reports its metrics. */
+export const frontMetricsPort = (spec: OpenStackDeploymentSpec, component: Component): number | undefined =>
+  spec.monitoring && hasFront(spec, component) ? FRONT_METRICS : undefined;
 
 /** How Prometheus finds a pod: by a label (a PodMonitor), or by the annotations that its examples read. */
 export function metricsMarks(spec: OpenStackDeploymentSpec, component: Component) {

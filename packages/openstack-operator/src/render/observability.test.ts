@@ -1,4 +1,5 @@
 import type { OpenStackDeploymentSpec } from "@causeway/api";
+import type { KubeObject } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
 import { desire, named, podOf } from "../testing/rendered.ts";
 import type { NetworkPolicy } from "./types.ts";
@@ -37,8 +38,10 @@ describe("the canary", () => {
   });
 });
 
+const commandOf = (object: KubeObject): readonly string[] => podOf(object).spec.containers[0]?.command ?? [];
+
 describe("metrics of OpenStack's services", () => {
-  test("are read by one namespace alone, from brokers always and from databases and caches where exporters are wanted", () => {
+  test("are read by one namespace alone, from brokers and APIs always and from databases and caches where exporters are wanted", () => {
     const marked = (more: Partial<OpenStackDeploymentSpec>) =>
       desire(more)
         .workloads.filter(({ object }) => podOf(object).metadata?.labels?.["openstack.causeway.dev/metrics"] === "yes")
@@ -49,8 +52,10 @@ describe("metrics of OpenStack's services", () => {
       .flatMap(({ name }) => (name === "nova-compute" ? [name, name] : [name]));
     expect(workers.length).toBeGreaterThan(8);
     const bare = marked({ monitoring: { namespace: "monitoring" } });
-    expect(bare).toHaveLength(workers.length + 1);
-    expect(new Set(bare)).toEqual(new Set(["rabbitmq", ...workers]));
+    const apis = desire().workloads.filter(({ object }) => commandOf(object).includes("/programs/front.py"));
+    expect(apis.length).toBeGreaterThan(10);
+    expect(bare).toHaveLength(workers.length + apis.length + 1);
+    expect(new Set(bare)).toEqual(new Set(["rabbitmq", ...workers, ...apis.map(({ component }) => component)]));
     const all = { monitoring: { namespace: "monitoring", exporters: true } };
     const network = ["openvswitch", "ovn-controller", "ovn-northd", "ovn-nb", "ovn-sb"];
     expect(new Set(marked(all))).toEqual(new Set(["mariadb", "memcached", ...network, ...bare]));
@@ -59,6 +64,31 @@ describe("metrics of OpenStack's services", () => {
       from: [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "monitoring" } } }],
       ports: [{ port: 9104, protocol: "TCP" }],
     });
+  });
+
+  test("of an API come from the program in front of it, on a port of their own that one namespace may read", () => {
+    const { workloads, all } = desire({ monitoring: { namespace: "monitoring" } });
+    const api = workloads.find(({ component }) => component === "glance-api");
+    const [container] = api ? podOf(api.object).spec.containers : [];
+    expect(container).toMatchObject({
+      ports: [
+        { name: "api", containerPort: 9292 },
+        { name: "metrics", containerPort: 9478 },
+      ],
+    });
+    expect(container?.["env"]).toEqual(
+      expect.arrayContaining([
+        { name: "FRONT_METRICS", value: "9478" },
+        { name: "DEPLOYMENT", value: "openstack/cloud" },
+        { name: "COMPONENT", value: "glance-api" },
+      ]),
+    );
+    const policy = named(all, "NetworkPolicy", "cloud-glance-api") as NetworkPolicy;
+    expect(policy.spec.ingress).toContainEqual({
+      from: [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "monitoring" } } }],
+      ports: [{ port: 9478, protocol: "TCP" }],
+    });
+    expect(JSON.stringify(desire().workloads)).not.toContain("FRONT_METRICS");
   });
 
   test("of Open vSwitch and OVN come from their sockets, by programs that may do nothing else on their host", () => {

@@ -18,7 +18,7 @@ import { firstContainers } from "./first-containers.ts";
 import { graceSeconds, overridesOf, preStopOf } from "./grace.ts";
 import { externalAdministrator } from "./external.ts";
 import { knownDatabaseParts } from "./known-databases.ts";
-import { exporterContainers, METRICS, metricsMarks } from "./metrics.ts";
+import { exporterContainers, frontMetricsPort, METRICS, metricsMarks } from "./metrics.ts";
 import { preflightParts } from "./preflight.ts";
 import { hasProber, PROBER_PORT, probesOf } from "./probes.ts";
 import { NORTHBOUND, SOUTHBOUND } from "../catalogue/index.ts";
@@ -117,11 +117,7 @@ function mainContainer(
     name: component.name,
     image,
     command: underLines(component, commandOf(deployment.spec, component)),
-    ...(component.ports
-      ? {
-          ports: component.ports.map(({ name, port, protocol = "TCP" }) => ({ name, containerPort: port, protocol })),
-        }
-      : {}),
+    ...(component.ports ? { ports: containerPorts(context, component) } : {}),
     env: environmentOf(context, component, group),
     resources: { requests: { cpu, memory }, limits: { memory } },
     securityContext: containerSecurity(component),
@@ -129,6 +125,16 @@ function mainContainer(
     ...(before ? { lifecycle: { preStop: { exec: { command: before } } } } : {}),
     volumeMounts: mounts,
   };
+}
+
+function containerPorts({ deployment }: Context, component: Component) {
+  const own = (component.ports ?? []).map(({ name, port, protocol = "TCP" }) => ({
+    name,
+    containerPort: port,
+    protocol,
+  }));
+  const metrics = frontMetricsPort(deployment.spec, component);
+  return metrics === undefined ? own : [...own, { name: METRICS, containerPort: metrics, protocol: "TCP" }];
 }
 
 /** It runs from before the main process until after it, and sees what that sees. */
