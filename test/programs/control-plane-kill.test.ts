@@ -120,6 +120,16 @@ describe.skipIf(why !== undefined)(`programs of a control plane${why === undefin
       3_000,
     );
 
+  /** Kills the programs of these pods, and returns when they run again and all is ready. */
+  const kill = async (names: readonly string[]): Promise<void> => {
+    const counted = new Map((await pods()).map((pod) => [pod.metadata.name, restarts(pod)]));
+    for (const name of names) world.kill({ namespace, name });
+    await until("restarted", async () => {
+      const again = (await pods()).filter((pod) => restarts(pod) > (counted.get(pod.metadata.name) ?? 0));
+      return names.every((name) => again.some(({ metadata }) => metadata.name === name)) ? true : undefined;
+    });
+    await ready();
+  };
   const leader = async (): Promise<string> => {
     const etcd = await openEtcdOf(world.client, namespace);
     for (let member = 0; member < MEMBERS; member++) {
@@ -153,13 +163,7 @@ describe.skipIf(why !== undefined)(`programs of a control plane${why === undefin
       await until("writes", async () => (load.fewest() > 0 ? true : undefined));
       const killed = await find();
       expect(killed.length).toBeGreaterThan(0);
-      const counted = new Map((await pods()).map((pod) => [pod.metadata.name, restarts(pod)]));
-      for (const name of killed) world.kill({ namespace, name });
-      await until("restarted", async () => {
-        const again = (await pods()).filter((pod) => restarts(pod) > (counted.get(pod.metadata.name) ?? 0));
-        return killed.every((name) => again.some(({ metadata }) => metadata.name === name)) ? true : undefined;
-      });
-      await ready();
+      await kill(killed);
       const done = load.fewest();
       await until("writes afterwards", async () => (load.fewest() >= done + AFTERWARDS ? true : undefined));
       const { created, counts, ...rest } = await load.end();
@@ -186,4 +190,26 @@ describe.skipIf(why !== undefined)(`programs of a control plane${why === undefin
       });
     },
   );
+
+  test("API servers that are killed while an aggregated API cannot be reached serve again", { retry: 0 }, async () => {
+    await ready();
+    const path = "/apis/apiregistration.k8s.io/v1/apiservices";
+    const name = "v1.nowhere.example.org";
+    const spec = {
+      group: "nowhere.example.org",
+      version: "v1",
+      groupPriorityMinimum: 1_000,
+      versionPriority: 15,
+      insecureSkipTLSVerify: true,
+      service: { namespace: "default", name: "nowhere" },
+    };
+    const body = { apiVersion: "apiregistration.k8s.io/v1", kind: "APIService", metadata: { name }, spec };
+    await until("the aggregated API", () => tenant.request("POST", path, { body }));
+    await kill(await namesOf("kube-apiserver"));
+    await until("a write", () => tenant.create(ConfigMap, configMap("next-to-an-aggregated-api")));
+    await expect(tenant.request("GET", "/apis/nowhere.example.org/v1")).rejects.toMatchObject({
+      details: { httpStatus: 503 },
+    });
+    await until("its deletion", () => tenant.request("DELETE", `${path}/${name}`));
+  });
 });
