@@ -40,12 +40,13 @@ export async function withoutStreams(etcd: OneEtcd): Promise<Pick<OneEtcd, "keys
   const server = createTlsServer({ cert, key }, (request, response) => {
     let text = "";
     request.on("data", (chunk: Buffer) => (text += chunk.toString()));
-    request.on("end", async () => {
+    const respond = async (): Promise<void> => {
       const path = (request.url ?? "").slice("/v3/".length);
       const refused = { code: 7, message: "watches are refused" };
       const answer = path === "watch" ? refused : await etcd.call(path, JSON.parse(text) as object);
       response.writeHead("code" in answer ? 400 : 200).end(JSON.stringify(answer));
-    });
+    };
+    request.on("end", () => void respond().catch((error: unknown) => response.destroy(error as Error)));
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   const { port } = server.address() as AddressInfo;
