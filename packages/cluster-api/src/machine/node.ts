@@ -10,8 +10,8 @@ type Taint = NonNullable<NonNullable<Node["spec"]>["taints"]>[number];
  * The merge patch that makes a Node carry what its Machine says, and takes away the taint that kept work off until
  * then; undefined when nothing is to be done. Labels go over only from the three domains that kubelets may not set
  * themselves (KEP-279 node isolation, and node.cluster.x-k8s.io), as upstream, and any others by annotation
- * causeway.dev/node-labels: a Machine's own labels may be anything. `isOutdated`: a rollout replaces the Machine, so that
- * pods had better go to other Nodes.
+ * causeway.dev/node-labels: a Machine's own labels may be anything. `isOutdated`: a rollout replaces the Machine, so
+ * that pods had better go to other Nodes.
  */
 export function nodePatch(node: Node, machine: Machine, isOutdated = false): Record<string, unknown> | undefined {
   const labels = labelChanges(node, machine);

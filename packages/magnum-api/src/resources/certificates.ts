@@ -43,8 +43,8 @@ export async function showCertificate(api: Api, call: Call): Promise<Answer> {
 }
 
 /**
- * POST certificates: signs a certificate request for five years, with its subject and what else it may ask for. Each one
- * is logged.
+ * POST certificates: signs a certificate request for five years, with its subject and what else it may ask for. Each
+ * one is logged.
  * @throws MagnumError 400, 403, 404, 409
  */
 export async function signCertificate(api: Api, call: Call): Promise<Answer> {

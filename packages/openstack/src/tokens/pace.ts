@@ -1,6 +1,8 @@
 import type { Clock } from "@causeway/foundation";
 
-/** So many a second in the long run, and as many at once after a quiet second. What comes too soon is not made later. */
+/**
+ * So many a second in the long run, and as many at once after a quiet second. What comes too soon is not made later.
+ */
 export class Pace {
   readonly #perSecond: number;
   readonly #clock: Pick<Clock, "now">;

@@ -14,8 +14,8 @@ export interface CacheRules {
   /** Milliseconds after which Keystone is queried again whether the token was revoked. */
   readonly recheck: number;
   /**
-   * Milliseconds after which Keystone is queried before `recheck`, as far as it has time for it: so soon a revocation is
-   * found usually. Undefined: it is not.
+   * Milliseconds after which Keystone is queried before `recheck`, as far as it has time for it: so soon a revocation
+   * is found usually. Undefined: it is not.
    */
   readonly soon?: number | undefined;
   /** Milliseconds since the last check for which a token remains valid while Keystone is away. */

@@ -287,8 +287,8 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
   }
 
   /**
-   * Notes since when the object is in its transition; other fields may change meanwhile. `checkedAt`: when the poll that
-   * shows it began, if one does.
+   * Notes since when the object is in its transition; other fields may change meanwhile. `checkedAt`: when the poll
+   * that shows it began, if one does.
    */
   #follow(object: T, now: number, checkedAt?: number): void {
     const { transition, inTransition } = this.#options.type;
