@@ -1,4 +1,5 @@
 import { labelProblem } from "@causeway/magnum-api";
+import { driftOf } from "./drift.ts";
 import { groupImages, imageProblem } from "./images.ts";
 import type { Balancer, Finding, Inventory, Machine, NodeGroup, Resource } from "./model.ts";
 import { cloudTypeOf } from "./types.ts";
@@ -194,7 +195,10 @@ function findingsOf(known: Omit<Inventory, "findings">, facts: ClusterFacts): Fi
   const healing = /^(true|yes|1)$/i.test(known.labels["auto_healing_enabled"] ?? "")
     ? "auto_healing_enabled: its program is stopped, and a MachineHealthCheck replaces unhealthy machines after roll"
     : undefined;
+  const drift = driftOf(facts);
   const notes = Object.entries({
+    MIGRATE_DRIFT:
+      drift.length === 0 ? undefined : `its migration keeps what runs, not what its template says: ${drift.join("; ")}`,
     MIGRATE_AUTO_HEALING: healing,
     MIGRATE_CA_KEY_NEEDED: caKeyNote(known.labels),
     MIGRATE_API_REMOVED: removedApis(known.version),

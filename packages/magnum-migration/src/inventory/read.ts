@@ -22,6 +22,8 @@ export interface StackFacts {
   readonly name: string;
   readonly status: string;
   readonly resources: readonly StackResource[];
+  /** Of the driver's template, as it was created or last updated; hidden ones are masked. */
+  readonly parameters?: Json;
 }
 
 /** A load balancer with its listener's port, its pool and the pool's members. */
@@ -74,7 +76,8 @@ export async function readCluster(cloud: Cloud, ident: string, signal: AbortSign
     const stack = await cloud.orchestration.find(id, { signal });
     if (!stack) continue;
     const resources = await cloud.orchestration.resources(stack, { depth: DEPTH, signal });
-    stacks.push({ id: stack.id, name: stack.stack_name, status: stack.stack_status, resources });
+    const { id: stackId, stack_name: name, stack_status: status, parameters = {} } = stack;
+    stacks.push({ id: stackId, name, status, resources, parameters });
   }
   const named = new Set(stacks.flatMap(({ resources }) => resources.map((one) => one.physical_resource_id)));
   const servers = (await cloud.compute.servers.all({}, { signal })).filter(({ id }) => named.has(id));
