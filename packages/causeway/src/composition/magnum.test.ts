@@ -11,7 +11,7 @@ import { expect, it } from "vitest";
 import { magnumOfSystem } from "./magnum.ts";
 import { openState } from "./state.ts";
 
-it("gives each cluster of `causeway up` a user of its own, also after a restart", async () => {
+it("each cluster of `causeway up` gets a user of its own, also after a restart", async () => {
   const dir = mkdtempSync(join(tmpdir(), "magnum-of-system-"));
   const simulator = await startSimulator();
   const server = await startApiServer({
