@@ -50,7 +50,7 @@ const UNLIKELY_WAITING = 50;
 /** Checks a second before their time is over, of the 20 requests that a client of Keystone makes. */
 const PACE = 10;
 /** Milliseconds that a review waits for such a check. */
-const PATIENCE = 2_000;
+const EARLY_TIMEOUT = 2_000;
 
 const RULES: CacheRules = { recheck: 60_000, outage: 600_000, refusal: 10_000 };
 
@@ -127,11 +127,11 @@ export function createTokens<User>(client: IdentityClient, options: TokenOptions
   const checkEarly = async (id: string, token: string, fact: KnownToken<User>): Promise<TokenVerdict<User>> => {
     remember(id, { ...fact, tried: clock.now() });
     const over = new AbortController();
-    const patience = clock.sleep(PATIENCE, over.signal).then(
+    const asKnown = clock.sleep(EARLY_TIMEOUT, over.signal).then(
       () => verdictOf(fact),
       () => verdictOf(fact),
     );
-    return Promise.race([query(id, token), patience]).finally(() => over.abort());
+    return Promise.race([query(id, token), asKnown]).finally(() => over.abort());
   };
 
   return {

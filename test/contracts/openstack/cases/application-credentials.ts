@@ -45,7 +45,10 @@ function casesOf(kind: "unrestricted" | "restricted"): readonly RawCase[] {
       keep: { [`${kind}Child`]: "application_credential.id" },
     },
     // By the member: the token has no use once its credential is deleted.
-    { says: `what the ${kind} one created is deleted, if it was`, call: `DELETE ${path}/{${kind}Child}` },
+    {
+      says: `an application credential that a token of the ${kind} one made is deleted by its user, or was not made`,
+      call: `DELETE ${path}/{${kind}Child}`,
+    },
     {
       says: `a token of the ${kind} one creates one with a role that the credential lacks, which is refused`,
       call: `POST ${path}`,
