@@ -49,7 +49,7 @@ test.each([
   "    causeway plan svc web --cloud=prod",
   "`npm run test:*`, `npm run NAME`, `npm run bench -- causeway quotas`",
   "causeway is a word --here, and `the causeway --is` one",
-])("%s is permitted", (line) => {
+])("a page with the line %s is permitted", (line) => {
   expect(page(line)).toEqual([]);
 });
 
