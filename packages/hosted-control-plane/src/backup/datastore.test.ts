@@ -14,14 +14,17 @@ async function reading(
   answer: (path: string, body: Body) => object,
 ): Promise<{ reader: DatastoreReader; calls: string[] }> {
   const calls: string[] = [];
-  const { keyspace, close } = await serveEtcd({
+  const served = await serveEtcd({
     answer(path, body) {
       calls.push(path);
       return answer(path, body);
     },
   });
-  const reader = await openReader(keyspace, { clock: systemClock, signal: new AbortController().signal });
-  closing.push(close, () => reader.close());
+  const reader = await openReader(served.keyspace, { clock: systemClock, signal: new AbortController().signal });
+  closing.push(
+    () => served.close(),
+    () => reader.close(),
+  );
   return { reader, calls };
 }
 
