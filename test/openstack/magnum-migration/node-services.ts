@@ -16,13 +16,13 @@ const PORT = 18_080;
 const reporterOf = (index: number): string => `${NAME}-${index}`;
 
 /** The script of a pod on one node. Its role is that of the pod that writes. */
-const scriptOf = (url: string, index: number): string => {
+const scriptOf = (address: string, index: number): string => {
   const report = JSON.stringify({
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: { name: reporterOf(index), labels: { by: NAME } },
   });
-  return `until wget -q -T 5 -O - ${url} | grep .; do sleep 1; done
+  return `until /agnhost connect --timeout=5s ${address}; do sleep 1; done
 until echo '${report}' | timeout 20 /bin/kubectl create --raw /api/v1/namespaces/${NAMESPACE}/configmaps -f - 2>&1 |
   grep -e '"kind":"ConfigMap"' -e AlreadyExists -e 'already exists'
 do sleep 1; done
@@ -63,9 +63,9 @@ export async function checkNodeServices(
     metadata: { namespace: NAMESPACE, name: NAME },
     spec: { selector: labels, ports: [{ port: 80, targetPort: PORT }] },
   } as unknown as Service);
-  const url = `http://${String((spec as { clusterIP?: string } | undefined)?.clusterIP)}/hostname`;
+  const address = `${String((spec as { clusterIP?: string } | undefined)?.clusterIP)}:80`;
   for (const [index, nodeName] of nodes.entries())
-    await create(reporterOf(index), { nodeName, ...podWithKubectl(scriptOf(url, index)) });
+    await create(reporterOf(index), { nodeName, ...podWithKubectl(scriptOf(address, index)) });
   let reached: readonly string[] = [];
   await eventually(TIMEOUT, async () => {
     const { items } = await client.list(ConfigMap, { namespace: NAMESPACE, labelSelector: `by=${NAME}` });
