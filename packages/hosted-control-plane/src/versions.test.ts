@@ -112,14 +112,21 @@ describe("a hosted control plane", () => {
       { version: "v1.34.0", flags: { apiServer: { serviceNodePortRange: "0022-2000" } } },
       /1024 <= FIRST <= LAST/,
     ],
+    ["no replicas, to hibernate", { version: "v1.34.0", replicas: 0 }, /or none to hibernate: set runtime to Pods/],
+    [
+      "no replicas and runtime Process",
+      { version: "v1.34.0", runtime: "Process", replicas: 0 },
+      /or none to hibernate/,
+    ],
     ["three replicas", { version: "v1.34.0", replicas: 3 }, /only runtime Pods runs more than one API server/],
   ])("is refused with %s", async (_, spec, message) => {
     await expect(create("refused", spec)).rejects.toThrow(message);
   });
 
-  test("of runtime Pods is accepted with three replicas and an older minor version, and with one or three members", async () => {
+  test("of runtime Pods is accepted with three replicas or none and an older minor version, and with one or three members", async () => {
     const pods = { datastore: { members: 3 } };
     await create("pods", { version: "v1.33.1", runtime: "Pods", replicas: 3, pods });
+    await patch("pods", { replicas: 0 });
     await patch("pods", { pods: { datastore: { members: 1 } } });
     await expect(patch("pods", { pods: { datastore: { members: 2 } } })).rejects.toThrow(/two members cannot lose any/);
     await expect(patch("pods", { version: "v1.35.0" })).rejects.toThrow(/one minor version at a time/);

@@ -78,9 +78,9 @@ const specRules = [
     message: `this version of Kubernetes is not served; served: ${listed(SERVED_KUBERNETES)}; with runtime Process: ${listed(RUN_KUBERNETES)}`,
   },
   {
-    rule: `(${isPods}) || !has(self.replicas) || self.replicas <= 1`,
+    rule: `(${isPods}) || !has(self.replicas) || self.replicas == 1`,
     message:
-      "only runtime Pods runs more than one API server for a control plane: set runtime to Pods, or replicas to 1",
+      "only runtime Pods runs more than one API server for a control plane, or none to hibernate: set runtime to Pods, or replicas to 1",
   },
   { rule: `(${isPods}) || !has(self.pods)`, message: "spec.pods needs runtime Pods" },
   {
