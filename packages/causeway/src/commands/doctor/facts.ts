@@ -1,6 +1,7 @@
 import type { Cloud, CallOptions, ServiceDescription } from "@causeway/openstack";
-import { Lease, Node, type KubernetesClient } from "@causeway/kubernetes";
+import { Lease, Node, Service, type KubernetesClient } from "@causeway/kubernetes";
 import { messageOf } from "@causeway/foundation";
+import { fleetFinalizer } from "../../fleet/plan.ts";
 import type { VolumeFacts } from "./volume-facts.ts";
 
 /** Services that Causeway speaks to, the indispensable ones first. */
@@ -49,6 +50,8 @@ export interface ClusterFacts {
   readonly uninitialized: number;
   /** The holder of the cloud controller managers' Lease; "" for none. */
   readonly leader: string;
+  /** Services that the fleet of a `causeway up` made load balancers of: it elects no leader in the cluster. */
+  readonly ofFleet: number;
 }
 
 /** All that `causeway doctor` judges. */
@@ -132,7 +135,9 @@ export async function clusterFacts(
     const nodes = (await client.list(Node, call)).items;
     const servers = new Set((await cloud.compute.servers.all({}, call)).map((server) => server.id));
     const lease = await client.find(Lease, { namespace: "kube-system", name: "cloud-controller-manager" }, call);
+    const services = (await client.list(Service, call)).items;
     return {
+      ofFleet: services.filter(({ metadata }) => metadata.finalizers?.includes(fleetFinalizer)).length,
       version: version.gitVersion ?? "unknown",
       nodes: nodes.length,
       known: nodes.filter((node) => servers.has(node.spec?.providerID?.split("/").at(-1) ?? "")).length,

@@ -130,21 +130,27 @@ describe("the doctor", () => {
     ["one that does not answer", { error: "refused" }, "Kubernetes", "broken"],
     [
       "one of another project",
-      { value: { version: "v1.34.4", nodes: 2, known: 0, uninitialized: 0, leader: "a" } },
+      { value: { version: "v1.34.4", nodes: 2, known: 0, uninitialized: 0, leader: "a", ofFleet: 0 } },
       "nodes",
       "broken",
     ],
     [
       "one whose nodes wait",
-      { value: { version: "v1.34.4", nodes: 2, known: 0, uninitialized: 2, leader: "" } },
+      { value: { version: "v1.34.4", nodes: 2, known: 0, uninitialized: 2, leader: "", ofFleet: 0 } },
       "nodes",
       "limited",
     ],
     [
       "one without a leader",
-      { value: { version: "v1.34.4", nodes: 2, known: 2, uninitialized: 0, leader: "" } },
+      { value: { version: "v1.34.4", nodes: 2, known: 2, uninitialized: 0, leader: "", ofFleet: 0 } },
       "cloud controller",
       "limited",
+    ],
+    [
+      "one without a leader, with load balancers of the fleet of causeway up",
+      { value: { version: "v1.34.4", nodes: 2, known: 2, uninitialized: 0, leader: "", ofFleet: 1 } },
+      "cloud controller",
+      "works",
     ],
   ])("reports its finding on a cluster: %s", (_what, cluster, feature, state) => {
     expect(find(facts(), feature, cluster)?.state).toBe(state);
