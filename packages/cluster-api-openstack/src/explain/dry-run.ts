@@ -31,7 +31,8 @@ export function dryRunCluster(before: ClusterObserved, now: number): DryRun<Clus
     events = rounds.length === 0 ? (planned ?? []) : joined(events, planned);
     const isDone = steps.length === 0 || cloud === undefined;
     if (isDone || rounds.length === MOST) {
-      const explanation = { rounds, complete: isDone, wait: wait && { for: wait.for }, events, status };
+      const published = before.object.status;
+      const explanation = { rounds, complete: isDone, wait: wait && { for: wait.for }, events, status, published };
       return { explanation, observed: { ...observed, object: { ...observed.object, status } }, cloud };
     }
     rounds.push(steps.map((step) => explainStep(step, clusterStepCalls(step), cloud)));
@@ -67,7 +68,8 @@ export function dryRunMachine(before: MachineObserved, now: number, continued?: 
     events = rounds.length === 0 ? (planned ?? []) : joined(events, planned);
     const isDone = steps.length === 0 || cloud === undefined || !observed.identity.ok;
     if (isDone || rounds.length === MOST || !observed.identity.ok) {
-      const explanation = { rounds, complete: isDone, wait: wait && { for: wait.for }, events, status };
+      const published = before.object.status;
+      const explanation = { rounds, complete: isDone, wait: wait && { for: wait.for }, events, status, published };
       return { explanation, observed: { ...observed, object: { ...observed.object, status } }, cloud };
     }
     rounds.push(steps.map((step) => explainStep(step, machineStepCalls(step), cloud)));

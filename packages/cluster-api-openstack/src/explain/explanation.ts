@@ -35,6 +35,8 @@ export interface Explanation {
   readonly events: readonly PlannedEvent[];
   /** As it would be published in the end. */
   readonly status: unknown;
+  /** As it is published now. */
+  readonly published: unknown;
 }
 
 /** Describes a step before it is done to `cloud`: the differences are those to the resource as it is there now. */

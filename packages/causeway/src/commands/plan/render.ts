@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { ServiceExplanation } from "@causeway/cloud-controller-manager";
 
 /** What is printed of an explanation, whatever it is of. */
@@ -9,6 +10,8 @@ export interface PrintedPlan {
   readonly wait: { readonly for: string } | undefined;
   readonly events: readonly { readonly type: string; readonly reason: string; readonly message: string }[];
   readonly status: unknown;
+  /** As it is now: only what differs from it is printed. Absent: the status is printed whole. */
+  readonly published?: unknown;
 }
 
 type Round = readonly {
@@ -40,7 +43,7 @@ export function renderPlan(plan: PrintedPlan): string {
     ...rounds.flatMap((round, i) => roundLines(`round ${i + 1}:`, round)),
     ...events.map((event) => `event ${event.type} ${event.reason}: ${event.message}`),
     ...(wait === undefined ? [] : [`then waits for ${wait.for}`]),
-    `status ${JSON.stringify(status)}`,
+    ...("published" in plan ? statusLines(plan.published, status) : [`status ${JSON.stringify(status)}`]),
     steps.length === 0
       ? "nothing to do"
       : [
@@ -77,6 +80,40 @@ function roundLines(heading: string, round: Round): string[] {
       ...calls.map(callLine),
     ]),
   ];
+}
+
+/** What of a status changes, field by field. */
+function statusLines(from: unknown, to: unknown): string[] {
+  const changes = changesOf(from, to, "");
+  if (changes.length === 0) return ["status does not change"];
+  return ["status:", ...changes.map((change) => `    ~ ${change.field}: ${shown(change.from)} -> ${shown(change.to)}`)];
+}
+
+interface Change {
+  readonly field: string;
+  readonly from: unknown;
+  readonly to: unknown;
+}
+
+function changesOf(from: unknown, to: unknown, field: string): Change[] {
+  const [before, after] = [partsOf(from), partsOf(to)];
+  if (before === undefined || after === undefined) return isDeepStrictEqual(from, to) ? [] : [{ field, from, to }];
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap((key) => {
+    const path = Array.isArray(to) ? `${field}[${key}]` : field === "" ? key : `${field}.${key}`;
+    return changesOf(before.get(key), after.get(key), path);
+  });
+}
+
+/** The fields of an object, and the elements of a list by their type, name or place. Undefined: it has no parts. */
+function partsOf(value: unknown): ReadonlyMap<string, unknown> | undefined {
+  if (value === null || typeof value !== "object") return undefined;
+  if (!Array.isArray(value)) return new Map(Object.entries(value).filter(([, field]) => field !== undefined));
+  return new Map(value.map((element: unknown, i) => [keyOf(element) ?? String(i), element]));
+}
+
+function keyOf(element: unknown): string | undefined {
+  const { type, name, id } = (element ?? {}) as Readonly<Record<string, unknown>>;
+  return [type, name, id].find((each) => typeof each === "string");
 }
 
 function shown(value: unknown): string {
