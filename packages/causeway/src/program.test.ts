@@ -46,6 +46,14 @@ describe("the help of the program", () => {
     expect(helpOf(command)).toMatch(/\nExamples:\n {2}causeway /);
   });
 
+  test.each(all(root).map((command) => [pathOf(command), command] as const))(
+    "has no line of prose over 100 characters in that of %s",
+    (_, command) => {
+      const [, text = ""] = helpOf(command).split(/\n\n(?:Options|Commands):\n/);
+      expect(text.split("\n").filter((line) => /^\S/.test(line) && line.length > 100)).toEqual([]);
+    },
+  );
+
   test("does not offer what only the program itself starts", () => {
     expect(helpOf(root)).not.toMatch(/^ {2}machine /m);
   });
@@ -132,6 +140,59 @@ describe("-v", () => {
   test("refuses a level that is no number", () => {
     const doctor = program(new AbortController().signal).commands.find((command) => command.name() === "doctor");
     expect(() => doctor?.parseOptions(["-v", "much"])).toThrow('-v must be a whole number, and is "much"');
+  });
+});
+
+/** What the program writes before it ends with status 2. */
+async function refusalOf(args: readonly string[]): Promise<string> {
+  const exit = vi.spyOn(process, "exit").mockImplementation((code) => {
+    throw new Error(`exit ${code}`);
+  });
+  let written = "";
+  const stderr = vi.spyOn(process.stderr, "write").mockImplementation((text) => {
+    written += String(text);
+    return true;
+  });
+  try {
+    const run = program(new AbortController().signal).parseAsync(["node", "causeway", ...args]);
+    await expect(run).rejects.toThrow("exit 2");
+    return written;
+  } finally {
+    exit.mockRestore();
+    stderr.mockRestore();
+  }
+}
+
+test.each([
+  [["help", "versoin"], /^error: unknown command 'versoin'; is "version" meant\?\n\(run it with --help/],
+  [["help", "frob"], /^error: unknown command 'frob'\n/],
+  [["create", "help", "clutser"], /^error: unknown command 'clutser'; is "cluster" meant\?/],
+  [["sweep", "--dry-run", "clusters", "old"], /--dry-run' is given before 'clusters', and would be ignored/],
+])("%j is refused in one line", async (args, says) => {
+  expect(await refusalOf(args)).toMatch(says);
+});
+
+test("options behind a command are its own, where the command above it has them, too", async () => {
+  const whole = program(new AbortController().signal);
+  const sweep = whole.commands.find((command) => command.name() === "sweep");
+  const clusters = sweep?.commands.find((command) => command.name() === "clusters");
+  clusters?.action(() => {});
+  await whole.parseAsync(["sweep", "clusters", "old", "--dry-run", "--kubeconfig", "k"], { from: "user" });
+  expect(clusters?.opts()).toMatchObject({ dryRun: true, kubeconfig: "k" });
+});
+
+test.each([
+  [["-o", "json"], "--demo"],
+  [["--replicas", "99"], "--demo"],
+  [["--flavor", "m1.large"], "--demo"],
+  [["--timeout", "3"], "--exit-when-ready"],
+  [["--demo", "--timeout", "3"], "--exit-when-ready"],
+])("up %j is refused without %s", async (args, needed) => {
+  const refused = program(new AbortController().signal).parseAsync(["up", ...args], { from: "user" });
+  await expect(refused).rejects.toMatchObject({
+    code: "FLAG_INVALID",
+    exitStatus: 2,
+    message: expect.stringContaining(needed) as string,
   });
 });
 

@@ -95,8 +95,8 @@ Examples:
 
 /** Has help texts of the command and of those below it broken at the terminal's width. */
 function wrapping(command: CommandUnknownOpts): CommandUnknownOpts {
-  // Undefined without a terminal; 0 of a terminal whose size is not known.
-  const width = () => process.stdout.columns || 80;
+  // Undefined without a terminal; 0 of a terminal whose size is not known. Longer lines are hard to read.
+  const width = () => Math.min(process.stdout.columns || 80, 100);
   command.configureOutput({ writeOut: (text) => void process.stdout.write(wrapHelp(text, width())) });
   for (const inner of command.commands) wrapping(inner);
   return command;

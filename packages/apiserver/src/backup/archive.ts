@@ -1,6 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
-import { CausewayError } from "@causeway/foundation";
+import { CausewayError, InputError } from "@causeway/foundation";
 import { isRecord } from "../json/json.ts";
 
 /*
@@ -135,9 +135,9 @@ function opened(file: string): number {
   try {
     return openSync(file, "r");
   } catch (cause) {
-    throw new CausewayError("APISERVER_BACKUP_UNREADABLE", `${file} cannot be read`, {
+    throw new InputError("APISERVER_BACKUP_UNREADABLE", `${file} cannot be read`, {
       cause,
-      hint: "Give the path of a file that backup() wrote.",
+      hint: "Give the path of a file that `causeway backup` wrote.",
     });
   }
 }
@@ -146,12 +146,12 @@ function readHeader(from: number, file: string): { header: Header; start: number
   const line = readLine(from, 0, file);
   const header = parsed(line);
   if (header?.["format"] !== FORMAT) {
-    throw new CausewayError("APISERVER_BACKUP_UNREADABLE", `${file} is no backup of an API server`, {
-      hint: "Give the path of a file that backup() wrote.",
+    throw new InputError("APISERVER_BACKUP_UNREADABLE", `${file} is no backup of an API server`, {
+      hint: "Give the path of a file that `causeway backup` wrote.",
     });
   }
   if (typeof header["version"] !== "number" || header["version"] > VERSION) {
-    throw new CausewayError(
+    throw new InputError(
       "APISERVER_BACKUP_TOO_NEW",
       `${file} has format ${String(header["version"])}; this Causeway knows ${VERSION}`,
       {

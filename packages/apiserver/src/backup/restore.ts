@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { CausewayError } from "@causeway/foundation";
+import { InputError } from "@causeway/foundation";
 import { raiseRevision, STATE_FILE } from "../store/index.ts";
 import { openArchive, type Archive } from "./archive.ts";
 import type { Backup } from "./backup.ts";
@@ -13,7 +13,7 @@ import type { Backup } from "./backup.ts";
  */
 export async function restoreApiServer(file: string, { dir }: { readonly dir: string }): Promise<Backup> {
   if (existsSync(dir) && readdirSync(dir).length > 0) {
-    throw new CausewayError("APISERVER_BACKUP_TARGET_TAKEN", `${dir} is not empty`, {
+    throw new InputError("APISERVER_BACKUP_TARGET_TAKEN", `${dir} is not empty`, {
       hint: "Restore into a folder that is empty or not there; move the old one away.",
     });
   }

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { CausewayError, issueCertificate, messageOf, type Clock, type KeyPair, type Log } from "@causeway/foundation";
+import { InputError, issueCertificate, messageOf, type Clock, type KeyPair, type Log } from "@causeway/foundation";
 import type { ServingFiles } from "../interface.ts";
 import type { Cluster } from "../contract/cluster.ts";
 import { serviceNetworks } from "../kinds/core/addresses.ts";
@@ -56,7 +56,7 @@ export function readServing(files: ServingFiles, { clock, log }: { clock: Clock;
     warnOfDates(parsed, { file: certificateFile, clock, log });
     return { certificate: { certificate, key }, authority };
   } catch (cause) {
-    throw new CausewayError(
+    throw new InputError(
       "SERVING_CERTIFICATE_INVALID",
       `the certificate in ${certificateFile} cannot be served: ${messageOf(cause)}`,
       { cause, hint: "Give PEM files: a certificate, the key it was made for, and the authority that signed it." },

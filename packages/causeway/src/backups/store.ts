@@ -90,15 +90,8 @@ export async function openBackups(
   using: OpenWith,
   signal: AbortSignal,
 ): Promise<OpenedBackups | undefined> {
-  const { backupCloud, backupS3Endpoint, backupKeyFile } = flags;
-  if (backupCloud === undefined && backupS3Endpoint === undefined && backupKeyFile === undefined) return undefined;
-  if (backupKeyFile === undefined || (backupCloud === undefined && backupS3Endpoint === undefined))
-    throw new InputError(
-      "FLAG_INVALID",
-      "--backup-key-file is given together with --backup-cloud or --backup-s3-endpoint",
-      { hint: "The key encrypts every object; create one: openssl rand -base64 32 > backup.key" },
-    );
-  const key = Buffer.from(keyText(backupKeyFile).trim(), "base64");
+  const key = backupKeyOf(flags);
+  if (key === undefined) return undefined;
   const opened = await openStore(flags, using);
   if (opened === undefined) return undefined;
   try {
@@ -120,6 +113,21 @@ function openSwift(name: string, container: string, { clouds = {}, clock, log, m
     create: (signal) => cloud.objectStore.createContainer(container, { signal }),
     close: () => cloud.close(),
   };
+}
+
+/**
+ * The key of the flags of the store; undefined without a store. Read before anything is started.
+ * @throws FLAG_INVALID, BACKUP_KEY_INVALID
+ */
+export function backupKeyOf({ backupCloud, backupS3Endpoint, backupKeyFile }: BackupFlags): Buffer | undefined {
+  if (backupCloud === undefined && backupS3Endpoint === undefined && backupKeyFile === undefined) return undefined;
+  if (backupKeyFile === undefined || (backupCloud === undefined && backupS3Endpoint === undefined))
+    throw new InputError(
+      "FLAG_INVALID",
+      "--backup-key-file is given together with --backup-cloud or --backup-s3-endpoint",
+      { hint: "The key encrypts every object; create one: openssl rand -base64 32 > backup.key" },
+    );
+  return Buffer.from(keyText(backupKeyFile).trim(), "base64");
 }
 
 function keyText(file: string): string {

@@ -13,12 +13,8 @@ export async function findCluster(
   if (found) return found;
   const { items } = await client.list(Cluster, { namespace: key.namespace, signal });
   const names = items.map(({ metadata }) => metadata.name).sort();
-  const there = names.length === 0 ? "no cluster" : names.join(", ");
-  throw new InputError(
-    "CLUSTER_NOT_FOUND",
-    `there is no cluster ${key.name} in namespace ${key.namespace}, but ${there}`,
-    {
-      hint: `See \`${ownName()} get clusters -A\`, or name the namespace with -n.`,
-    },
-  );
+  const there = names.length === 0 ? "The namespace has no clusters" : `Clusters in the namespace: ${names.join(", ")}`;
+  throw new InputError("CLUSTER_NOT_FOUND", `Cluster ${key.namespace}/${key.name} does not exist. ${there}`, {
+    hint: `See \`${ownName()} get clusters -A\`, or name the namespace with -n.`,
+  });
 }

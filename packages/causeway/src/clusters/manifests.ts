@@ -1,4 +1,6 @@
-import { isAlreadyExists, type KubernetesClient } from "@causeway/kubernetes";
+import { isDeepStrictEqual } from "node:util";
+import { hasCode, InputError, messageOf } from "@causeway/foundation";
+import { isAlreadyExists, Secret, type KubeObject, type KubernetesClient } from "@causeway/kubernetes";
 import { credentialsManifest, credentialsOf, managedClusterManifests, type Manifest } from "@causeway/api";
 
 /** What a cluster with a hosted control plane and one set of workers is made from. */
@@ -64,4 +66,41 @@ export async function createMissing(
       if (!isAlreadyExists(error)) throw error;
     });
   }
+}
+
+/**
+ * Has the API server default and validate all that is missing, without creating it, and compares the credentials with
+ * what an earlier attempt left.
+ * @throws CLUSTER_REFUSED, CLUSTER_LEFTOVERS
+ */
+export async function checkManifests(
+  client: KubernetesClient,
+  manifests: readonly Manifest[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { type, object } of manifests) {
+    const key = { namespace: object.metadata.namespace ?? "default", name: object.metadata.name };
+    try {
+      await client.create(type, object, { dryRun: true, signal });
+    } catch (error) {
+      if (hasCode(error, "KUBERNETES_INVALID")) throw refused(object, error);
+      if (!isAlreadyExists(error)) throw error;
+      if (object.kind !== "Secret") continue;
+      const found = await client.find(Secret, key, { signal });
+      if (found && !isDeepStrictEqual(found.data, (object as Secret).data)) throw leftOver(key);
+    }
+  }
+}
+
+function refused({ kind, metadata }: KubeObject, cause: unknown): InputError {
+  return new InputError("CLUSTER_REFUSED", `the API server refuses ${kind}/${metadata.name}: ${messageOf(cause)}`, {
+    cause,
+    hint: "Nothing was created. Correct the option that the message is about.",
+  });
+}
+
+function leftOver({ namespace, name }: { readonly namespace: string; readonly name: string }): InputError {
+  return new InputError("CLUSTER_LEFTOVERS", `Secret ${namespace}/${name} exists, with other credentials`, {
+    hint: `Choose the cloud that it is for, or another name; if no cluster uses it: kubectl delete secret -n ${namespace} ${name}.`,
+  });
 }

@@ -1,7 +1,7 @@
 import { InputError, readTextFile } from "@causeway/foundation";
 import { loadCloudsYaml, renderCloudsYaml, type CloudConfig } from "@causeway/openstack";
 import { chosenCloud } from "../composition/chosen.ts";
-import type { Manifest } from "@causeway/api";
+import { SERVED_KUBERNETES, type Manifest } from "@causeway/api";
 import { clusterManifests } from "./manifests.ts";
 import { localCloudsYaml } from "../composition/local-state.ts";
 
@@ -18,7 +18,7 @@ const NAME = /^[a-z]([-a-z0-9]{0,50}[a-z0-9])?$/;
 
 /**
  * The manifests of a new cluster, with the credentials of its cloud in a Secret of their own.
- * @throws CLUSTER_NAME_INVALID
+ * @throws CLUSTER_NAME_INVALID, VERSION_NOT_SERVED
  */
 export function newCluster(
   key: { readonly namespace: string; readonly name: string },
@@ -31,8 +31,20 @@ export function newCluster(
     });
   }
   const { flavor, image, replicas, kubernetesVersion: version } = options;
+  requireServed(version);
   const cloudsYaml = renderCloudsYaml(cloud);
   return clusterManifests({ ...key, version, replicas, flavor, image, cloudsYaml, cloudName: cloud.name });
+}
+
+/** As the schema of HostedControlPlane has it, for a control plane that names no runtime. */
+function requireServed(version: string): void {
+  const minor = /^(v\d+\.\d+)\.\d+([-+][0-9A-Za-z.+-]+)?$/.exec(version)?.[1];
+  if (minor !== undefined && SERVED_KUBERNETES.includes(minor)) return;
+  const newest = SERVED_KUBERNETES.at(-1);
+  const why = minor === undefined ? `is no version of Kubernetes, such as ${newest}.0` : "is not served";
+  throw new InputError("VERSION_NOT_SERVED", `--kubernetes-version ${version} ${why}`, {
+    hint: `Give one of ${SERVED_KUBERNETES.map((each) => `${each}.x`).join(", ")}, with the "v".`,
+  });
 }
 
 /**

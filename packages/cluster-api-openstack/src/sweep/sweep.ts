@@ -11,6 +11,8 @@ export interface ClusterSweep extends SweepSources, SweepChoice {
   readonly clusters: readonly { readonly namespace: string; readonly name: string }[];
   readonly dryRun: boolean;
   readonly clock: Clock;
+  /** Called with the names, NAMESPACE-NAME, of all deleted clusters that left something, whichever were named. */
+  readonly onClusters?: (names: readonly string[]) => void;
   /** Called with what would be deleted, before it is. Not given: it is deleted without a question. */
   readonly confirm?: (orphans: readonly ClusterOrphan[]) => Promise<boolean>;
 }
@@ -38,6 +40,7 @@ export async function sweepClusters(request: ClusterSweep, signal: AbortSignal):
     });
   }
   const all = planClusterSweep(observed, request);
+  request.onClusters?.([...new Set(all.map(({ cluster }) => cluster))]);
   const orphans = named.size === 0 ? all : all.filter(({ cluster }) => named.has(cluster));
   const deletable = orphans.filter(({ kept }) => kept === undefined);
   const listed = orphans.map((orphan): SweptResource => ({

@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
-import { CausewayError, InputError } from "@causeway/foundation";
+import { InputError } from "@causeway/foundation";
 
 /** A server that accepts connections; `port` is the actual one, also where 0 was requested. */
 export interface ListeningServer {
@@ -13,7 +13,7 @@ export interface ListeningServer {
 export function requireLoopback(host: string, insecure = false): void {
   if (insecure) return;
   if (host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host)) return;
-  throw new CausewayError(
+  throw new InputError(
     "NOT_LOOPBACK",
     `The simulated cloud listens on loopback, and not on ${host} unless it is permitted.`,
     {

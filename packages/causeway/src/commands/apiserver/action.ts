@@ -1,6 +1,6 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { whenAborted } from "@causeway/foundation";
+import { InputError, whenAborted } from "@causeway/foundation";
 import { startApiServer, type ApiServerOptions, type IsolationOptions } from "@causeway/apiserver";
 import { serveAdmin } from "../../composition/admin-socket.ts";
 import { makeStateFolder } from "../../composition/folder.ts";
@@ -29,7 +29,7 @@ const POD_NETWORK = "10.244.0.0/16";
  * Runs an API server alone until the signal aborts. Logical clusters that its state folder has are served by worker
  * processes.
  * @throws STATE_NOT_WRITABLE, STATE_TOO_NEW, STATE_LOCKED, APISERVER_PORT_TAKEN, APISERVER_CANNOT_LISTEN,
- * SERVING_CERTIFICATE_INVALID
+ * SERVING_CERTIFICATE_INVALID, FLAG_INVALID
  */
 export async function apiserver(
   flags: ApiServerFlags,
@@ -37,6 +37,7 @@ export async function apiserver(
   { firstObjects, ...programs }: BuiltWith = {},
 ): Promise<void> {
   const { state, port } = flags;
+  const serving = servingOf(flags);
   makeStateFolder(state);
   const log = commandLog(flags.logLevel);
   // What runs workloads is loaded for those who want it.
@@ -47,7 +48,7 @@ export async function apiserver(
     host: flags.bindAddress,
     log,
     ...(port ? { port } : {}),
-    ...servingOf(flags),
+    ...serving,
     ...(firstObjects ? { firstObjects } : {}),
     ...(workloads ? { controllers: workloads, management: { controllers: true, podCidr: POD_NETWORK } } : {}),
     isolation: { ...programs, abortAfter: ABORT_AFTER },
@@ -70,7 +71,12 @@ export async function apiserver(
 }
 
 function servingOf({ tlsCertFile, tlsPrivateKeyFile, tlsAuthorityFile }: ApiServerFlags): ApiServerOptions {
-  if (tlsCertFile === undefined || tlsPrivateKeyFile === undefined) return {};
+  if (tlsCertFile === undefined || tlsPrivateKeyFile === undefined) {
+    if ((tlsCertFile ?? tlsPrivateKeyFile ?? tlsAuthorityFile) === undefined) return {};
+    throw new InputError("FLAG_INVALID", "--tls-cert-file and --tls-private-key-file are given together.", {
+      hint: "Give both, and --tls-authority-file where clients trust another authority; or none of them.",
+    });
+  }
   const authorityFile = tlsAuthorityFile ?? tlsCertFile;
   return { serving: { certificateFile: tlsCertFile, keyFile: tlsPrivateKeyFile, authorityFile } };
 }

@@ -19,10 +19,11 @@ export function backupCommand(signal: AbortSignal) {
     .addHelpText(
       "after",
       `
-The file has every object of the management cluster and of all embedded control planes, their authorities and keys, as of one moment. It is as secret as
-the state folder, and has mode 0600. The program may run meanwhile, and serves requests. What is in a simulated cloud is not in it, and neither is the data
-of control planes as processes or pods: they have backups of their own (causeway backup control-plane). A file with the name of one of the commands below
-is written as ./list.
+The file has every object of the management cluster and of all embedded control planes, their
+authorities and keys, as of one moment. It is as secret as the state folder, and has mode 0600. The
+program may run meanwhile, and serves requests. What is in a simulated cloud is not in it, and
+neither is the data of control planes as processes or pods: they have backups of their own (causeway
+backup control-plane). A file with the name of one of the commands below is written as ./list.
 
 Examples:
   causeway backup /backups/monday
@@ -37,10 +38,11 @@ Examples:
         .addHelpText(
           "after",
           `
-The control plane has spec.backup, and runs as processes or pods. It takes a backup of all data now, whatever its schedule says, and continues serving.
-Interrupted, the backup is created nevertheless.
+The control plane has spec.backup, and runs as processes or pods. It takes a backup of all data now,
+whatever its schedule says, and continues serving. Interrupted, the backup is created nevertheless.
 
-It ends with status 0, with 1 when the time is over, with 2 where there is no such control plane or it has no backups.
+It ends with status 0, with 1 when the time is over, with 2 where there is no such control plane or
+it has no backups.
 
 Examples:
   causeway backup control-plane tenants/web
@@ -54,9 +56,10 @@ Examples:
         .addHelpText(
           "after",
           `
-Without a store it lists what the control planes of the management cluster say of their backups: to every moment from the oldest to the newest they can be
-restored. With a store (--backup-cloud or --backup-s3-endpoint) it lists what is there, also of control planes that were deleted, and with a name each
-backup. It reads names only, and needs no key.
+Without a store it lists what the control planes of the management cluster say of their backups: to
+every moment from the oldest to the newest they can be restored. With a store (--backup-cloud or
+--backup-s3-endpoint) it lists what is there, also of control planes that were deleted, and with a
+name each backup. It reads names only, and needs no key.
 
 It ends with status 0, also when there is none, and with 2 where a name or a store is wrong.
 

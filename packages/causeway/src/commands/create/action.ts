@@ -1,7 +1,7 @@
 import { AddonSet, Cluster, manifest, type Manifest } from "@causeway/api";
 import { InputError, silentLog, systemClock } from "@causeway/foundation";
 import { connectCloud, type CloudConfig } from "@causeway/openstack";
-import { createMissing } from "../../clusters/manifests.ts";
+import { checkManifests, createMissing } from "../../clusters/manifests.ts";
 import { cloudOf, newCluster } from "../../clusters/new-cluster.ts";
 import { withManagement } from "../../clusters/place.ts";
 import { requireNamed } from "../../clusters/require-named.ts";
@@ -11,8 +11,8 @@ import { ownName } from "../../terminal/own-name.ts";
 
 /**
  * Creates a cluster, and waits until its workers are ready.
- * @throws CLUSTER_EXISTS, FLAVOR_NOT_FOUND, IMAGE_NOT_FOUND, CLUSTER_CREATE_TIMEOUT, and what `cloudOf` and
- * `newCluster` throw
+ * @throws CLUSTER_EXISTS, CLUSTER_REFUSED, CLUSTER_LEFTOVERS, FLAVOR_NOT_FOUND, IMAGE_NOT_FOUND,
+ * CLUSTER_CREATE_TIMEOUT, and what `cloudOf` and `newCluster` throw
  */
 export async function createCluster(name: string, options: CreateClusterOptions, signal: AbortSignal): Promise<void> {
   const cloud = cloudOf(options.osCloud);
@@ -25,6 +25,7 @@ export async function createCluster(name: string, options: CreateClusterOptions,
       });
     }
     await checkCloud(cloud, options, signal);
+    await checkManifests(client, manifests, signal);
     await createMissing(client, manifests, signal);
     if (!options.wait) return void process.stdout.write(`cluster ${namespace}/${name} is being created\n`);
     const check = async (): Promise<string | undefined> => {

@@ -20,8 +20,8 @@ Examples:
         .addHelpText(
           "after",
           `
-Flavor and image are checked before anything is created. A cluster that exists is not changed. It ends with status 0, with 1 when the
-time is over, with 2 for wrong input.
+Flavor and image are checked before anything is created. A cluster that exists is not changed. It
+ends with status 0, with 1 when the time is over, with 2 for wrong input.
 
 Examples:
   causeway create cluster web

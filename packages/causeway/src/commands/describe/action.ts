@@ -10,6 +10,7 @@ import type { KubeObject, ResourceType } from "@causeway/kubernetes";
 import { findCluster } from "../../clusters/find.ts";
 import { withManagement } from "../../clusters/place.ts";
 import { renderTree, treeOf } from "../../clusters/tree.ts";
+import { documentOf } from "../../terminal/documents.ts";
 import type { DescribeClusterOptions } from "./command.ts";
 
 const KINDS: readonly ResourceType<KubeObject>[] = [
@@ -35,6 +36,7 @@ export async function describeCluster(
     const labelSelector = `cluster.x-k8s.io/cluster-name=${name}`;
     const lists = await Promise.all(KINDS.map((kind) => client.list(kind, { namespace, labelSelector, signal })));
     const objects = lists.flatMap(({ items }) => items);
-    process.stdout.write(renderTree(treeOf(cluster, objects), Date.now()));
+    const tree = treeOf(cluster, objects);
+    process.stdout.write(documentOf(tree, options.output) ?? renderTree(tree, Date.now()));
   });
 }

@@ -1,5 +1,6 @@
 import { Command } from "@commander-js/extra-typings";
 import { managementOptions } from "../../clusters/options.ts";
+import { outputOption } from "../../options/output.ts";
 
 /** What `causeway describe cluster` is given. */
 export type DescribeClusterOptions = ReturnType<ReturnType<typeof clusterOptions>["opts"]>;
@@ -21,7 +22,8 @@ Examples:
           `
 Examples:
   causeway describe cluster demo
-  causeway describe cluster web -n tenants --kubeconfig management.kubeconfig`,
+  causeway describe cluster web -n tenants --kubeconfig management.kubeconfig
+  causeway describe cluster demo -o json | jq '.children[].object.kind'`,
         )
         .action(async (name, given) => (await import("./action.ts")).describeCluster(name, given, signal)),
     );
@@ -33,5 +35,6 @@ function clusterOptions() {
     .argument("<name>", "name of the cluster")
     .addOption(managementOptions.namespace())
     .addOption(managementOptions.kubeconfig())
-    .addOption(managementOptions.context());
+    .addOption(managementOptions.context())
+    .addOption(outputOption());
 }

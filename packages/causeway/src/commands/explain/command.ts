@@ -1,5 +1,6 @@
 import { Command } from "@commander-js/extra-typings";
 import { managementOptions } from "../../clusters/options.ts";
+import { clusterOptions } from "../../options/places.ts";
 
 /** What `causeway explain` is given. */
 export type ExplainOptions = ReturnType<ReturnType<typeof options>["opts"]>;
@@ -24,7 +25,9 @@ function options() {
     .description("Show why a component of an OpenStackDeployment is not ready, down to the root cause.")
     .argument("<workload>", "name of the component, or of its workload")
     .option("--deployment <name>", "the OpenStackDeployment (default: the only one of the namespace)")
-    .addOption(managementOptions.namespace())
-    .addOption(managementOptions.kubeconfig())
+    .option("-n, --namespace <name>", "namespace of the OpenStackDeployment (default: the context's)")
+    .addOption(
+      clusterOptions.kubeconfig("of the cluster that OpenStack runs in (default: KUBECONFIG, or ~/.kube/config)"),
+    )
     .addOption(managementOptions.context());
 }

@@ -4,7 +4,7 @@ import type { GenerateClusterOptions } from "./command.ts";
 
 /**
  * Prints the manifests of a cluster as YAML documents.
- * @throws CLUSTER_NAME_INVALID, CLOUD_NOT_FOUND, CLOUDS_YAML_NOT_FOUND, CLOUDS_YAML_INVALID
+ * @throws CLUSTER_NAME_INVALID, VERSION_NOT_SERVED, CLOUD_NOT_FOUND, CLOUDS_YAML_NOT_FOUND, CLOUDS_YAML_INVALID
  */
 export async function generateCluster(name: string, options: GenerateClusterOptions): Promise<void> {
   const manifests = newCluster({ namespace: options.namespace, name }, cloudOf(options.osCloud), options);

@@ -11,12 +11,13 @@ export function keystoneTokenCommand() {
     .addHelpText(
       "after",
       `
-The credentials are those of --cloud or OS_CLOUD in clouds.yaml, with what the entry lacks from the OS_ variables; else of the OS_
-variables; else of the only entry. Flags win over all of them. On a terminal it asks for what is missing, unless --cloud or OS_CLOUD is
-given. The token is kept until it expires in a file that only you may read.
+The credentials are those of --cloud or OS_CLOUD in clouds.yaml, with what the entry lacks from the
+OS_ variables; else of the OS_ variables; else of the only entry. Flags win over all of them. On a
+terminal it asks for what is missing, unless --cloud or OS_CLOUD is given. The token is kept until
+it expires in a file that only you may read.
 
-With --for-kubeconfig the other flags become arguments of the kubeconfig's exec entry, and secrets its environment. Variables are read when
-kubectl starts it.
+With --for-kubeconfig the other flags become arguments of the kubeconfig's exec entry, and secrets
+its environment. Variables are read when kubectl starts it.
 
 Examples:
   causeway keystone-token --cloud prod

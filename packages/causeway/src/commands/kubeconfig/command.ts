@@ -19,9 +19,9 @@ Examples:
         .addHelpText(
           "after",
           `
-The kubeconfig has full rights on the cluster: keep it where only you can read it. With --keystone it has no credential: kubectl runs
-\`causeway keystone-token\`, and the cluster takes the token of its user, for clusters whose HostedControlPlane has
-spec.authentication.keystone.
+The kubeconfig has full rights on the cluster: keep it where only you can read it. With --keystone
+it has no credential: kubectl runs \`causeway keystone-token\`, and the cluster takes the token of
+its user, for clusters whose HostedControlPlane has spec.authentication.keystone.
 
 Examples:
   causeway kubeconfig cluster demo | grep server:

@@ -143,8 +143,9 @@ function phaseOptions(phase: PhaseCommand) {
     .addHelpText(
       "after",
       `
-Every step is printed before it is done. A phase that ended in the middle continues when it is run again. The proof is printed at the end.
-One command at a time works on a cluster. Retire shows its steps and asks first: it cannot be rolled back.
+Every step is printed before it is done. A phase that ended in the middle continues when it is run
+again. The proof is printed at the end. One command at a time works on a cluster. Retire shows its
+steps and asks first: it cannot be rolled back.
 
 Examples:
   causeway migrate magnum ${phase} web --cloud prod --source-kubeconfig config --machine-shell 'ssh core@{address} sudo' --peer-host 192.0.2.10${examples[phase] ?? ""} --dry-run`,

@@ -10,13 +10,16 @@ export function moveCommand(signal: AbortSignal) {
     .addHelpText(
       "after",
       `
-Every Cluster of the namespace moves, with all objects that belong to it, their statuses and their Secrets. Clusters are paused on both sides until the
-source has nothing left. Both sides are compared before anything is deleted. Nothing is requested of the cloud. It may end at any point: the same command
-continues. The target serves the same kinds: the CRDs of Cluster API and its providers are installed there first. Clusters with hosted control planes are
-refused, since the data of their API servers is not in objects.
+Every Cluster of the namespace moves, with all objects that belong to it, their statuses and their
+Secrets. Clusters are paused on both sides until the source has nothing left. Both sides are
+compared before anything is deleted. Nothing is requested of the cloud. It may end at any point: the
+same command continues. The target serves the same kinds: the CRDs of Cluster API and its providers
+are installed there first. Clusters with hosted control planes are refused, since the data of their
+API servers is not in objects.
 
-With --to-directory the clusters are saved as files, with credentials, and continue where they are; --from-directory creates them from such files. Two
-management clusters must never act on the same machines: pause or delete the clusters in the one before they are created in the other.
+With --to-directory the clusters are saved as files, with credentials, and continue where they are;
+--from-directory creates them from such files. Two management clusters must never act on the same
+machines: pause or delete the clusters in the one before they are created in the other.
 
 Examples:
   causeway move --to-kubeconfig target.kubeconfig --dry-run

@@ -1,8 +1,9 @@
-import { systemClock, readTextFile, InputError } from "@causeway/foundation";
+import { systemClock, InputError } from "@causeway/foundation";
 import { defaultCloudConfig, explainService, parseControllerConfig } from "@causeway/cloud-controller-manager";
 import { createClient, createInformers, Service } from "@causeway/kubernetes";
 import { connectCloud, parseCloudConf, watchCloud } from "@causeway/openstack";
 import { chosenCloud, chosenCluster } from "../../composition/chosen.ts";
+import { readCloudConf } from "../../composition/config-files.ts";
 import type { OutputFormat } from "../../options/output.ts";
 import { exitStatus } from "../../terminal/report-error.ts";
 import type { PlanServiceOptions } from "./options.ts";
@@ -13,7 +14,7 @@ import { documentOf } from "../../terminal/documents.ts";
 
 /**
  * Reports what reconciles of Services would do now, and the calls they take, without doing it.
- * @throws SERVICE_NOT_FOUND, FLAG_INVALID
+ * @throws SERVICE_NOT_FOUND, CLOUD_CONF_UNREADABLE, FLAG_INVALID
  */
 export async function planService(
   name: string | undefined,
@@ -57,7 +58,7 @@ export async function planService(
 /** What cloud.conf says, where one is given; else the chosen cloud with the defaults of a cloud.conf. */
 function configurationOf(options: PlanServiceOptions) {
   if (options.cloudConfig === undefined) return { config: defaultCloudConfig(), cloud: chosenCloud(options) };
-  const text = readTextFile(options.cloudConfig);
+  const text = readCloudConf(options.cloudConfig);
   const { config, warnings } = parseControllerConfig(text);
   for (const warning of warnings) process.stderr.write(`warning: cloud.conf: ${warning}\n`);
   return { config, cloud: parseCloudConf(text) };

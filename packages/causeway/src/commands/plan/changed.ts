@@ -96,11 +96,11 @@ export function changedOf(
 const hub = ({ group, version }: { readonly group: string; readonly version: string }) => `${group}/${version}`;
 
 function documentsOf(path: string): KubeObject[] {
-  const text = readTextFile(path);
+  const text = textOf(path);
   if (text.length > MOST_BYTES) throw invalid(path, `it is larger than ${MOST_BYTES >> 20} MiB`);
   const objects = parseAllDocuments(text).map((document): unknown => {
     const [problem] = document.errors;
-    if (problem) throw invalid(path, problem.message);
+    if (problem) throw invalid(path, firstLine(problem.message));
     try {
       return document.toJS({ maxAliasCount: 100 });
     } catch (error) {
@@ -110,6 +110,19 @@ function documentsOf(path: string): KubeObject[] {
   return objects.filter((object) => object !== null).map((object) => checked(object, path));
 }
 
+function textOf(path: string): string {
+  try {
+    return readTextFile(path);
+  } catch (cause) {
+    throw invalid(path, messageOf(cause), cause);
+  }
+}
+
+/** Of a problem of YAML: where it is, without the excerpt of the file and the colon before it. */
+function firstLine(message: string): string {
+  return message.replace(/:?\n[\s\S]*$/, "");
+}
+
 function checked(object: unknown, path: string): KubeObject {
   const { apiVersion, kind, metadata } = (object ?? {}) as Partial<KubeObject>;
   if (typeof apiVersion === "string" && typeof kind === "string" && typeof metadata?.name === "string")
@@ -117,8 +130,9 @@ function checked(object: unknown, path: string): KubeObject {
   throw invalid(path, "an object of it has no apiVersion, kind or metadata.name");
 }
 
-function invalid(path: string, why: string): InputError {
-  return new InputError("PLAN_FILE_INVALID", `${path} cannot be planned: ${why}.`, {
+function invalid(path: string, why: string, cause?: unknown): InputError {
+  return new InputError("PLAN_FILE_INVALID", `${path} cannot be planned: ${why}`, {
+    cause,
     hint: "Give manifests as `kubectl apply -f` takes them.",
   });
 }

@@ -36,7 +36,8 @@ function planClusterCommand(signal: AbortSignal) {
     .addHelpText(
       "after",
       `${clusterPlanText}
-Of a file with a KubeadmControlPlane or MachineDeployments and their templates, it shows one machine of each.
+Of a file with a KubeadmControlPlane or MachineDeployments and their templates, it shows one machine
+of each.
 
 Examples:
   causeway plan cluster demo/prod
@@ -59,10 +60,12 @@ Examples:
 }
 
 const clusterPlanText = `
-It only reads, and shows every round to the end, as if nothing else happened and every new resource were ready at once. IDs such as network-1, and
-addresses of new resources, are made up. The credentials are those of the identityRef. Manifests of -f are sent to the API server as a dry run.
-It ends with status 0, with 3 when there is something to do and --detailed-exitcode is given, with 2 for wrong input or where the object is
-missing, with 1 when the management cluster cannot be reached.`;
+It only reads, and shows every round to the end, as if nothing else happened and every new resource
+were ready at once. IDs such as network-1, and addresses of new resources, are made up. The
+credentials are those of the identityRef. Manifests of -f are sent to the API server as a dry run.
+It ends with status 0, with 3 when there is something to do and --detailed-exitcode is given, with 2
+for wrong input or where the object is missing, with 1 when the management cluster cannot be
+reached.`;
 
 function planOpenStackCommand(signal: AbortSignal) {
   return openStackOptions()
@@ -84,9 +87,11 @@ function planServiceCommand(signal: AbortSignal) {
     .addHelpText(
       "after",
       `
-It only reads, and shows every round to the end, as if nothing else happened: the security group's first, where they are managed.
-Fields that change are shown with their value before and after: "~ name: a -> b".
-It ends with status 0, with 3 when there is something to do and --detailed-exitcode is given, with 2 for wrong input or where there is no such Service, with 1 when cloud or cluster cannot be queried.
+It only reads, and shows every round to the end, as if nothing else happened: the security group's
+first, where they are managed. Fields that change are shown with their value before and after: "~
+name: a -> b". It ends with status 0, with 3 when there is something to do and --detailed-exitcode
+is given, with 2 for wrong input or where there is no such Service, with 1 when cloud or cluster
+cannot be queried.
 
 Examples:
   causeway plan service default/web --cloud prod --cluster-name prod

@@ -1,7 +1,8 @@
-import { InputError, readTextFile, systemClock } from "@causeway/foundation";
+import { InputError, systemClock } from "@causeway/foundation";
 import { createClient, createInformers, loadKubeconfig, type ClusterConfig } from "@causeway/kubernetes";
 import { explainGateway, explainIngress, readConfig, type ConfigFile } from "@causeway/octavia-ingress";
 import { connectCloud, parseCloudConf, watchCloud } from "@causeway/openstack";
+import { readIngressConfig } from "../../composition/config-files.ts";
 import { exitStatus } from "../../terminal/report-error.ts";
 import { commandLog } from "../../terminal/text-log.ts";
 import type { PlanIngressOptions } from "./options.ts";
@@ -11,7 +12,7 @@ import { documentOf } from "../../terminal/documents.ts";
 
 /**
  * Prints what reconciles of an Ingress or a Gateway would do now, and the calls they take, without doing it.
- * @throws INGRESS_NOT_FOUND, INGRESS_CONFIG_INVALID, FLAG_INVALID
+ * @throws INGRESS_NOT_FOUND, INGRESS_CONFIG_UNREADABLE, INGRESS_CONFIG_INVALID, FLAG_INVALID
  */
 export async function planIngress(
   kind: "ingress" | "gateway",
@@ -21,7 +22,7 @@ export async function planIngress(
 ): Promise<void> {
   const log = commandLog(options.logLevel);
   const key = objectKeyOf(name, options.namespace ?? "default");
-  const file = readConfig(readTextFile(options.config));
+  const file = readConfig(readIngressConfig(options.config));
   for (const warning of file.warnings) process.stderr.write(`warning: ${options.config}: ${warning}\n`);
   const client = createClient(clusterOf(options, file));
   const cloud = connectCloud(parseCloudConf(file.cloudConf), { clock: systemClock, log });

@@ -24,15 +24,22 @@ export async function planOpenStack(options: PlanOpenStackOptions, signal: Abort
   });
 }
 
+const HINT = "Give a file with one OpenStackDeployment, as `kubectl apply -f` takes it.";
+
 function readDeployment(path: string): OpenStackDeployment {
   try {
     const object = parse(readTextFile(path), { maxAliasCount: 100 }) as Partial<OpenStackDeployment> | null;
     if (object?.kind === OpenStackDeployment.kind && object.spec && object.metadata?.name)
       return object as OpenStackDeployment;
   } catch (cause) {
-    throw new InputError("OPENSTACK_FILE_INVALID", `${path} cannot be read: ${messageOf(cause)}`, { cause });
+    throw new InputError("OPENSTACK_FILE_INVALID", `${path} cannot be read: ${messageOf(cause)}`, {
+      cause,
+      hint: HINT,
+    });
   }
-  throw new InputError("OPENSTACK_FILE_INVALID", `${path} is not an OpenStackDeployment with a name and a spec.`);
+  throw new InputError("OPENSTACK_FILE_INVALID", `${path} is not an OpenStackDeployment with a name and a spec.`, {
+    hint: HINT,
+  });
 }
 
 const changes = ({ refused, restarts, reruns, creates, touches, deletes }: Preview): number =>

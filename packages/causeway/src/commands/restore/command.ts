@@ -15,8 +15,9 @@ export function restoreCommand(signal: AbortSignal) {
     .addHelpText(
       "after",
       `
-Objects keep their UIDs and resource versions, so controllers and clients continue. The folder must be empty or not there: move the old one away first, and stop
-what runs on it: two programs with one identity would both write to the cloud.
+Objects keep their UIDs and resource versions, so controllers and clients continue. The folder must
+be empty or not there: move the old one away first, and stop what runs on it: two programs with one
+identity would both write to the cloud.
 
 Examples:
   causeway restore /backups/monday --state /var/lib/causeway
@@ -29,14 +30,18 @@ Examples:
         .addHelpText(
           "after",
           `
-Creates a Cluster and a HostedControlPlane with the data and keys of a backup, in the namespace of the one that was backed up, and waits until its API
-serves. While the old one exists, its version, networks and settings are copied from it; of one that was deleted give NAME/UID (causeway backup list) and
-the options that say them. The cluster has no infrastructure: --dry-run prints the objects, to be completed and applied by hand.
+Creates a Cluster and a HostedControlPlane with the data and keys of a backup, in the namespace of
+the one that was backed up, and waits until its API serves. While the old one exists, its version,
+networks and settings are copied from it; of one that was deleted give NAME/UID (causeway backup
+list) and the options that say them. The cluster has no infrastructure: --dry-run prints the
+objects, to be completed and applied by hand.
 
-The cloud of the old one is left out unless --with-cloud is given: two control planes would manage the same nodes and load balancers. Delete or hibernate
-the old one first. Kubelets of the old one find the new one by its name only: give it the same --endpoint.
+The cloud of the old one is left out unless --with-cloud is given: two control planes would manage
+the same nodes and load balancers. Delete or hibernate the old one first. Kubelets of the old one
+find the new one by its name only: give it the same --endpoint.
 
-It ends with status 0, with 1 when the time is over, with 2 where something is wrong: nothing was created then.
+It ends with status 0, with 1 when the time is over, with 2 where something is wrong: nothing was
+created then.
 
 Examples:
   causeway restore control-plane web-copy -n tenants --from web

@@ -25,11 +25,13 @@ Examples:
         .addHelpText(
           "after",
           `
-Without --retire it makes new authorities and a new key of tokens, and waits until both the new and the old ones are trusted everywhere.
-Then replace the machines that it names and hand out new kubeconfigs. With --retire it removes the old ones, and waits until no machine
-needs them and nothing trusts them. Interrupted, the rotation continues: the same command follows it again.
+Without --retire it makes new authorities and a new key of tokens, and waits until both the new and
+the old ones are trusted everywhere. Then replace the machines that it names and hand out new
+kubeconfigs. With --retire it removes the old ones, and waits until no machine needs them and
+nothing trusts them. Interrupted, the rotation continues: the same command follows it again.
 
-It ends with status 0, with 1 when the time is over, with 2 where the cluster has no hosted control plane or nothing can be retired.
+It ends with status 0, with 1 when the time is over, with 2 where the cluster has no hosted control
+plane or nothing can be retired.
 
 Examples:
   causeway rotate authority web -n tenants
@@ -43,9 +45,10 @@ Examples:
         .addHelpText(
           "after",
           `
-Its members and all control planes in it get both authorities, then certificates of the new one, then the new one alone. It waits for each
-control plane, and names those that it waits for; one whose spec is refused can be given up with --without: it loses its etcd until it is
-repaired. Interrupted, the rotation continues: the same command follows it again.
+Its members and all control planes in it get both authorities, then certificates of the new one,
+then the new one alone. It waits for each control plane, and names those that it waits for; one
+whose spec is refused can be given up with --without: it loses its etcd until it is repaired.
+Interrupted, the rotation continues: the same command follows it again.
 
 It ends with status 0, with 1 when the time is over, with 2 where there is no such etcd.
 

@@ -8,7 +8,7 @@ import { confirm } from "../../terminal/confirm.ts";
 import { commandLog } from "../../terminal/text-log.ts";
 import type { SweepClustersOptions } from "./command.ts";
 import { sweptStatus } from "./render.ts";
-import { objectKeyOf } from "../../options/object-key.ts";
+import { objectKeyOf, type NamespacedKey } from "../../options/object-key.ts";
 import { documentOf } from "../../terminal/documents.ts";
 
 /**
@@ -26,17 +26,29 @@ export async function sweepOfClusters(
   try {
     await withManagement(options, async ({ client, namespace }) => {
       const clusters = names.map((name) => objectKeyOf(name, namespace));
-      const request = { client, cloud, clusters, dryRun, running, clock: systemClock };
+      let found: readonly string[] = [];
+      const onClusters = (all: readonly string[]) => void (found = all);
+      const request = { client, cloud, clusters, dryRun, running, onClusters, clock: systemClock };
       const ask = (orphans: readonly ClusterOrphan[]) => confirmed(orphans, signal);
       const swept = await sweepClusters({ ...request, ...(yes ? {} : { confirm: ask }) }, signal);
       process.stdout.write(render(swept, output));
       if (clusters.length === 0 && swept.some(({ outcome }) => outcome === "found"))
         process.stderr.write("Name the clusters whose resources are to be deleted.\n");
+      process.stderr.write(absentClusters(clusters, found));
       process.exitCode = sweptStatus(swept, options);
     });
   } finally {
     await cloud.close();
   }
+}
+
+/** Says which of the named clusters left nothing, and which clusters did: a name may be wrong. */
+export function absentClusters(named: readonly NamespacedKey[], found: readonly string[]): string {
+  const absent = named.filter(({ namespace, name }) => !found.includes(`${namespace}-${name}`));
+  if (absent.length === 0) return "";
+  const names = absent.map(({ namespace, name }) => `${namespace}/${name}`).join(", ");
+  const others = found.length === 0 ? "No deleted cluster has." : `Deleted clusters that have: ${found.join(", ")}.`;
+  return `Nothing in this project is of ${names}. ${others}\n`;
 }
 
 /** Prints what would be deleted on standard error, and asks there. */

@@ -13,10 +13,12 @@ export function sweepCommand(signal: AbortSignal) {
     .addHelpText(
       "after",
       `
-Only what has this cluster's names and descriptions together counts as its own. Volumes that were retained are orphans, too,
-when they are older than ten minutes; --cluster-name is then also the --cluster of the CSI driver. A cluster none of whose
-nodes is a server of the project is refused. It lists what it would delete and asks first, unless --yes is given. It ends with status 0, with 3 when
-orphans remain that it may delete (--dry-run, or "no" as the answer) and --detailed-exitcode is given, with 1 when something could not be deleted, with 2 for wrong input.
+Only what has this cluster's names and descriptions together counts as its own. Volumes that were
+retained are orphans, too, when they are older than ten minutes; --cluster-name is then also the
+--cluster of the CSI driver. A cluster none of whose nodes is a server of the project is refused. It
+lists what it would delete and asks first, unless --yes is given. It ends with status 0, with 3 when
+orphans remain that it may delete (--dry-run, or "no" as the answer) and --detailed-exitcode is
+given, with 1 when something could not be deleted, with 2 for wrong input.
 
 Examples:
   causeway sweep --cloud prod --cluster-name prod --dry-run --detailed-exitcode
@@ -43,10 +45,12 @@ function sweepClustersCommand(signal: AbortSignal) {
     .addHelpText(
       "after",
       `
-Without names it only lists what it finds. Only what has the names and the marks of Cluster API's OpenStack provider counts as a cluster's, and only
-of clusters of which the management cluster has no object. Servers that run may be another management cluster's: their cluster is kept unless
---running is given. It asks first, unless --yes is given. It ends with status 0, with 3 when orphans remain that it may delete and --detailed-exitcode is given,
-with 1 when something could not be deleted, with 2 for wrong input.
+Without names it only lists what it finds. Only what has the names and the marks of Cluster API's
+OpenStack provider counts as a cluster's, and only of clusters of which the management cluster has
+no object. Servers that run may be another management cluster's: their cluster is kept unless
+--running is given. It asks first, unless --yes is given. It ends with status 0, with 3 when orphans
+remain that it may delete and --detailed-exitcode is given, with 1 when something could not be
+deleted, with 2 for wrong input.
 
 Examples:
   causeway sweep clusters --cloud prod

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { renderSwept, sweptStatus } from "./render.ts";
+import { absentClusters } from "./clusters.ts";
 
 const table = { output: "table", withVolumes: true } as const;
 
@@ -27,4 +28,13 @@ test.each([
 ] as const)("a sweep where %s ends with its status", (_, outcomes, detailedExitcode, status) => {
   const swept = outcomes.map((outcome) => ({ outcome }));
   expect(sweptStatus(swept, { detailedExitcode })).toBe(status);
+});
+
+test("a sweep of clusters names those that left nothing, and those that did", () => {
+  const nope = { namespace: "default", name: "nope" };
+  expect(absentClusters([nope], ["default-old"])).toBe(
+    "Nothing in this project is of default/nope. Deleted clusters that have: default-old.\n",
+  );
+  expect(absentClusters([nope], [])).toBe("Nothing in this project is of default/nope. No deleted cluster has.\n");
+  expect(absentClusters([{ namespace: "default", name: "old" }], ["default-old"])).toBe("");
 });

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { systemClock, whenAborted } from "@causeway/foundation";
 import { Cluster } from "@causeway/api";
 import { isUnreachable, Secret, secretText } from "@causeway/kubernetes";
-import { openBackups } from "../../backups/store.ts";
+import { backupKeyOf, openBackups } from "../../backups/store.ts";
 import { openCloud, type ChosenCloud } from "../../composition/cloud.ts";
 import { openState, type State } from "../../composition/state.ts";
 import { chosenRuntime, newestVersion } from "../../composition/runtime.ts";
@@ -20,6 +20,7 @@ import { commandLog } from "../../terminal/text-log.ts";
 /** Runs the whole system in this process until the signal aborts, or until the demo is ready when requested. */
 export async function up(options: UpOptions, signal: AbortSignal): Promise<void> {
   const started = performance.now();
+  backupKeyOf(options);
   const state = openState(options.state);
   const log = commandLog(options.logLevel);
   const runtime = chosenRuntime(options);

@@ -1,3 +1,4 @@
+import { InputError } from "@causeway/foundation";
 import { Command, Option } from "@commander-js/extra-typings";
 import { backupStoreOptions } from "../../backups/options.ts";
 import { logLevelOption } from "../../options/logging.ts";
@@ -24,7 +25,22 @@ Examples:
   causeway up --exit-when-ready -o json | jq -r .kubeconfigs.workload
   causeway up --state /var/lib/causeway --port 6443 --cloud prod`,
     )
-    .action(async (given) => (await import("./action.ts")).up(given, signal));
+    .action(async (given, command) => {
+      const unused = ["output", "replicas", "flavor", "image"].find(
+        (name) => !given.demo && command.getOptionValueSource(name) === "cli",
+      );
+      if (unused !== undefined) throw without(unused, "--demo");
+      if (!given.exitWhenReady && command.getOptionValueSource("timeout") === "cli")
+        throw without("timeout", "--exit-when-ready");
+      await (await import("./action.ts")).up(given, signal);
+    });
+}
+
+/** Options that would be ignored. */
+function without(option: string, needed: string): InputError {
+  return new InputError("FLAG_INVALID", `--${option} is for ${needed}, which is not given.`, {
+    hint: `Give ${needed}, too, or leave --${option} out.`,
+  });
 }
 
 function options() {

@@ -11,8 +11,9 @@ export function generateProviderCommand() {
     .addHelpText(
       "after",
       `
-Prints the clusterctl command that installs them. The infrastructure provider has cluster templates: the default, without-lb,
-bastion, hosted (control planes by causeway up) and topology with its ClusterClass.
+Prints the clusterctl command that installs them. The infrastructure provider has cluster templates:
+the default, without-lb, bastion, hosted (control planes by causeway up) and topology with its
+ClusterClass.
 
 Examples:
   causeway generate provider ./providers --image registry.example.com/causeway:0.1.0`,

@@ -1,6 +1,7 @@
 import { DRIVER_NAME, startDriver } from "@causeway/cinder-csi";
-import { createMetrics, InputError, messageOf, readTextFile } from "@causeway/foundation";
+import { createMetrics } from "@causeway/foundation";
 import { ownVersion } from "../../../release.ts";
+import { readCloudConf } from "../../../composition/config-files.ts";
 import { invalidFlag, servicesOf } from "../csi/flags.ts";
 import { claimReader, logOf, registrationOf, runDriver } from "../csi/process.ts";
 import type { RawFlags } from "./command.ts";
@@ -29,7 +30,7 @@ export async function runCinderCsi(raw: RawFlags, signal: AbortSignal): Promise<
       metrics,
       clusterId: raw.cluster,
       withTopology: raw.withTopology === "true",
-      cloudConf: () => files.map(read).join("\n"),
+      cloudConf: () => files.map(readCloudConf).join("\n"),
       cloudNames: raw.cloudName ?? [""],
       userAgent: (raw.userAgent ?? []).join(" "),
       ...(claims && { claimAnnotations: claims.read }),
@@ -52,15 +53,4 @@ function topologyOf(pairs: readonly string[]): Readonly<Record<string, string>> 
       return [text.slice(0, at), text.slice(at + 1)] as const;
     });
   return Object.fromEntries(segments);
-}
-
-function read(path: string): string {
-  try {
-    return readTextFile(path);
-  } catch (cause) {
-    throw new InputError("CLOUD_CONF_UNREADABLE", `The cloud.conf ${path} cannot be read: ${messageOf(cause)}`, {
-      cause,
-      hint: "Give the path of a file that this user may read with --cloud-config.",
-    });
-  }
 }

@@ -1,5 +1,6 @@
-import { messageOf, type Clock, type Log, readTextFile, InputError } from "@causeway/foundation";
+import { messageOf, type Clock, type Log } from "@causeway/foundation";
 import { parseControllerConfig, type ParsedControllerConfig } from "@causeway/cloud-controller-manager";
+import { readCloudConf } from "../../../composition/config-files.ts";
 import { cloudFingerprint, parseCloudConf, type CloudConfig } from "@causeway/openstack";
 
 /** A cloud.conf with all that it refers to: clouds.yaml, secure.yaml, certificates. */
@@ -11,20 +12,9 @@ export interface Configuration extends ParsedControllerConfig {
 
 /** @throws CLOUD_CONF_UNREADABLE, INI_INVALID, CLOUD_CONF_INVALID, CLOUD_CONFIG_INVALID, … */
 export function readConfiguration(path: string): Configuration {
-  const text = read(path);
+  const text = readCloudConf(path);
   const cloud = parseCloudConf(text);
   return { ...parseControllerConfig(text), cloud, version: `${text}\n${cloudFingerprint(cloud)}` };
-}
-
-function read(path: string): string {
-  try {
-    return readTextFile(path);
-  } catch (cause) {
-    throw new InputError("CLOUD_CONF_UNREADABLE", `The cloud.conf ${path} cannot be read: ${messageOf(cause)}`, {
-      cause,
-      hint: "Give the path of a file that this user may read with --cloud-config.",
-    });
-  }
 }
 
 /**

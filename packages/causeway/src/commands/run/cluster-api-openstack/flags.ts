@@ -85,5 +85,7 @@ function authorities(path: string): string {
 }
 
 function invalid(flag: string, wanted: string): InputError {
-  return new InputError("FLAG_INVALID", `--${flag} must be ${wanted}.`);
+  return new InputError("FLAG_INVALID", `--${flag} must be ${wanted}.`, {
+    hint: "Correct the flag; --help shows what it takes.",
+  });
 }

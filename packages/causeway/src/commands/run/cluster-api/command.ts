@@ -11,7 +11,8 @@ export function clusterApiCommand(signal: AbortSignal) {
     .addHelpText(
       "after",
       `
-Providers of infrastructure and of control planes are those of the cluster: every CRD with the contract's label is worked with.
+Providers of infrastructure and of control planes are those of the cluster: every CRD with the
+contract's label is worked with.
 
 Examples:
   causeway run cluster-api --kubeconfig admin.conf --install-crds --leader-elect=false

@@ -80,11 +80,8 @@ function tunnelOf({ tunnelUrl, tunnelCaFile, tunnelNamespace }: HostedControlPla
   if (!URL.canParse(tunnelUrl) || new URL(tunnelUrl).protocol !== "https:")
     throw invalid("tunnel-url", `${tunnelUrl} is not an https URL`);
   if (tunnelCaFile === undefined) throw invalid("tunnel-ca-file", "it is needed with --tunnel-url");
-  try {
-    return { tunnel: { url: tunnelUrl, certificateAuthority: readTextFile(tunnelCaFile), namespace: tunnelNamespace } };
-  } catch (cause) {
-    throw new InputError("CERTIFICATE_UNREADABLE", `${tunnelCaFile} cannot be read: ${messageOf(cause)}`, { cause });
-  }
+  const certificateAuthority = textOf("tunnel-ca-file", tunnelCaFile, "CERTIFICATE_UNREADABLE");
+  return { tunnel: { url: tunnelUrl, certificateAuthority, namespace: tunnelNamespace } };
 }
 
 const auditLogs = { stdout: "Stdout", file: "File", none: "None" } as const;
@@ -108,8 +105,8 @@ function auditOf(flags: HostedControlPlaneFlags): NonNullable<PodsSettings["audi
     throw invalid("audit-webhook-token-file", "it is needed with --audit-webhook-url, which tenants can reach, too");
   if (auditWebhookNamespace === undefined)
     throw invalid("audit-webhook-namespace", "it is needed with --audit-webhook-url: API servers may connect to it");
-  const certificateAuthority = textOf(auditWebhookCaFile, "CERTIFICATE_UNREADABLE");
-  const token = textOf(auditWebhookTokenFile, "TOKEN_UNREADABLE").trim();
+  const certificateAuthority = textOf("audit-webhook-ca-file", auditWebhookCaFile, "CERTIFICATE_UNREADABLE");
+  const token = textOf("audit-webhook-token-file", auditWebhookTokenFile, "TOKEN_UNREADABLE").trim();
   if (!/^[\x21-\x7e]{1,4096}$/.test(token))
     throw invalid("audit-webhook-token-file", `${auditWebhookTokenFile} has no token in one line`);
   const webhook = { url, certificateAuthority, token, namespace: auditWebhookNamespace };
@@ -119,11 +116,14 @@ function auditOf(flags: HostedControlPlaneFlags): NonNullable<PodsSettings["audi
   return { log, webhook: { ...webhook, podPort } };
 }
 
-function textOf(file: string, code: "CERTIFICATE_UNREADABLE" | "TOKEN_UNREADABLE"): string {
+function textOf(flag: string, file: string, code: "CERTIFICATE_UNREADABLE" | "TOKEN_UNREADABLE"): string {
   try {
     return readTextFile(file);
   } catch (cause) {
-    throw new InputError(code, `${file} cannot be read: ${messageOf(cause)}`, { cause });
+    throw new InputError(code, `${file} cannot be read: ${messageOf(cause)}`, {
+      cause,
+      hint: `Give the path of a file that this user may read with --${flag}.`,
+    });
   }
 }
 
@@ -154,5 +154,5 @@ function words(text: string): string[] {
 }
 
 function invalid(flag: string, why: string): InputError {
-  return new InputError("FLAG_INVALID", `--${flag}: ${why}`);
+  return new InputError("FLAG_INVALID", `--${flag}: ${why}`, { hint: "Correct the flag; --help shows what it takes." });
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { createMetrics, InputError, messageOf, readTextFile, systemClock, whenAborted } from "@causeway/foundation";
+import { createMetrics, systemClock, whenAborted } from "@causeway/foundation";
 import {
   createClient,
   createEventRecorder,
@@ -12,6 +12,7 @@ import {
 } from "@causeway/kubernetes";
 import { createOctaviaIngress, readConfig, watched, type ConfigFile } from "@causeway/octavia-ingress";
 import { connectCloud, parseCloudConf, watchCloud } from "@causeway/openstack";
+import { readIngressConfig } from "../../../composition/config-files.ts";
 import { commandLog } from "../../../terminal/text-log.ts";
 import type { OctaviaIngressFlags } from "./command.ts";
 import { serveMetrics } from "../serving/plain-metrics.ts";
@@ -22,7 +23,7 @@ import { serveMetrics } from "../serving/plain-metrics.ts";
  * @throws INGRESS_CONFIG_INVALID, INGRESS_CONFIG_UNREADABLE, CLOUD_CONF_INVALID, KUBECONFIG_…, METRICS_ADDRESS_INVALID
  */
 export async function octaviaIngress(flags: OctaviaIngressFlags, signal: AbortSignal): Promise<void> {
-  const file = read(flags.config);
+  const file = readConfig(readIngressConfig(flags.config));
   const cloudConfig = parseCloudConf(file.cloudConf);
   const log = commandLog(flags.logLevel ?? (flags.debug === true ? "debug" : "info"));
   const [metrics, clock] = [createMetrics(), systemClock];
@@ -84,21 +85,4 @@ function clusterOf({ kubeconfig }: OctaviaIngressFlags, { kubernetes }: ConfigFi
   const config =
     path !== undefined ? loadKubeconfig({ path }) : host !== undefined ? { server: host } : inClusterConfig();
   return host === undefined ? config : { ...config, server: host };
-}
-
-function read(path: string): ConfigFile {
-  let text: string;
-  try {
-    text = readTextFile(path);
-  } catch (cause) {
-    throw new InputError(
-      "INGRESS_CONFIG_UNREADABLE",
-      `The configuration file ${path} cannot be read: ${messageOf(cause)}`,
-      {
-        cause,
-        hint: "Give the path of a file that this user may read with --config.",
-      },
-    );
-  }
-  return readConfig(text);
 }
