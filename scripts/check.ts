@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { checkDocs } from "./docs/pages.ts";
+import { checkCommandImports } from "./command-imports.ts";
 import { checkCommandLines } from "./command-lines.ts";
 import { checkCommentWidth } from "./comment-width.ts";
 import { checkContractTitles } from "./contract-titles.ts";
@@ -80,6 +81,7 @@ const lanes = {
     own("order of folders", checkFolderOrder),
     own("shape of controllers", checkControllerShape),
     own("scenarios of controllers", (root) => checkControllerScenarios(root)),
+    own("imports of commands", (root) => checkCommandImports(root)),
     own("purity of plans", checkPurePlans),
     own("state of modules", (root) => checkModuleState(root)),
     own("names of types", (root) => checkTypeNames(root)),

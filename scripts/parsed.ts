@@ -21,6 +21,8 @@ export interface FoundImport {
   readonly offset: number;
   /** Names of the values that are imported: "default", "*" for all; empty: types alone. */
   readonly values: readonly string[];
+  /** `import("…")`: loaded when that line runs. */
+  readonly isDynamic?: boolean;
 }
 
 /** All imports of a source, those at run time included. A specifier that is no plain text cannot be read: "". */
@@ -56,6 +58,7 @@ export function importsIn(file: string): readonly FoundImport[] {
       specifier: /^(["'`])([^"'`$]*)\1$/.exec(text.slice(moduleRequest.start, moduleRequest.end))?.[2] ?? "",
       offset: start,
       values: ["*"],
+      isDynamic: true,
     })),
   ];
 }

@@ -68,6 +68,7 @@ import { bodies } from "./bodies.ts";
 import { workloads } from "./workloads.ts";
 import { writing } from "./writing.ts";
 import { wrongTypes } from "./wrong-types.ts";
+import { apiServices } from "./api-services.ts";
 
 export const caseGroups: readonly CaseGroup[] = [
   smallWriteRules,
@@ -107,6 +108,7 @@ export const caseGroups: readonly CaseGroup[] = [
   serviceRanges,
   flowControl,
   flowRefusals,
+  apiServices,
   health,
   nodesAndLeases,
   metrics,
