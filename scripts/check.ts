@@ -21,6 +21,7 @@ import { checkResourceKit } from "./resource-kit.ts";
 import { checkServiceLayout } from "./service-layout.ts";
 import { checkTestTitles } from "./test-titles.ts";
 import { checkTextConditions } from "./text-conditions.ts";
+import { checkTimeOfDay } from "./time-of-day.ts";
 import { checkTypeNames } from "./type-names.ts";
 
 const root = resolve(import.meta.dirname, "..");
@@ -84,6 +85,7 @@ const lanes = {
     own("imports of commands", (root) => checkCommandImports(root)),
     own("purity of plans", checkPurePlans),
     own("state of modules", (root) => checkModuleState(root)),
+    own("time of day", (root) => checkTimeOfDay(root)),
     own("names of types", (root) => checkTypeNames(root)),
     own("conditions on texts", (root) => checkTextConditions(root)),
     own("kit of simulated resources", (root) => checkResourceKit(root)),

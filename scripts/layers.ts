@@ -2,6 +2,7 @@
  * The layers of the packages as data, and the few pairs of one layer that may import each other. `checkLayers` holds
  * every import in packages/ against it. docs/decisions records the reason for each pair.
  */
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { importsIn, parsedFile } from "./parsed.ts";
@@ -77,7 +78,29 @@ export function checkLayers(root: string): string[] {
     const declared = declaredDependencies(dir);
     for (const found of importsBelow(join(dir, "src"))) problems.push(...judge({ root, name, dir, declared }, found));
   }
-  return problems;
+  return [...problems, ...checkTable(root), ...checkFileNames(root)];
+}
+
+/** The table of ARCHITECTURE.md has every package, in its layer. */
+function checkTable(root: string): string[] {
+  const rows = readFileSync(join(root, "ARCHITECTURE.md"), "utf8").matchAll(/^\| *(?:(\d) \w+)? *\| `([\w-]+)`/gm);
+  const written = new Map<string, number>();
+  let layer = Number.NaN;
+  for (const [, number, name = ""] of rows) {
+    if (number !== undefined) layer = Number(number);
+    written.set(name, layer);
+  }
+  return Object.entries(layers)
+    .filter(([name, number]) => written.get(name) !== number)
+    .map(([name, number]) => `ARCHITECTURE.md: its table of packages must have ${name}, in layer ${number}`);
+}
+
+/** Files are named by what they do, not as a place for what has no other. */
+function checkFileNames(root: string): string[] {
+  return execFileSync("git", ["ls-files", "-co", "--exclude-standard"], { cwd: root, encoding: "utf8" })
+    .split("\n")
+    .filter((file) => /(?:^|\/)(?:utils?|helpers?|common)(?:\.\w+)*(?:$|\/)/.test(file))
+    .map((file) => `${file}: is named utils, helpers or common; name it by what it does`);
 }
 
 interface Package {

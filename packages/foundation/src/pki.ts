@@ -2,6 +2,7 @@ import "reflect-metadata";
 import * as x509 from "@peculiar/x509";
 import { createPrivateKey, randomBytes, webcrypto } from "node:crypto";
 import { parseCertificate, subjectNames } from "./certificates.ts";
+import { systemClock } from "./clock.ts";
 import { CausewayError, messageOf } from "./errors.ts";
 import type { CertificateOptions, CertificateSubject, KeyPair } from "./pki-interface.ts";
 
@@ -184,7 +185,7 @@ function alternativeNames(subject: CertificateSubject): x509.SubjectAlternativeN
   return names.length > 0 ? new x509.SubjectAlternativeNameExtension(names) : undefined;
 }
 
-function validity(lifetime: number, now = Date.now()): { notBefore: Date; notAfter: Date } {
+function validity(lifetime: number, now = systemClock.now()): { notBefore: Date; notAfter: Date } {
   return { notBefore: new Date(now - CLOCK_SKEW), notAfter: new Date(now + lifetime) };
 }
 

@@ -57,6 +57,6 @@ export async function forbidAbandon(): Promise<void> {
 
 /** Restarts heat-engine as tools/devcloud started it, with more options. */
 async function restartEngine(more: string): Promise<void> {
-  const script = `. "$0/lib/common.sh"; stop heat-engine; start heat-engine heat-engine --config-file "$ETC/heat/heat.conf" ${more}`;
+  const script = `. "$0/lib/settings.sh"; stop heat-engine; start heat-engine heat-engine --config-file "$ETC/heat/heat.conf" ${more}`;
   await run("bash", ["-c", script, TOOLS]);
 }

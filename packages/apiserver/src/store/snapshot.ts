@@ -1,3 +1,4 @@
+import { systemClock } from "@causeway/foundation";
 import { closeSync, openSync } from "node:fs";
 import { backup, DatabaseSync } from "node:sqlite";
 import { sync } from "./sync.ts";
@@ -37,13 +38,13 @@ export async function snapshotInto(database: DatabaseSync, path: string): Promis
  * again. Between two transactions it gets its turn.
  */
 async function copied(database: DatabaseSync, path: string): Promise<void> {
-  for (const end = Date.now() + READ_TIMEOUT; ;) {
+  for (const end = systemClock.now() + READ_TIMEOUT; ;) {
     try {
       await backup(database, path, { rate: PAGES });
       return;
     } catch (error) {
-      if ((error as { errcode?: unknown }).errcode !== 0 || Date.now() > end) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      if ((error as { errcode?: unknown }).errcode !== 0 || systemClock.now() > end) throw error;
+      await systemClock.sleep(1);
     }
   }
 }

@@ -1,4 +1,4 @@
-import { CausewayError, messageOf } from "@causeway/foundation";
+import { CausewayError, messageOf, systemClock } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { compactStep } from "./compaction.ts";
 import { dropCluster } from "./drop.ts";
@@ -131,7 +131,7 @@ export class Writer {
     } catch {
       // The disk cannot even be read: the next write tries again before it does anything.
     }
-    this.failure = { at: Date.now(), reason: messageOf(error) };
+    this.failure = { at: systemClock.now(), reason: messageOf(error) };
     const failure = new CausewayError("STATE_WRITE_FAILED", `the state could not be written: ${messageOf(error)}`, {
       cause: error,
       hint: "Free space on the disk of the state folder and see that it is writable.",

@@ -1,3 +1,4 @@
+import { systemClock } from "@causeway/foundation";
 import {
   HostedControlPlane,
   Machine,
@@ -37,6 +38,6 @@ export async function describeCluster(
     const lists = await Promise.all(KINDS.map((kind) => client.list(kind, { namespace, labelSelector, signal })));
     const objects = lists.flatMap(({ items }) => items);
     const tree = treeOf(cluster, objects);
-    process.stdout.write(documentOf(tree, options.output) ?? renderTree(tree, Date.now()));
+    process.stdout.write(documentOf(tree, options.output) ?? renderTree(tree, systemClock.now()));
   });
 }

@@ -1,3 +1,4 @@
+import { systemClock } from "@causeway/foundation";
 import { Cluster, HostedControlPlane } from "@causeway/api";
 import { findCluster } from "../../clusters/find.ts";
 import { withManagement } from "../../clusters/place.ts";
@@ -31,6 +32,6 @@ export async function getClusters(
       const controlPlane = planes.find(({ metadata }) => metadata.namespace === place && metadata.name === plane);
       return { cluster, controlPlane };
     });
-    process.stdout.write(clusterTable(listed, { now: Date.now(), wide: options.output === "wide" }));
+    process.stdout.write(clusterTable(listed, { now: systemClock.now(), wide: options.output === "wide" }));
   });
 }

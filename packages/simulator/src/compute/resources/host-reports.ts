@@ -12,7 +12,7 @@ const hostsGoneAt = 43;
 /** Host and server diagnostics for administrators, and events that other services report. */
 export function mountHostReports(app: ComputeApp, parts: ComputeParts): void {
   addHosts(app, parts);
-  addAuditLog(app);
+  addAuditLog(app, parts);
   addDiagnostics(app, parts);
   addExternalEvents(app, parts);
 }
@@ -103,7 +103,7 @@ function sumOf(servers: readonly Server[]): { cpu: number; memory_mb: number; di
 }
 
 /** No host of this cloud audits its servers' usage: the log of every period is empty, and no host has written it. */
-function addAuditLog(app: ComputeApp): void {
+function addAuditLog(app: ComputeApp, { kernel }: ComputeParts): void {
   const hosts = hostServices.filter(({ binary }) => binary === "nova-compute").map(({ host }) => host);
   const log = (before: Date) => {
     const text = (year: number, month: number) =>
@@ -125,7 +125,7 @@ function addAuditLog(app: ComputeApp): void {
   };
   app.get("/v2.1/os-instance_usage_audit_log", (c) => {
     requireAdmin(c.get("caller"), "os-instance-usage-audit-log:list");
-    return c.json({ instance_usage_audit_logs: log(new Date()) });
+    return c.json({ instance_usage_audit_logs: log(new Date(kernel.clock.now())) });
   });
   app.get("/v2.1/os-instance_usage_audit_log/:before", (c) => {
     requireAdmin(c.get("caller"), "os-instance-usage-audit-log:show");
