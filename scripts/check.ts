@@ -12,7 +12,7 @@ import { checkControllerShape } from "./controller-shape.ts";
 import { checkErrorCatalogue } from "./error-catalogue.ts";
 import { checkExamples } from "./examples.ts";
 import { checkFolderOrder } from "./folder-order.ts";
-import { checkLayers } from "./layers.ts";
+import { checkFileNames, checkLayers, checkPackageTable } from "./layers.ts";
 import { checkLanguage } from "./language.ts";
 import { checkModuleState } from "./module-state.ts";
 import { checkPurePlans } from "./pure-plans.ts";
@@ -78,7 +78,8 @@ const lanes = {
     command("dead code", "knip", "--no-progress"),
   ],
   own: [
-    own("layers and exports", checkLayers),
+    own("layers and exports", (root) => [...checkLayers(root), ...checkPackageTable(root)]),
+    own("names of files", (root) => checkFileNames(root)),
     own("order of folders", checkFolderOrder),
     own("shape of controllers", checkControllerShape),
     own("scenarios of controllers", (root) => checkControllerScenarios(root)),

@@ -1,6 +1,6 @@
 /**
- * `--help` remains fast: `command.ts` of each command, and what it imports, load no package but commander and foundation. What a
- * command does is in its action, which is imported when it runs.
+ * `--help` remains fast: `command.ts` of each command, and what it imports, load no package but commander and
+ * foundation. What a command does is in its action, which is imported when it runs.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";

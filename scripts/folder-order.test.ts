@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { checkFolderOrder } from "./folder-order.ts";
-import { checkLayers } from "./layers.ts";
+import { checkLayers, checkPackageTable } from "./layers.ts";
 
 let root = "";
 beforeEach(() => (root = mkdtempSync(join(tmpdir(), "order-"))));
@@ -45,5 +45,17 @@ test.each([
   write("foundation/src/a.ts", source);
   expect(checkLayers(root)).toEqual([
     expect.stringContaining("foundation (layer 0) may not import causeway (layer 4)"),
+  ]);
+});
+
+test("the table of ARCHITECTURE.md must have every package in its layer", () => {
+  const file = join(root, "ARCHITECTURE.md");
+  const whole = readFileSync(resolve(import.meta.dirname, "../ARCHITECTURE.md"), "utf8");
+  writeFileSync(file, whole);
+  expect(checkPackageTable(root)).toEqual([]);
+  writeFileSync(file, whole.replace(/^.*`addons`.*\n/m, "").replace("| 0 base", "| 1 base"));
+  expect(checkPackageTable(root)).toEqual([
+    "ARCHITECTURE.md: its table of packages must have foundation, in layer 0",
+    "ARCHITECTURE.md: its table of packages must have addons, in layer 3",
   ]);
 });

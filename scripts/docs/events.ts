@@ -1,3 +1,4 @@
+import { MEANINGS } from "./event-meanings.ts";
 import type { Page } from "./page.ts";
 import { places, property, sourceFiles, texts, type Place, type SyntaxNode } from "./source/syntax.ts";
 import { table } from "./table.ts";
@@ -70,6 +71,16 @@ function callOf(name: string, maker: Maker, { node, within }: Place): EventRow[]
   return crossed(name, maker.types, argument(maker.reason), argument(maker.message));
 }
 
+/** The messages of one reason, or when it is written, where the message is computed as a whole. */
+function messageOf(name: string, reason: string, messages: string): string {
+  const meaning = MEANINGS[name]?.[reason];
+  if (messages === "" && meaning === undefined)
+    throw new Error(
+      `the message of event ${reason} of ${name} is computed: say in event-meanings.ts when it is written`,
+    );
+  return meaning ?? messages;
+}
+
 /** One page with the events of all controllers. */
 export function eventsPage(root: string): Page {
   const events = eventsOf(root);
@@ -79,13 +90,14 @@ export function eventsPage(root: string): Page {
     const rows = reasons.map((reason) => {
       const same = own.filter((each) => each.reason === reason);
       const unique = (texts: readonly string[]) => [...new Set(texts.filter((text) => text !== ""))].sort().join(" / ");
-      return [`\`${reason}\``, unique(same.map(({ type }) => type)), unique(same.map(({ message }) => message))];
+      const message = messageOf(name, reason, unique(same.map((each) => each.message)));
+      return [`\`${reason}\``, unique(same.map(({ type }) => type)), message];
     });
-    return `## ${name}\n\n${table(["reason", "type", "message"], rows)}`;
+    return `## ${name}\n\n${table(["reason", "type", "message, or when it is written"], rows)}`;
   });
   const intro =
     "Generated from the sources: every event by the package that writes it (`kubectl get events`). `…` represents what is known when it is\n" +
-    "written; a message that is computed as a whole is empty here. Warnings say what to do in their text or by an error's code, which\n" +
+    "written; where a message is computed as a whole, the page says when the event is written. Warnings say what to do in their text or by an error's code, which\n" +
     "[errors](errors/index.md) lists.";
   return { path: "docs/reference/events.md", text: `${["# Events", intro, ...sections].join("\n\n")}\n` };
 }

@@ -293,8 +293,10 @@ function eventsOf(before: readonly AddonStatus[], judged: readonly Judged[]): Pl
   return judged.flatMap(({ addon, state, message }): PlannedEvent[] => {
     const past = before.find(({ name }) => name === addon.name)?.state;
     if (state === past) return [];
-    if (state === "Unhealthy" || state === "Failed")
-      return [{ type: "Warning", reason: `Addon${state}`, message: `${addon.name}: ${message}` }];
+    if (state === "Unhealthy" || state === "Failed") {
+      const reason = state === "Failed" ? "AddonFailed" : "AddonUnhealthy";
+      return [{ type: "Warning", reason, message: `${addon.name}: ${message}` }];
+    }
     const healed = state === "Applied" && past !== undefined && past !== "Applying" && past !== "Waiting";
     return healed ? [{ type: "Normal", reason: "AddonHealthy", message: `${addon.name} works again` }] : [];
   });
