@@ -3,7 +3,17 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { createClient, loadKubeconfig, Node, Secret, secretText, type KubernetesClient } from "@causeway/kubernetes";
+import { Machine } from "@causeway/api";
+import {
+  createClient,
+  createInformers,
+  loadKubeconfig,
+  Node,
+  Secret,
+  secretText,
+  type KubernetesClient,
+} from "@causeway/kubernetes";
+import { silentLog, systemClock } from "@causeway/foundation";
 import { connectCloud, issueToken, loadCloudsYaml, type Cloud } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { startSystem, type System } from "../programs/magnum-migration/system.ts";
@@ -68,6 +78,13 @@ async function workload(): Promise<{ client: KubernetesClient; close: () => Prom
   return { client, close: () => client.close() };
 }
 
+/** The path of the group default-worker. */
+async function workers(): Promise<string> {
+  const groups = (await api("GET", `/clusters/${uuid}/nodegroups`))["nodegroups"] as readonly Json[];
+  const group = groups.find(({ name }) => name === "default-worker")?.["uuid"];
+  return `/clusters/${uuid}/nodegroups/${String(group)}`;
+}
+
 const servers = async (): Promise<readonly string[]> =>
   (await cloud.compute.servers.all({})).map(({ image }) => (typeof image === "object" ? (image?.id ?? "") : ""));
 
@@ -110,9 +127,7 @@ it("an upgrade to another image is complete when all nodes have it, and says how
 it("another label of a group reaches its nodes, and none of them is replaced", async () => {
   const ids = async () => (await cloud.compute.servers.all({})).map(({ id }) => id).toSorted();
   const before = await ids();
-  const groups = (await api("GET", `/clusters/${uuid}/nodegroups`))["nodegroups"] as readonly Json[];
-  const group = groups.find(({ name }) => name === "default-worker")?.["uuid"];
-  const path = `/clusters/${uuid}/nodegroups/${String(group)}`;
+  const path = await workers();
   const { client, close } = await workload();
   const labels = async () =>
     (await client.list(Node)).items.map(({ metadata }) => [metadata.labels?.["p"], metadata.labels?.["team.io/q"]]);
@@ -140,6 +155,40 @@ it("another label of a group reaches its nodes, and none of them is replaced", a
     expect(seen).toEqual(before);
     expect(await ids()).toEqual(before);
   } finally {
+    await close();
+  }
+});
+
+it("changes that replace nodes, and are undone half-way, end with nodes of new names that have room", async () => {
+  const path = await workers();
+  const { client, close } = await workload();
+  const gone = new Set<string>();
+  const stop = new AbortController();
+  const informers = createInformers(system.client, { clock: systemClock, log: silentLog });
+  const reused: string[] = [];
+  informers.for(Machine).onChange(({ type, object: { metadata } }) => {
+    if (type === "deleted") gone.add(metadata.name);
+    else if (gone.has(metadata.name)) reused.push(metadata.name);
+  });
+  const running = informers.run(stop.signal);
+  try {
+    // Labels that Nodes have of their own are those with which they join.
+    const label = (value: Json) => api("PATCH", path, [{ op: "replace", path: "/node_labels", value }]);
+    await informers.whenSynced();
+    for (let times = 0; times < 2; times += 1) {
+      const before = gone.size;
+      await label({ "node.kubernetes.io/size": "a" });
+      await vi.waitFor(() => expect(gone.size).toBeGreaterThan(before), MINUTE);
+      await label({});
+    }
+    await untilComplete(servers);
+    const { items } = await client.list(Node);
+    expect(items.map(({ metadata }) => metadata.labels?.["node.kubernetes.io/size"])).toEqual([undefined, undefined]);
+    expect(items.filter(({ status }) => Number(status?.capacity?.["pods"] ?? 0) > 0)).toHaveLength(2);
+    expect(reused).toEqual([]);
+  } finally {
+    stop.abort();
+    await running;
     await close();
   }
 });
