@@ -34,13 +34,15 @@ function nodes({ nodes: count, known, uninitialized }: ClusterFacts): Finding {
   };
 }
 
-function leader({ leader: holder, ofFleet }: ClusterFacts): Finding {
+function leader({ leader: holder, withoutElection }: ClusterFacts): Finding {
   const feature = "cloud controller";
   if (holder !== "") return { feature, state: "works", because: `${holder} leads` };
-  if (ofFleet > 0) {
-    const because = `\`causeway up\` serves the load balancers of ${ofFleet} Service${ofFleet === 1 ? "" : "s"}, without a leader in the cluster`;
-    return { feature, state: "works", because };
-  }
+  if (withoutElection)
+    return {
+      feature,
+      state: "works",
+      because: "a controller of Causeway serves Services without election, as that of `causeway up`",
+    };
   const todo =
     "Is it a cluster that `causeway up` made? Then start none: `causeway up` serves it. Otherwise start one, or read its log when there is one without election.";
   return {

@@ -1,7 +1,6 @@
 import type { Cloud, CallOptions, ServiceDescription } from "@causeway/openstack";
-import { Lease, Node, Service, type KubernetesClient } from "@causeway/kubernetes";
+import { Lease, Node, Service, type KubeObject, type KubernetesClient } from "@causeway/kubernetes";
 import { messageOf } from "@causeway/foundation";
-import { fleetFinalizer } from "../../fleet/plan.ts";
 import type { VolumeFacts } from "./volume-facts.ts";
 
 /** Services that Causeway speaks to, the indispensable ones first. */
@@ -50,8 +49,8 @@ export interface ClusterFacts {
   readonly uninitialized: number;
   /** The holder of the cloud controller managers' Lease; "" for none. */
   readonly leader: string;
-  /** Services that the fleet of a `causeway up` made load balancers of: it elects no leader in the cluster. */
-  readonly ofFleet: number;
+  /** There is no Lease, and Causeway's controller serves Services: that of `causeway up`, which elects no leader. */
+  readonly withoutElection: boolean;
 }
 
 /** All that `causeway doctor` judges. */
@@ -135,9 +134,9 @@ export async function clusterFacts(
     const nodes = (await client.list(Node, call)).items;
     const servers = new Set((await cloud.compute.servers.all({}, call)).map((server) => server.id));
     const lease = await client.find(Lease, { namespace: "kube-system", name: "cloud-controller-manager" }, call);
-    const services = (await client.list(Service, call)).items;
+    const services = lease ? [] : (await client.list(Service, call)).items;
     return {
-      ofFleet: services.filter(({ metadata }) => metadata.finalizers?.includes(fleetFinalizer)).length,
+      withoutElection: services.some(isServedByCauseway),
       version: version.gitVersion ?? "unknown",
       nodes: nodes.length,
       known: nodes.filter((node) => servers.has(node.spec?.providerID?.split("/").at(-1) ?? "")).length,
@@ -147,4 +146,10 @@ export async function clusterFacts(
       leader: lease?.spec?.holderIdentity ?? "",
     };
   }, signal);
+}
+
+/** Causeway's cloud controller is the manager of the status of Services that it serves. */
+export function isServedByCauseway({ metadata }: KubeObject): boolean {
+  const { managedFields = [] } = metadata as { readonly managedFields?: readonly { readonly manager?: string }[] };
+  return managedFields.some(({ manager }) => manager === "causeway-cloud-controller-manager");
 }

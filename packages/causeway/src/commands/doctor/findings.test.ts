@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { connectCloud, loadCloudsYaml, type ServiceDescription } from "@causeway/openstack";
 import { startSimulator } from "@causeway/simulator";
 import {
+  isServedByCauseway,
   cloudFacts,
   services,
   type CloudAnswer,
@@ -130,25 +131,25 @@ describe("the doctor", () => {
     ["one that does not answer", { error: "refused" }, "Kubernetes", "broken"],
     [
       "one of another project",
-      { value: { version: "v1.34.4", nodes: 2, known: 0, uninitialized: 0, leader: "a", ofFleet: 0 } },
+      { value: { version: "v1.34.4", nodes: 2, known: 0, uninitialized: 0, leader: "a", withoutElection: false } },
       "nodes",
       "broken",
     ],
     [
       "one whose nodes wait",
-      { value: { version: "v1.34.4", nodes: 2, known: 0, uninitialized: 2, leader: "", ofFleet: 0 } },
+      { value: { version: "v1.34.4", nodes: 2, known: 0, uninitialized: 2, leader: "", withoutElection: false } },
       "nodes",
       "limited",
     ],
     [
       "one without a leader",
-      { value: { version: "v1.34.4", nodes: 2, known: 2, uninitialized: 0, leader: "", ofFleet: 0 } },
+      { value: { version: "v1.34.4", nodes: 2, known: 2, uninitialized: 0, leader: "", withoutElection: false } },
       "cloud controller",
       "limited",
     ],
     [
-      "one without a leader, with load balancers of the fleet of causeway up",
-      { value: { version: "v1.34.4", nodes: 2, known: 2, uninitialized: 0, leader: "", ofFleet: 1 } },
+      "one without a leader, which the fleet of causeway up serves",
+      { value: { version: "v1.34.4", nodes: 2, known: 2, uninitialized: 0, leader: "", withoutElection: true } },
       "cloud controller",
       "works",
     ],
@@ -218,4 +219,13 @@ works     identity       v3.14
     expect(page).toContain(`the catalog has none in this\n${" ".repeat(25)}region\n`);
     for (const line of page.split("\n")) expect(line.length).toBeLessThanOrEqual(56);
   });
+});
+
+test.each([
+  ["whose status Causeway's controller manages", [{ manager: "causeway-cloud-controller-manager" }], true],
+  ["of another controller", [{ manager: "cloud-controller-manager" }], false],
+  ["that nothing manages", undefined, false],
+])("a Service %s is served by Causeway: %j gives %s", (_, managedFields, expected) => {
+  const metadata = { name: "web", ...(managedFields === undefined ? {} : { managedFields }) };
+  expect(isServedByCauseway({ apiVersion: "v1", kind: "Service", metadata })).toBe(expected);
 });
