@@ -47,8 +47,9 @@ export function absentClusters(named: readonly NamespacedKey[], found: readonly 
   const absent = named.filter(({ namespace, name }) => !found.includes(`${namespace}-${name}`));
   if (absent.length === 0) return "";
   const names = absent.map(({ namespace, name }) => `${namespace}/${name}`).join(", ");
-  const others = found.length === 0 ? "No deleted cluster has." : `Deleted clusters that have: ${found.join(", ")}.`;
-  return `Nothing in this project is of ${names}. ${others}\n`;
+  const others =
+    found.length === 0 ? "No deleted cluster left any." : `Deleted clusters that left some: ${found.join(", ")}.`;
+  return `There are no orphans of ${names}. ${others}\n`;
 }
 
 /** Prints what would be deleted on standard error, and asks there. */

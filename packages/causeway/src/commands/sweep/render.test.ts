@@ -33,8 +33,8 @@ test.each([
 test("a sweep of clusters names those that left nothing, and those that did", () => {
   const nope = { namespace: "default", name: "nope" };
   expect(absentClusters([nope], ["default-old"])).toBe(
-    "Nothing in this project is of default/nope. Deleted clusters that have: default-old.\n",
+    "There are no orphans of default/nope. Deleted clusters that left some: default-old.\n",
   );
-  expect(absentClusters([nope], [])).toBe("Nothing in this project is of default/nope. No deleted cluster has.\n");
+  expect(absentClusters([nope], [])).toBe("There are no orphans of default/nope. No deleted cluster left any.\n");
   expect(absentClusters([{ namespace: "default", name: "old" }], ["default-old"])).toBe("");
 });
