@@ -46,6 +46,13 @@ function usesIn(file: string, text: string): string[] {
   return wordsIn(root, [file]).map((use) => use.slice(file.length + 1));
 }
 
+test("the check of words refuses a number of an issue without its project", () => {
+  const number = ["issue", "12"].join(" ");
+  expect(usesIn("prose/status.md", `# Volumes (${number})\n\nSee kubernetes (kubernetes ${number}).\n`)).toEqual([
+    `1 uses "${number}"; write: the subject of the work: readers do not know its number`,
+  ]);
+});
+
 test("the check of words reads comments and texts of sources, across their lines, and no names", () => {
   const { asked, taken } = words;
   const source = [

@@ -57,6 +57,7 @@ export const IN_PROSE: readonly Replaced[] = [
     "(?:has|have|had)\\s+not(?=[.,;:)]|\\s+(?:an?|the|all|any|its|their|what|and|or|\\d+)\\b)",
     "does not have, support",
   ),
+  { pattern: /(?<=\()issues?\s+\d+/gi, instead: "the subject of the work: readers do not know its number" },
 ];
 
 /** Refused in prose about Kubernetes, unless it is of ports, columns or a document of OpenAPI. */

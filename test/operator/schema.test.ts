@@ -49,7 +49,7 @@ function problemsOf(types: Types, type: Type, value: unknown, path: string): str
     const { list } = type;
     return list
       ? value.flatMap((each, at) => problemsOf(types, list.elementType, each, `${path}[${at}]`))
-      : [`${path}: is no list`];
+      : [`${path}: is not a list`];
   }
   if (typeof value !== "object" || value === null || !type.map) return [`${path}: ${JSON.stringify(value)}`];
   const { fields = [], elementType } = type.map;
@@ -128,7 +128,7 @@ describe.skipIf(!go)("every object that the operator writes", () => {
     const job = [...written.values()].find(({ kind }) => kind === "Job");
     const wrong = { ...job, spec: { ...(job as unknown as { spec: object }).spec, paralelism: 1, backoffLimit: "3" } };
     expect(job && problemsOf(types, typeOf(job), wrong, "Job")).toEqual([
-      'Job.spec.backoffLimit: "3" is no number',
+      'Job.spec.backoffLimit: "3" is not a number',
       "Job.spec.paralelism: no such field",
     ]);
   });

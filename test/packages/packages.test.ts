@@ -165,7 +165,7 @@ describe("installed into an empty folder", () => {
          const cloud = connectCloud(loadCloudsYaml({ cloud: "x" }));
          return (await cloud.compute.servers.all()).map((server) => server.name);
        }
-       // @ts-expect-error a flavor is no number
+       // @ts-expect-error a flavor is not a number
        export const wrong: number = connectCloud(loadCloudsYaml({ cloud: "x" })).compute.flavors;`,
     );
     const compiler = {

@@ -88,5 +88,5 @@ test("a server keeps an open stream while it shuts down, and an agent returns af
 test("a server refuses flags that cannot be used, with the reason", async () => {
   const { code, stderr } = await command("tunnel-server --uds-name /tmp/none.sock --allow-cidr 10.0.0.0/33").ended;
   expect(code).not.toBe(0);
-  expect(stderr).toContain('"10.0.0.0/33" is no CIDR');
+  expect(stderr).toContain('"10.0.0.0/33" is not a CIDR');
 });

@@ -14,9 +14,9 @@ afterAll(() => stage?.close());
 
 test.each([
   ["--leader-migration-config=/none/file", "/none/file cannot be used for the migration"],
-  ["--cluster-cidr=pods", "--cluster-cidr has to be a CIDR"],
-  ["--controllers=nodes", '--controllers names "nodes", which is no controller'],
-  ["--leader-elect-lease-duration=15", "--leader-elect-lease-duration has to be a duration"],
+  ["--cluster-cidr=pods", "--cluster-cidr must be a CIDR"],
+  ["--controllers=nodes", '--controllers names "nodes", which is not a controller'],
+  ["--leader-elect-lease-duration=15", "--leader-elect-lease-duration must be a duration"],
   ["--kubeconfig=/none/admin.conf", "there is no kubeconfig at /none/admin.conf"],
   ["--cloud-config=/none/cloud.conf", "/none/cloud.conf cannot be read"],
 ])("the flag %s ends run with status 2 before anything is started", async (flag, message) => {

@@ -302,7 +302,7 @@ describe("the Barbican KMS plugin", () => {
     ["without a key id", "[Global]\nauth-url = http://127.0.0.1:1/v3\nusername = a\npassword = b\ntenant-name = c\n"],
     ["with a key id that is no id", "[Global]\nauth-url = http://127.0.0.1:1/v3\n[KeyManager]\nkey-id = key1\n"],
     [
-      "with a lifetime that is no duration",
+      "with a lifetime that is not a duration",
       `[KeyManager]\nkey-id = 0b9a2f1e-5c7d-4a3b-9e8f-112233445566\nkey-lifetime = soon\n[Global]\nauth-url = http://127.0.0.1:1/v3\nusername = a\npassword = b\ntenant-name = c\n`,
     ],
   ])("does not start %s", async (_what, content) => {

@@ -39,7 +39,7 @@ export async function runBarbicanKms(options: BarbicanKmsOptions, signal: AbortS
   let configuration = readConfiguration(cloudConfig);
   for (const warning of configuration.warnings) log.warn("cloud.conf", { warning });
   if (readUpstreamData) {
-    const advice = "write all records again, see that the metric of its readings does not change, and remove the flag";
+    const advice = "rewrite all records, check that the metric of its reads does not change, and remove the flag";
     log.warn("data of the upstream plugin is decrypted: who can write to etcd can change it unnoticed", { advice });
   }
   const { lifetime, outage } = configuration;

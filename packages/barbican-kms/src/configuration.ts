@@ -61,6 +61,6 @@ function duration(name: string, text: string | undefined): number | undefined {
 function invalid(why: string, cause?: unknown): InputError {
   return new InputError("KMS_CONFIG_INVALID", `The configuration of the KMS plugin cannot be used: ${why}.`, {
     cause,
-    hint: "Give a cloud.conf with [Global] and, in [KeyManager], key-id = ID of a symmetric secret.",
+    hint: "Specify a cloud.conf with [Global] and, in [KeyManager], key-id = ID of a symmetric secret.",
   });
 }

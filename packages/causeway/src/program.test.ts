@@ -137,7 +137,7 @@ describe("-v", () => {
     expect(doctor?.opts()).toMatchObject({ logLevel: level });
   });
 
-  test("refuses a level that is no number", () => {
+  test("refuses a level that is not a number", () => {
     const doctor = program(new AbortController().signal).commands.find((command) => command.name() === "doctor");
     expect(() => doctor?.parseOptions(["-v", "much"])).toThrow('-v must be a whole number, and is "much"');
   });

@@ -247,7 +247,7 @@ describe("snapshots of Cinder volumes", () => {
     expect(await world.cloud.blockStorage.snapshots.all()).toEqual([]);
   });
 
-  test("as backups are in the zone of the class, and refuse a limit that is no number", async () => {
+  test("as backups are in the zone of the class, and refuse a limit that is not a number", async () => {
     const { volumeId } = await create("a");
     const backup = (parameters: Record<string, string>) =>
       driver.client.controller.createSnapshot({

@@ -23,7 +23,7 @@ export interface CloudControllerManagerOptions {
   readonly clusterName: string;
   /** Which to run; default all. */
   readonly controllers?: ReadonlySet<ControllerName>;
-  /** Services worked on at once; default 8. */
+  /** number of Services that are reconciled at once; default 8. */
   readonly serviceSyncs?: number;
   /** Addresses of pods: routes inside them are ours. Without them no routes are kept. */
   readonly clusterCidrs?: readonly Cidr[];

@@ -58,7 +58,8 @@ function refusalOfName({ names }: DialRules, name: string): string | undefined {
   if (!isName || /^(\d+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? ""))
     return `${shown} is neither an address nor a DNS name`;
   if (labels.at(-1) === "localhost") return `${shown} is a name of this machine`;
-  if (names && !names.some((each) => name === each || name.endsWith(`.${each}`))) return `${shown} is no allowed name`;
+  if (names && !names.some((each) => name === each || name.endsWith(`.${each}`)))
+    return `${shown} is not an allowed name`;
   return undefined;
 }
 
@@ -69,6 +70,6 @@ function unwrap(ip: IpAddress): IpAddress {
 
 function network(text: string): Cidr {
   const cidr = parseCidr(text);
-  if (!cidr) throw new Error(`${text} is no network`);
+  if (!cidr) throw new Error(`${text} is not a network`);
   return cidr;
 }

@@ -6,7 +6,7 @@ import { nthAddress, parseCidr, parseIp, type Cidr } from "./ip.ts";
 
 const cidr = (text: string): Cidr => {
   const parsed = parseCidr(text);
-  if (parsed === undefined) throw new Error(`${text} is no CIDR`);
+  if (parsed === undefined) throw new Error(`${text} is not a CIDR`);
   return parsed;
 };
 

@@ -43,7 +43,7 @@ export function compareIps(a: IpAddress, b: IpAddress): number {
   return a.value < b.value ? -1 : a.value > b.value ? 1 : 0;
 }
 
-/** Reads ADDRESS/PREFIX; host bits are kept in `address`. Undefined if it is no CIDR. */
+/** Reads ADDRESS/PREFIX; host bits are kept in `address`. Undefined if it is not a CIDR. */
 export function parseCidr(text: string): Cidr | undefined {
   const [before, length, more] = text.split("/");
   const ip = before === undefined ? undefined : parseIp(before);

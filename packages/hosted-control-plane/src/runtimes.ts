@@ -14,9 +14,13 @@ export function createRuntimes({ runtimes, default: fallback }: RuntimesOptions)
   const chosen = ({ runtime = fallback }: ControlPlaneSpec): ControlPlaneRuntime => {
     const found = runtimes[runtime];
     if (found) return found;
-    throw new CausewayError("RUNTIME_NOT_OFFERED", `control planes with runtime ${runtime} are not run here`, {
-      hint: `Offered here: ${Object.keys(runtimes).join(", ") || "none"}. \`causeway up --runtime process --programs DIR\` offers Process, \`causeway run hosted-control-plane\` offers Pods.`,
-    });
+    throw new CausewayError(
+      "RUNTIME_NOT_OFFERED",
+      `runtime ${runtime} of control planes is not available in this process`,
+      {
+        hint: `Available here: ${Object.keys(runtimes).join(", ") || "none"}. \`causeway up --runtime process --programs DIR\` offers Process, \`causeway run hosted-control-plane\` offers Pods.`,
+      },
+    );
   };
   return {
     ensure: async (spec, signal) => chosen(spec).ensure(spec, signal),

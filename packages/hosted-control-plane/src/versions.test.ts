@@ -67,7 +67,7 @@ describe("a hosted control plane", () => {
       /only its load balancers have access lists/,
     ],
     [
-      "an access list with what is no network",
+      "an access list with what is not a network",
       { version: "v1.34.0", runtime: "Pods", endpoint: { allowedCIDRs: ["192.0.2.0/24", "me"] } },
       /is a network such as/,
     ],
@@ -170,7 +170,7 @@ describe("a hosted control plane", () => {
     await expect(patch("rotated", { authorities: { rotateAfter: null } })).rejects.toThrow(/needs rotateAfter/);
   });
 
-  test("is upgraded, and neither downgraded nor changed to what is no version", async () => {
+  test("is upgraded, and neither downgraded nor changed to what is not a version", async () => {
     await create("kept", { version: "v1.34.2" });
     await patch("kept", { version: "v1.34.10" });
     await expect(patch("kept", { version: "v1.34.9" })).rejects.toThrow(/cannot be downgraded/);

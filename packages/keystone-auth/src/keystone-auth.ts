@@ -61,7 +61,7 @@ export async function runKeystoneAuth(options: KeystoneAuthOptions, signal: Abor
   }
 }
 
-/** The file wins over the ConfigMap. */
+/** The file overrides the ConfigMap. */
 async function livePolicy(
   { settings, client, clock, log }: KeystoneAuthOptions,
   signal: AbortSignal,

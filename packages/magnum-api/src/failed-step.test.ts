@@ -53,12 +53,12 @@ it.each<[string, Error, RegExp]>([
   [
     "a failed step says that the management cluster refused it",
     new CausewayError("KUBERNETES_FORBIDDEN", secret),
-    /^apply: the management cluster did not take it; the operator's log has the reason \(KUBERNETES_FORBIDDEN\)/,
+    /^apply: the management cluster refused the object; the operator's log has the reason \(KUBERNETES_FORBIDDEN\)/,
   ],
   [
     "a failed step says that the management cluster is away",
     new CausewayError("KUBERNETES_UNREACHABLE", secret),
-    /^apply: the management cluster did not take it; the operator's log has the reason \(KUBERNETES_UNREACHABLE\)/,
+    /^apply: the management cluster refused the object; the operator's log has the reason \(KUBERNETES_UNREACHABLE\)/,
   ],
   [
     "the program has a defect",

@@ -153,8 +153,8 @@ describe("the body of an error", () => {
   it.each<[string, string]>([
     ["Cluster x could not be found.", "Cluster x could not be found"],
     [
-      'Label kube_tag is refused: it is no version such as "v1.34.0". Write all of it.',
-      'Label kube_tag is refused: it is no version such as "v1.34.0"',
+      'Label kube_tag is refused: it is not a version such as "v1.34.0". Write all of it.',
+      'Label kube_tag is refused: it is not a version such as "v1.34.0"',
     ],
     ["served: v1.34.x, v1.35.x.", "served: v1.34.x, v1.35.x"],
     ["no full stop", "no full stop"],

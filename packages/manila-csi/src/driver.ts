@@ -55,7 +55,7 @@ export async function startDriver(options: DriverOptions): Promise<RunningDriver
   const hasNode = options.services.includes("node");
   if (hasNode && (options.proxiedEndpoint ?? "") === "") {
     throw new InputError("MANILA_CSI_FLAG_INVALID", "The node service needs --fwdendpoint.", {
-      hint: "Give the socket of csi-driver-nfs or ceph-csi on this node.",
+      hint: "Specify the socket of csi-driver-nfs or ceph-csi on this node.",
     });
   }
   const proxied = hasNode ? proxiedDriver(options.proxiedEndpoint ?? "") : undefined;

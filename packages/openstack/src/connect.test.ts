@@ -170,11 +170,11 @@ describe("router interfaces of the SDK", () => {
     if (asked.path.startsWith("/identity")) return undefined;
     return asked.method === "PUT" ? { status: 400, body: {} } : { body: { ports: [port] } };
   };
-  it("that are there already are a success", async () => {
+  it("succeed if the subnet is already connected to the router", async () => {
     const { cloud } = await start(repeated({ id: "p", device_id: "r", fixed_ips: [{ subnet_id: "s" }] }));
     await cloud.network.addRouterInterface("r", { subnet_id: "s" });
   });
-  it("that are not there are the failure that it was", async () => {
+  it("fail with the error of the request if the subnet is not connected to the router", async () => {
     const { cloud } = await start(repeated({ id: "p", device_id: "r", fixed_ips: [{ subnet_id: "other" }] }));
     expect(predicates.isBadRequest(await failure(cloud.network.addRouterInterface("r", { subnet_id: "s" })))).toBe(
       true,

@@ -39,7 +39,7 @@ export interface ConnectOptions {
 
 /**
  * A cloud to call. Nothing is sent before the first call, which authenticates.
- * Throws CLOUD_CONFIG_INVALID when a certificate file cannot be read or auth_url is no URL.
+ * Throws CLOUD_CONFIG_INVALID when a certificate file cannot be read or auth_url is not a URL.
  * @example
  * const cloud = connectCloud(loadCloudsYaml({ cloud: "devcloud" }));
  * const servers = await cloud.compute.servers.all();

@@ -38,7 +38,7 @@ describe.each([
       ["169.254.169.254:80", /refused by the agent: 169.254.169.254 is a link-local address/],
       ["10.250.0.1:443", /refused by the agent: 10.250.0.1 is in no allowed network/],
       ["127.0.0.2:443", /refused by the agent: 127.0.0.2 is a loopback address/],
-      ["management.example.com:443", /refused by the agent: "management.example.com" is no allowed name/],
+      ["management.example.com:443", /refused by the agent: "management.example.com" is not an allowed name/],
     ];
     for (const [address, line] of refused) expect((await dial(stage.unix("a"), address)).line).toMatch(line);
     expect(server.status("a").streams).toBe(0);

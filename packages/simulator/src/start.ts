@@ -107,7 +107,7 @@ async function startOn(kernel: OwnedKernel, host: string, options: SimulatorOpti
   };
 }
 
-/** Where clients on this machine reach it: an address that represents all of them is no address. */
+/** Where clients on this machine reach it: an address that represents all of them is not an address. */
 function originOf(host: string, port: number): string {
   const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;

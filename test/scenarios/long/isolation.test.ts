@@ -147,7 +147,7 @@ describe("a cluster", () => {
     expect(await observed()).toMatchObject({ ready: false, message: `not served: ${problem}` });
     expect(await readAgain(other)).toMatchObject({ data: { of: "other" } });
     await stage().until(() =>
-      stage().lines.find((line) => line["msg"] === "a logical cluster cannot be opened; it is tried again"),
+      stage().lines.find((line) => line["msg"] === "a logical cluster cannot be opened; it is retried"),
     );
     writeFileSync(settings, saved);
     await stage().until(() => (server.clusterProblem("mallory") === undefined ? true : undefined));

@@ -175,7 +175,7 @@ describe("the plan of an AddonSet", () => {
     ],
     [
       "deletes nothing where manifests are refused",
-      observed([addon("dns", [], { stale: [stale("x")], refusal: { code: "X", message: "is no YAML" } })]),
+      observed([addon("dns", [], { stale: [stale("x")], refusal: { code: "X", message: "is not YAML" } })]),
       [],
     ],
     [
@@ -269,7 +269,7 @@ describe("the status of an AddonSet", () => {
   });
 
   test.each<[title: string, given: Observed, code: string | undefined]>([
-    ["refused manifests", observed([addon("dns", [], { refusal: { code: "X", message: "is no YAML" } })]), "X"],
+    ["refused manifests", observed([addon("dns", [], { refusal: { code: "X", message: "is not YAML" } })]), "X"],
     [
       "another set's object",
       observed([addon("dns", [object({ state: "foreign", set: "other", known: false })])]),

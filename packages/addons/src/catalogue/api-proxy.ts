@@ -16,7 +16,7 @@ export function apiProxy({ server }: ClusterFacts, choice: CatalogueChoice): Bui
   const { hostname, port } = new URL(server);
   if (image === undefined)
     throw new CausewayError("ADDON_CATALOGUE_INCOMPLETE", "catalogue APIProxy needs image", {
-      hint: "Name an image of Causeway.",
+      hint: "Specify an image of Causeway.",
     });
   // A URL has addresses of IPv4 and IPv6 in one form each.
   if (/^\[|^[0-9.]+$/.test(hostname))

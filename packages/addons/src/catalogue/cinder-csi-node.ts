@@ -21,7 +21,7 @@ export function cinderCsiNodeObjects(image: string, place: NodePartPlace = {}): 
 export function cinderCsiNode(_facts: ClusterFacts | undefined, { image }: CatalogueChoice): BuiltIn {
   if (image === undefined)
     throw new CausewayError("ADDON_CATALOGUE_INCOMPLETE", "catalogue CinderCSINode needs image", {
-      hint: "Name an image of Causeway that the nodes can pull.",
+      hint: "Specify an image of Causeway that the nodes can pull.",
     });
   return { probes: [], objects: objectsOf(image, {}) };
 }

@@ -15,7 +15,7 @@ export function tunnelAgent({ serviceAddress }: ClusterFacts, choice: CatalogueC
   const { tunnelServer, tunnelAuthority, tunnelPort = 8091 } = choice;
   if (tunnelServer === undefined)
     throw new CausewayError("ADDON_CATALOGUE_INCOMPLETE", "catalogue TunnelAgent needs tunnelServer", {
-      hint: "Name the host at which nodes reach the tunnel's servers.",
+      hint: "Specify the host at which nodes reach the tunnel's servers.",
     });
   const account = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt";
   const authority = tunnelAuthority === undefined ? account : `${folder}/ca.crt`;

@@ -40,7 +40,7 @@ function question(id: number, name: string): Buffer {
   header.writeUInt16BE(RECURSION_DESIRED, 2);
   header.writeUInt16BE(1, 4);
   const labels = name.split(".").filter((label) => label !== "");
-  if (labels.some((label) => label.length > 63)) throw new Error(`${name} is no DNS name`);
+  if (labels.some((label) => label.length > 63)) throw new Error(`${name} is not a DNS name`);
   const encoded = labels.flatMap((label) => [Buffer.from([label.length]), Buffer.from(label, "latin1")]);
   return Buffer.concat([header, ...encoded, Buffer.from([0, 0, A, 0, INTERNET])]);
 }

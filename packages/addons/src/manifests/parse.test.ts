@@ -31,7 +31,7 @@ describe("the manifests of an add-on", () => {
 
   test.for<[string, string, string]>([
     ["YAML that cannot be read", "a: [", "the YAML cannot be read"],
-    ["a text", "hello", "a document is no object"],
+    ["a text", "hello", "a document is not an object"],
     ["no kind", "apiVersion: v1", "lacks apiVersion or kind"],
     [
       "a generated name",

@@ -55,7 +55,7 @@ function hooksOf(object: unknown): string[] {
 }
 
 function checkedObject(document: unknown): ManifestObject {
-  if (!isRecord(document)) throw refused("a document is no object");
+  if (!isRecord(document)) throw refused("a document is not an object");
   const { apiVersion, kind, metadata } = document;
   if (typeof apiVersion !== "string" || typeof kind !== "string") throw refused("a document lacks apiVersion or kind");
   if (!isRecord(metadata) || typeof metadata["name"] !== "string" || metadata["name"] === "")

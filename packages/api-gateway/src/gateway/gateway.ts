@@ -124,7 +124,7 @@ function start(server: Server, { host, port, reusePort = false }: Where): Promis
       reject(
         new InputError("GATEWAY_LISTEN_FAILED", `${host}:${port} cannot be listened on: ${messageOf(cause)}`, {
           cause,
-          hint: "Give an address of this machine and a free port.",
+          hint: "Specify an address of this machine and a free port.",
         }),
       ),
     );

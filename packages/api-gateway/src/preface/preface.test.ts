@@ -76,7 +76,7 @@ describe("the beginning of a connection to the gateway", () => {
     ["another family", header(0x21, 0x31, []), true],
     ["addresses that are cut off", header(0x21, 0x11, [1, 2, 3]), true],
     ["a field that is cut off", header(0x21, 0, [2, 0, 9, 65]), false],
-    ["an authority that is no name", header(0x21, 0, [2, 0, 1, 0]), false],
+    ["an authority that is not a name", header(0x21, 0, [2, 0, 1, 0]), false],
     ["two authorities", header(0x21, 0, [2, 0, 1, 65, 2, 0, 1, 65]), false],
     ["a header of 3 kB", Buffer.concat([signature, Buffer.from([0x21, 0, 0x0c, 0])]), false],
   ])("is refused or decides nothing as %s", (_, bytes, trusted) => {

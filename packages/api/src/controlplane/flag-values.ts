@@ -45,7 +45,7 @@ export function span(min: number, max: number): FlagValues {
   };
 }
 
-/** "1h30m" is 5400; undefined for what is no time in whole seconds. */
+/** "1h30m" is 5400; undefined for what is not a time in whole seconds. */
 function secondsOf(value: string): number | undefined {
   const [, hours, minutes, seconds] = /^(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,9})s)?$/.exec(value) ?? [];
   if (hours === undefined && minutes === undefined && seconds === undefined) return undefined;

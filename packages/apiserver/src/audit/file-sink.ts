@@ -73,7 +73,7 @@ function open(file: string): number {
   } catch (cause) {
     throw new CausewayError("AUDIT_LOG_UNWRITABLE", `the audit log ${file} cannot be written: ${messageOf(cause)}`, {
       cause,
-      hint: "Name a file in a folder that this user may write to.",
+      hint: "Specify a file in a folder that this user may write to.",
     });
   }
 }

@@ -25,7 +25,7 @@ function recorded(body: string, yamlOf?: unknown): string | undefined {
 }
 
 test("an answer in YAML is recorded from what it was written from, and not read again", () => {
-  expect(recorded("{ this is no YAML", { kind: "ConfigMap", data: { a: "1" } })).toBe(
+  expect(recorded("{ this is not YAML", { kind: "ConfigMap", data: { a: "1" } })).toBe(
     '{"kind":"ConfigMap","data":{"a":"1"}}',
   );
 });

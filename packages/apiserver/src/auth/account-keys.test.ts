@@ -66,7 +66,7 @@ describe("keys of service-account tokens", () => {
       expect.objectContaining({
         code: "SERVICE_ACCOUNT_KEY_INVALID",
         message: expect.stringContaining(message) as unknown,
-        hint: "Give unencrypted PEM keys: RSA, or ECDSA on P-256, P-384 or P-521.",
+        hint: "Specify unencrypted PEM keys: RSA, or ECDSA on P-256, P-384 or P-521.",
       }),
     );
   });

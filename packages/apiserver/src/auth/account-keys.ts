@@ -26,7 +26,7 @@ function read(make: () => KeyObject): KeyObject {
       "SERVICE_ACCOUNT_KEY_INVALID",
       `a service-account key cannot be used: ${messageOf(cause)}`,
       {
-        hint: "Give unencrypted PEM keys: RSA, or ECDSA on P-256, P-384 or P-521.",
+        hint: "Specify unencrypted PEM keys: RSA, or ECDSA on P-256, P-384 or P-521.",
       },
     );
   }

@@ -151,7 +151,7 @@ test.each<[string, Json, Json, Json]>([
 test.each<[string, Json, Json | undefined, string]>([
   ["too short a time", { expirationSeconds: 599 }, undefined, "may not specify a duration less than 10 minutes"],
   [
-    "a time that is no number",
+    "a time that is not a number",
     { expirationSeconds: "900" },
     undefined,
     "may not specify a duration less than 10 minutes",

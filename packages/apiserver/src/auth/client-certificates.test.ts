@@ -257,7 +257,7 @@ describe("the authorities of client certificates", () => {
     }
     expect(error).toMatchObject({
       code: "CLIENT_AUTHORITY_INVALID",
-      hint: "Give a PEM file of CA certificates, one after the other.",
+      hint: "Specify a PEM file of CA certificates, one after the other.",
       message: expect.stringMatching(why) as unknown,
     });
     expect(String(error)).toContain(`the client authorities in ${bundle} cannot be used: `);

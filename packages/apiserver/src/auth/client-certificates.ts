@@ -36,7 +36,7 @@ function readBundle(file: string): X509Certificate[] {
   const refused = (why: string, cause?: unknown): CausewayError =>
     new CausewayError("CLIENT_AUTHORITY_INVALID", `the client authorities in ${file} cannot be used: ${why}`, {
       cause,
-      hint: "Give a PEM file of CA certificates, one after the other.",
+      hint: "Specify a PEM file of CA certificates, one after the other.",
     });
   let found: X509Certificate[];
   try {

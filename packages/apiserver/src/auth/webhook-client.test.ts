@@ -95,7 +95,7 @@ describe("a webhook's client", () => {
     expect(await failure(posted(fileOf(trusted())))).toMatchObject({
       code: "WEBHOOK_FAILED",
       message: `the webhook at ${new URL(listener.url).host} failed: it returned ${status}`,
-      hint: "See that it is up, and that the kubeconfig trusts it and lets us in.",
+      hint: "Check that the webhook is up, and that the kubeconfig has its CA and credentials that it accepts.",
     });
   });
 
@@ -140,7 +140,7 @@ describe("a webhook's client", () => {
       expect.objectContaining({
         code: "WEBHOOK_CONFIG_INVALID",
         message: `${path} does not lead to a webhook`,
-        hint: "Name an https:// server, and a user with a certificate or a token; commands are not run.",
+        hint: "Specify an https:// server, and a user with a certificate or a token; commands are not run.",
       }),
     );
   });

@@ -22,7 +22,7 @@ export function createWebhookClient(kubeconfigFile: string): WebhookClient {
   const config = kubernetes().loadKubeconfig({ path: kubeconfigFile });
   if (!config.server.startsWith("https://") || config.exec) {
     throw new CausewayError("WEBHOOK_CONFIG_INVALID", `${kubeconfigFile} does not lead to a webhook`, {
-      hint: "Name an https:// server, and a user with a certificate or a token; commands are not run.",
+      hint: "Specify an https:// server, and a user with a certificate or a token; commands are not run.",
     });
   }
   const agent = new Agent({
@@ -51,7 +51,7 @@ function post(
       reject(
         new CausewayError("WEBHOOK_FAILED", `the webhook at ${new URL(config.server).host} failed: ${why}`, {
           cause,
-          hint: "See that it is up, and that the kubeconfig trusts it and lets us in.",
+          hint: "Check that the webhook is up, and that the kubeconfig has its CA and credentials that it accepts.",
         }),
       );
     };

@@ -137,7 +137,7 @@ function opened(file: string): number {
   } catch (cause) {
     throw new InputError("APISERVER_BACKUP_UNREADABLE", `${file} cannot be read`, {
       cause,
-      hint: "Give the path of a file that `causeway backup` wrote.",
+      hint: "Specify the path of a file that `causeway backup` wrote.",
     });
   }
 }
@@ -147,7 +147,7 @@ function readHeader(from: number, file: string): { header: Header; start: number
   const header = parsed(line);
   if (header?.["format"] !== FORMAT) {
     throw new InputError("APISERVER_BACKUP_UNREADABLE", `${file} is no backup of an API server`, {
-      hint: "Give the path of a file that `causeway backup` wrote.",
+      hint: "Specify the path of a file that `causeway backup` wrote.",
     });
   }
   if (typeof header["version"] !== "number" || header["version"] > VERSION) {

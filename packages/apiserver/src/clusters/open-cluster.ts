@@ -296,7 +296,7 @@ export function checkOptions({ serviceCidr, version, authority, listen }: Logica
   } catch (cause) {
     throw new CausewayError("APISERVER_CIDR_INVALID", `${serviceCidr} cannot be the network of Services`, {
       cause,
-      hint: "Give an IPv4 CIDR of /8 to /30, an IPv6 CIDR of /64 to /126, or one of each: 10.96.0.0/12,fd00:10:96::/112.",
+      hint: "Specify an IPv4 CIDR of /8 to /30, an IPv6 CIDR of /64 to /126, or one of each: 10.96.0.0/12,fd00:10:96::/112.",
     });
   }
 }
@@ -304,7 +304,7 @@ export function checkOptions({ serviceCidr, version, authority, listen }: Logica
 function checkAuthority({ certificate }: KeyPair): void {
   if (!isAuthority(certificate)) {
     throw new CausewayError("APISERVER_AUTHORITY_INVALID", "the cluster's authority is not a CA certificate", {
-      hint: "Give a certificate with basicConstraints CA:TRUE and its key.",
+      hint: "Specify a certificate with basicConstraints CA:TRUE and its key.",
     });
   }
 }

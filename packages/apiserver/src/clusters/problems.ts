@@ -53,7 +53,7 @@ export class Problems {
       check: "disk",
       code: "APISERVER_DISK_FULL",
       message: `the disk of ${dir} takes no more writes: ${why}`,
-      hint: "Free space on the disk of the state folder and see that it is writable; nothing is lost.",
+      hint: "Free space on the disk of the state folder and check that it is writable; nothing is lost.",
     };
   }
 }
@@ -63,7 +63,7 @@ function stuckWorker(message: string): ServerProblem {
     check: "workers",
     code: "APISERVER_WORKER_UNAVAILABLE",
     message,
-    hint: "The log names the cluster and the request. The worker is ended and restarted by itself.",
+    hint: "The log names the cluster and the request. The worker is terminated and restarted automatically.",
   };
 }
 
@@ -84,7 +84,7 @@ function descriptors(): ServerProblem | undefined {
     check: "descriptors",
     code: "APISERVER_DESCRIPTORS_EXHAUSTED",
     message: `${open} of ${most} file descriptors are open: no more connections can be accepted`,
-    hint: "Raise the limit (ulimit -n, or LimitNOFILE= of the systemd unit), and see who holds the connections.",
+    hint: "Raise the limit (ulimit -n, or LimitNOFILE= of the systemd unit), and check which clients hold the connections.",
   };
 }
 

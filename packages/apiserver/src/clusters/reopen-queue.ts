@@ -58,7 +58,7 @@ export class ReopenQueue {
       } catch (error) {
         if (!this.#failed.has(cluster)) return;
         changed(cluster, messageOf(error));
-        if (attempts === 1) log.error("a logical cluster cannot be opened; it is tried again", { cluster, error });
+        if (attempts === 1) log.error("a logical cluster cannot be opened; it is retried", { cluster, error });
       }
     }
   }

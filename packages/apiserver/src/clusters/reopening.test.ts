@@ -43,7 +43,7 @@ test("a cluster that cannot be opened is retried with growing pauses, and one er
   await settled();
   expect(pauses).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000, 60_000]);
   expect(lines).toEqual([
-    "error a logical cluster cannot be opened; it is tried again",
+    "error a logical cluster cannot be opened; it is retried",
     "info a logical cluster is served again",
   ]);
   expect(changes.at(0)).toEqual(["a", "first"]);

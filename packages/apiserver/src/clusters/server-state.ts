@@ -372,7 +372,9 @@ export class ServerState {
 
   #running(): Shared {
     if (!this.#shared || this.#closing.signal.aborted) {
-      throw new CausewayError("APISERVER_CLOSED", "the API server is closed", { hint: "Start it again." });
+      throw new CausewayError("APISERVER_CLOSED", "the API server is closed", {
+        hint: "Start a new API server with the same state folder.",
+      });
     }
     return this.#shared;
   }

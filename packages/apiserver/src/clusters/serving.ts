@@ -59,7 +59,7 @@ export function readServing(files: ServingFiles, { clock, log }: { clock: Clock;
     throw new InputError(
       "SERVING_CERTIFICATE_INVALID",
       `the certificate in ${certificateFile} cannot be served: ${messageOf(cause)}`,
-      { cause, hint: "Give PEM files: a certificate, the key it was made for, and the authority that signed it." },
+      { cause, hint: "Specify PEM files: a certificate, the key it was made for, and the authority that signed it." },
     );
   }
 }

@@ -88,7 +88,7 @@ interface Expected {
 function checked(before: KubeObject, after: unknown, { apiVersion, subject, index }: Expected): KubeObject {
   const object = record(after);
   const invalidAt = `${subject} returned invalid object at index ${index}`;
-  if (!isRecord(after)) throw refusal(`${invalidAt}: it is no object`);
+  if (!isRecord(after)) throw refusal(`${invalidAt}: it is not an object`);
   if (object["apiVersion"] !== apiVersion) {
     const why = `invalid groupVersion (expected ${apiVersion}, received ${text(object["apiVersion"])})`;
     throw refusal(`${invalidAt}: ${why}`);

@@ -17,7 +17,7 @@ async function ensureDefinition(cluster: Cluster, manifest: unknown): Promise<vo
   const name = text(record(record(manifest)["metadata"])["name"]);
   if (!resource || !isRecord(manifest) || !name) {
     throw new CausewayError("APISERVER_CRD_INVALID", "a manifest given as a CRD is not one", {
-      hint: "Give apiextensions.k8s.io/v1 CustomResourceDefinition objects.",
+      hint: "Specify apiextensions.k8s.io/v1 CustomResourceDefinition objects.",
     });
   }
   const call = internalCall(cluster, resource, { name });

@@ -97,7 +97,7 @@ async function rewriteAll(store: Store, signal: AbortSignal): Promise<number | u
 function configurationOf(file: string): Json {
   const refused = (why: string): CausewayError =>
     new CausewayError("ENCRYPTION_CONFIG_INVALID", `the encryption configuration ${file} cannot be read: ${why}`, {
-      hint: "Give a file that this user may read, with an EncryptionConfiguration.",
+      hint: "Specify a file that this user may read, with an EncryptionConfiguration.",
     });
   let content: string;
   try {
@@ -109,7 +109,7 @@ function configurationOf(file: string): Json {
     return record(yaml().parse(content, { prettyErrors: false, logLevel: "error" }));
   } catch {
     // What the parser says would show the keys.
-    throw refused("it is no YAML");
+    throw refused("it is not YAML");
   }
 }
 

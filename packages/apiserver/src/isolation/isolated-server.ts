@@ -24,7 +24,7 @@ export async function startIsolated(options: ApiServerOptions, isolation: Isolat
   const { dir, clock = systemClock, log = silentLog, host = "127.0.0.1", encryption, history, connections } = options;
   if (dir === undefined) {
     throw new CausewayError("APISERVER_ISOLATION_NEEDS_DIR", "worker processes keep their state in a folder", {
-      hint: 'Give `dir`, or `isolation: "none"`.',
+      hint: 'Specify `dir`, or `isolation: "none"`.',
     });
   }
   const { workers: most, heap, resident, stuckAfter } = { ...DEFAULTS, ...isolation };
@@ -125,7 +125,9 @@ function logicalCluster(
   const info = (): ClusterInfo => {
     const known = workers.info(name);
     if (known) return known;
-    throw new CausewayError("APISERVER_CLOSED", "the cluster is not served any more", { hint: "Make it again." });
+    throw new CausewayError("APISERVER_CLOSED", "the cluster is not served any more", {
+      hint: "Create the cluster again.",
+    });
   };
   return {
     name,

@@ -30,7 +30,7 @@ export interface SupervisedOptions {
   readonly opened: (clusters: readonly ClusterInfo[], wasRefused: boolean) => void;
   /** A process reports that a cluster cannot be opened, or is served after all. */
   readonly changed: (change: ClusterChange) => void;
-  /** The process cannot open its state folder. It is tried again. */
+  /** The process cannot open its state folder. It is retried. */
   readonly refused: () => void;
   /** A process ended without a request to stop. */
   readonly failed: (diagnosis: Diagnosis) => void;
@@ -99,7 +99,7 @@ export class SupervisedWorker {
     const reason = this.#refusal ?? this.#problem;
     const why = reason === undefined ? "" : `: ${reason}`;
     return new CausewayError("APISERVER_WORKER_UNAVAILABLE", `the worker process ${name} ${what}${why}`, {
-      hint: "The log says why. It is tried again; the clusters of other workers are served.",
+      hint: "The log says why. It is retried; the clusters of other workers are served.",
       details: { worker: name, ...(reason === undefined ? {} : { reason }) },
     });
   }
@@ -116,7 +116,11 @@ export class SupervisedWorker {
   async close(grace: number): Promise<void> {
     this.#closing = true;
     this.#next?.kill();
-    this.#opened.reject(new CausewayError("APISERVER_CLOSED", "the API server is closed", { hint: "Start it again." }));
+    this.#opened.reject(
+      new CausewayError("APISERVER_CLOSED", "the API server is closed", {
+        hint: "Start a new API server with the same state folder.",
+      }),
+    );
     const process = this.#process;
     if (!process) return;
     const late = new AbortController();
@@ -222,7 +226,7 @@ export class SupervisedWorker {
     process.kill();
     if (isTaken || this.#refusal === this.#problem) return;
     this.#refusal = this.#problem;
-    log.error("a worker process cannot open its state; it is tried again", { worker: name, error });
+    log.error("a worker process cannot open its state; it is retried", { worker: name, error });
     // Who waits for the state folder hears now why it is not opened.
     this.#opened.reject(this.#unavailable("cannot open its state"));
     this.#opened = Promise.withResolvers();

@@ -294,7 +294,9 @@ export class Workers {
 
   #checkOpen(): void {
     if (!this.#closing.signal.aborted) return;
-    throw new CausewayError("APISERVER_CLOSED", "the API server is closed", { hint: "Start it again." });
+    throw new CausewayError("APISERVER_CLOSED", "the API server is closed", {
+      hint: "Start a new API server with the same state folder.",
+    });
   }
 }
 
@@ -317,7 +319,7 @@ const GRACE = 600;
 function isParked(cluster: string, { until, reason }: Parked): CausewayError {
   const message = `the cluster ${cluster} is not served until ${new Date(until).toISOString()}: ${reason}`;
   return new CausewayError("APISERVER_CLUSTER_PARKED", message, {
-    hint: "Wait, and find out what its users send; the log names the request.",
+    hint: "Wait, and check what its users send; the log names the request.",
     details: { until },
   });
 }

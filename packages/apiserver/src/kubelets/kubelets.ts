@@ -96,7 +96,7 @@ function networksOf({ networks }: KubeletOptions): Cidr[] {
     const cidr = parseCidr(text);
     if (cidr) return cidr;
     throw new CausewayError("APISERVER_CIDR_INVALID", `${text} cannot be a network of nodes`, {
-      hint: "Give CIDRs, such as 10.6.0.0/16.",
+      hint: "Specify CIDRs, such as 10.6.0.0/16.",
     });
   });
 }

@@ -36,7 +36,7 @@ export function structShape({ types, struct }: Shape, name: string): Shape {
   return { types, struct: type?.includes(".") ? type : undefined };
 }
 
-/** Throws PATCH_DIRECTIVE for a field that is no list; kube-apiserver passes over those that point to a struct. */
+/** Throws PATCH_DIRECTIVE for a field that is not a list; kube-apiserver passes over those that point to a struct. */
 export function listShape(shape: Shape, name: string): ListShape {
   const field = fieldOf(shape, name);
   if (shape.struct !== undefined && field?.shape !== "list" && !field?.type.includes(".")) {

@@ -42,7 +42,7 @@ export function nameless({ name }: Pick<Call, "name">): Error {
   return badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
 }
 
-/** Throws for a resourceVersion that is no number: kube-apiserver takes that for a failure of its own. */
+/** Throws for a resourceVersion that is not a number: kube-apiserver takes that for a failure of its own. */
 export function refuseUnreadable(resourceVersion: string | undefined): void {
   if (!resourceVersion || /^\d+$/.test(resourceVersion)) return;
   throw apiError(500, "", `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);

@@ -17,7 +17,7 @@ export function ruleBudget(): RuleBudget {
 
 /**
  * Why the schema of a value cannot have the CEL rules (`x-kubernetes-validations`) that it has: they do not compile, or
- * their estimated cost is too high. The schema is of a value that is no object of an API; one without rules is not
+ * their estimated cost is too high. The schema is of a value that is not an object of an API; one without rules is not
  * judged.
  *
  * @example

@@ -301,6 +301,6 @@ test("webhooks of the tenant are reached through the tunnel, and only in its net
   );
   expect(targets.slice(before)).toEqual([`127.0.0.1:${port}`]);
   expect(await refusalOf("192.0.2.1:443")).toMatch(/192\.0\.2\.1 is in no allowed network, so it is not dialled/);
-  expect(await refusalOf("example.com:443")).toMatch(/"example\.com" is no allowed name, so it is not dialled/);
+  expect(await refusalOf("example.com:443")).toMatch(/"example\.com" is not an allowed name, so it is not dialled/);
   expect(targets.length).toBe(before + 1);
 });

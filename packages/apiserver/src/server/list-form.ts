@@ -3,7 +3,7 @@ import type { Json } from "../json/json.ts";
 import type { Position } from "../registry/reader.ts";
 import { writeYaml } from "./write-yaml.ts";
 
-/** How a list is written down in parts: a head, its items, a tail. */
+/** The parts of a serialized list: a head, its items, a tail. */
 export interface ListForm {
   readonly type: string;
   head(position: Position | undefined): string;

@@ -3,8 +3,9 @@ import { badRequest } from "../errors/status.ts";
 const UNITS: readonly string[] = ["ns", "us", "µs", "μs", "ms", "s", "m", "h"];
 
 /**
- * Throws 400 when `timeout` of a query is no duration as Go writes them ("1m30s"). How long it is does not matter here:
- * nothing waits in between. Watches take another parameter. Source: kube-apiserver's answers; Go's time.ParseDuration.
+ * Throws 400 when `timeout` of a query is not a duration as Go writes them ("1m30s"). How long it is does not matter
+ * here: nothing waits in between. Watches take another parameter. Source: kube-apiserver's answers; Go's
+ * time.ParseDuration.
  */
 export function checkTimeout(query: URLSearchParams): void {
   const text = query.get("timeout");

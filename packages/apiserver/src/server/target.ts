@@ -11,8 +11,8 @@ const ABSOLUTE = /^https?:\/\/(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?(?=[/?]|$)/i;
 
 /**
  * Reads a request target. Nothing is normalized: a proxy in front that filters paths sees the path that is served.
- * Throws 400 for what is no path, and for dot segments, which kube-apiserver takes for names that no object can have;
- * 404 for empty segments.
+ * Throws 400 for what is not a path, and for dot segments, which kube-apiserver takes for names that no object can
+ * have; 404 for empty segments.
  */
 export function readTarget(target: string): Target {
   const relative = target.startsWith("/") ? target : withoutHost(target);

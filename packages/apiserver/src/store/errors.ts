@@ -41,7 +41,7 @@ export function ahead(revision: number, newest: number): CausewayError {
   return new CausewayError(
     "KUBERNETES_REVISION_TOO_LARGE",
     `Too large resource version: ${revision}, current: ${newest}`,
-    { hint: "Ask again in a second, or without a resource version.", details: { revision, newest } },
+    { hint: "Retry in a second, or request no resource version.", details: { revision, newest } },
   );
 }
 

@@ -55,7 +55,7 @@ function onDisk(dir: string): StateFiles {
         `${changed.map(([name]) => name).join(", ")} could not be written: ${messageOf(cause)}`,
         {
           cause,
-          hint: "Free space on the disk of the state folder and see that it is writable.",
+          hint: "Free space on the disk of the state folder and check that it is writable.",
         },
       );
     }

@@ -134,7 +134,7 @@ export class Writer {
     this.failure = { at: systemClock.now(), reason: messageOf(error) };
     const failure = new CausewayError("STATE_WRITE_FAILED", `the state could not be written: ${messageOf(error)}`, {
       cause: error,
-      hint: "Free space on the disk of the state folder and see that it is writable.",
+      hint: "Free space on the disk of the state folder and check that it is writable.",
     });
     for (const queued of queue) queued.reject(failure);
   }

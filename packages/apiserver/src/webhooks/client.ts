@@ -62,9 +62,9 @@ async function answered(
     const parsed: unknown = JSON.parse(text);
     if (isRecord(parsed)) return parsed;
   } catch (cause) {
-    throw failed("couldn't get version/kind; json parse error: the answer is no JSON", cause);
+    throw failed("couldn't get version/kind; json parse error: the answer is not JSON", cause);
   }
-  throw failed("couldn't get version/kind; json parse error: the answer is no object");
+  throw failed("couldn't get version/kind; json parse error: the answer is not an object");
 }
 
 /** The URL as Go shows it, with the port as it was given. */

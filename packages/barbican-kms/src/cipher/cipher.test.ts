@@ -87,7 +87,7 @@ describe("encrypted data", () => {
     ["is empty", new Uint8Array()],
     ["is shorter than a vector", new Uint8Array(5)],
     ["has a vector alone", new Uint8Array(16)],
-    ["is no whole number of blocks", new Uint8Array(40)],
+    ["is not a whole number of blocks", new Uint8Array(40)],
     ["has wrong padding", new Uint8Array(64)],
   ])("of the upstream plugin that %s is refused", (_what, ciphertext) => {
     expect(decryptUpstream(Buffer.alloc(32, 7), { ciphertext, keyId: ID, annotations: {} })).toBeUndefined();

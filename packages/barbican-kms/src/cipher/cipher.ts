@@ -44,7 +44,7 @@ export function decrypt(key: Uint8Array, { ciphertext, keyId, annotations }: Enc
       "KMS_KEY_CHANGED",
       `What Barbican has as the secret ${keyId} is another key than the data was encrypted with.`,
       {
-        hint: "See that Barbican itself responds at its address, restore the secret of that id, and restart the plugin.",
+        hint: "Check that Barbican itself responds at its address, restore the secret of that id, and restart the plugin.",
       },
     );
   try {
@@ -60,7 +60,7 @@ export function decrypt(key: Uint8Array, { ciphertext, keyId, annotations }: Enc
     {
       hint: wasOurs
         ? "Restore the data from a backup, or the secret of that id in Barbican."
-        : "If barbican-kms-plugin wrote it, start with --read-upstream-data until all records are written again; else restore it from a backup.",
+        : "If barbican-kms-plugin wrote it, start with --read-upstream-data until all records are rewritten; else restore it from a backup.",
     },
   );
 }

@@ -27,7 +27,7 @@ export function problemOf(
     "KMS_KEY_CHANGED",
     `Barbican gave another key for the secret ${id} than before, which is not used: a secret's payload never changes.`,
     {
-      hint: "See that Barbican itself responds at its address. Before a restart of the plugin: what it read first may be the wrong one.",
+      hint: "Check that Barbican itself responds at its address. Before a restart of the plugin: what it read first may be the wrong one.",
     },
   );
 }
@@ -61,7 +61,7 @@ export function lost(id: string, error: unknown): unknown {
     `Barbican cannot be reached, and the key ${id} is not held: ${messageOf(error)}`,
     {
       cause: error,
-      hint: "See that Keystone and Barbican are up and reachable from here, and that nothing else responds in their place.",
+      hint: "Check that Keystone and Barbican are up and reachable from here, and that nothing else responds in their place.",
     },
   );
 }

@@ -24,8 +24,8 @@ export async function openS3(
   const isHttp = url !== undefined && ["http:", "https:"].includes(url.protocol) && url.username === "";
   if (!isHttp) throw invalid("backup-s3-endpoint", `${endpoint} is not an http or https URL without a user`);
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
-    throw invalid("backup-container", `${bucket} is no name of a bucket: 3 to 63 of a-z, 0-9, "." and "-"`);
-  if (!/^[a-zA-Z0-9-]{1,64}$/.test(region)) throw invalid("backup-s3-region", `${region} is no region`);
+    throw invalid("backup-container", `${bucket} is not a name of a bucket: 3 to 63 of a-z, 0-9, "." and "-"`);
+  if (!/^[a-zA-Z0-9-]{1,64}$/.test(region)) throw invalid("backup-s3-region", `${region} is not a region`);
   const source = flags.backupS3Keys === undefined ? secretKeys(flags, client) : folderKeys(flags.backupS3Keys);
   let known: { readonly until: number; readonly credentials: S3Credentials } | undefined;
   const credentials = async (signal: AbortSignal): Promise<S3Credentials> => {

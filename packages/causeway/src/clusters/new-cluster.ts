@@ -41,9 +41,9 @@ function requireServed(version: string): void {
   const minor = /^(v\d+\.\d+)\.\d+([-+][0-9A-Za-z.+-]+)?$/.exec(version)?.[1];
   if (minor !== undefined && SERVED_KUBERNETES.includes(minor)) return;
   const newest = SERVED_KUBERNETES.at(-1);
-  const why = minor === undefined ? `is no version of Kubernetes, such as ${newest}.0` : "is not served";
+  const why = minor === undefined ? `is not a version of Kubernetes, such as ${newest}.0` : "is not served";
   throw new InputError("VERSION_NOT_SERVED", `--kubernetes-version ${version} ${why}`, {
-    hint: `Give one of ${SERVED_KUBERNETES.map((each) => `${each}.x`).join(", ")}, with the "v".`,
+    hint: `Specify one of ${SERVED_KUBERNETES.map((each) => `${each}.x`).join(", ")}, with the "v".`,
   });
 }
 

@@ -44,7 +44,7 @@ export async function openCloud(choice: CloudChoice, using: CloudContext): Promi
   if (choice.osCloud !== undefined) return openRealCloud(choice.osCloud, choice, using);
   if (choice.insecure !== true && choice.cacert === undefined) return openSimulator(choice, using);
   throw new InputError("FLAG_INVALID", "--insecure and --cacert are for a real cloud, and no --cloud is given.", {
-    hint: "Name the cloud with --cloud; the simulated cloud needs neither.",
+    hint: "Specify the cloud with --cloud; the simulated cloud needs neither.",
   });
 }
 

@@ -5,7 +5,7 @@ export function readCloudConf(path: string): string {
   return read(path, {
     code: "CLOUD_CONF_UNREADABLE",
     what: "The cloud.conf",
-    hint: "Give the path of a file that this user may read with --cloud-config.",
+    hint: "Specify the path of a file that this user may read with --cloud-config.",
   });
 }
 
@@ -14,7 +14,7 @@ export function readIngressConfig(path: string): string {
   return read(path, {
     code: "INGRESS_CONFIG_UNREADABLE",
     what: "The configuration file",
-    hint: "Give the path of a file that this user may read with --config.",
+    hint: "Specify the path of a file that this user may read with --config.",
   });
 }
 

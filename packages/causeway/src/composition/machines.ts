@@ -155,7 +155,7 @@ function runChild(
       else
         reject(
           new CausewayError("MACHINE_ENDED", `the machine's process ended with code ${code}`, {
-            hint: "See its lines above.",
+            hint: "The machine's log lines above have the reason.",
           }),
         );
     });

@@ -28,7 +28,7 @@ export function chosenRuntime(options: { readonly runtime: string; readonly prog
   if (runtime !== "process") return { default: "Embedded", programs };
   if (programs === undefined)
     throw new InputError("PROGRAMS_NOT_GIVEN", "--runtime process needs Kubernetes' programs", {
-      hint: "Name the folder that has them, as VERSION/PROGRAM, with --programs.",
+      hint: "Specify the folder that has them, as VERSION/PROGRAM, with --programs.",
     });
   return { default: "Process", programs };
 }

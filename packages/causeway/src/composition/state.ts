@@ -13,7 +13,7 @@ interface StateFile {
   readonly cloud?: string;
 }
 
-/** The folder that keeps everything over restarts. Mode 0700, files 0600. */
+/** The state folder: data, keys and certificates, kept across restarts. Mode 0700, files 0600. */
 export interface State {
   readonly dir: string;
   path(...names: string[]): string;

@@ -55,7 +55,7 @@ function read(kubeconfig: string): unknown {
 
 function invalid(why: string): InputError {
   return new InputError("KUBECONFIG_INVALID", `The kubeconfig cannot be used: ${why}.`, {
-    hint: "Give a kubeconfig with a current context, as `kubectl config view --minify --flatten` prints it.",
+    hint: "Specify a kubeconfig with a current context, as `kubectl config view --minify --flatten` prints it.",
   });
 }
 

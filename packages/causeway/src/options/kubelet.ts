@@ -4,7 +4,7 @@ import { Option } from "@commander-js/extra-typings";
 export function kubeletOption() {
   return new Option(
     "--kubelet <kind>",
-    "simulated plays pods; real runs containerd and a kubelet in the server's namespace (root; containerd, runc, CNI plugins, tini)",
+    "simulated reports pods as running; real runs containerd and a kubelet in the server's namespace (root; containerd, runc, CNI plugins, tini)",
   )
     .choices(["simulated", "real"])
     .default("simulated" as const);

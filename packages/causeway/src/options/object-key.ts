@@ -13,6 +13,6 @@ export function objectKeyOf(text: string, namespace: string): NamespacedKey {
   const parts = text.split("/");
   const [first = "", second] = parts;
   if (parts.length > 2 || parts.some((part) => !NAME.test(part)))
-    throw new InputError("FLAG_INVALID", `${text} is not NAMESPACE/NAME.`, { hint: "Give NAME or NAMESPACE/NAME." });
+    throw new InputError("FLAG_INVALID", `${text} is not NAMESPACE/NAME.`, { hint: "Specify NAME or NAMESPACE/NAME." });
   return second === undefined ? { namespace, name: first } : { namespace: first, name: second };
 }

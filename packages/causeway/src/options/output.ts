@@ -4,7 +4,7 @@ import { Option } from "@commander-js/extra-typings";
 export type OutputFormat = "table" | "json" | "yaml";
 
 /** `-o table|json|yaml`. */
-export function outputOption(text = "how the result is written on standard output") {
+export function outputOption(text = "output format") {
   return new Option("-o, --output <format>", text)
     .choices(["table", "json", "yaml"] as const)
     .default("table" as const);

@@ -9,7 +9,7 @@ const CLOUD_TEXT =
 /** The options that say which cloud a command reads; `chosenCloud` takes what they gave. */
 export const cloudOptions = {
   cloud: (text = CLOUD_TEXT) => new Option("--cloud, --os-cloud <name>", text),
-  insecure: () => new Option("--insecure", "accept any certificate of the cloud").default(false),
+  insecure: () => new Option("--insecure", "do not verify the certificates of the cloud").default(false),
   cacert: () => new Option("--cacert <file>", "authorities to trust for the cloud, PEM"),
 };
 

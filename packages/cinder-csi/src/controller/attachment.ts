@@ -61,7 +61,7 @@ class AttachmentRun {
       if (step.type === "fail") throw failure(step.code, this.#call.volumeId, step.message);
       await this.#perform(step);
     }
-    throw new CausewayError("CSI_ABORTED", `The attachment of volume ${this.#call.volumeId} changes again and again.`);
+    throw new CausewayError("CSI_ABORTED", `The attachment of volume ${this.#call.volumeId} keeps changing.`);
   }
 
   #volume(): Volume | undefined {

@@ -57,7 +57,7 @@ export async function expandVolume(call: ChangeCall, gib: number): Promise<Volum
     }
     await settled(call, "extending");
   }
-  throw new CausewayError("CSI_ABORTED", `The size of volume ${id} changes again and again.`);
+  throw new CausewayError("CSI_ABORTED", `The size of volume ${id} keeps changing.`);
 }
 
 const POLICIES = ["never", "on-demand"] as const;

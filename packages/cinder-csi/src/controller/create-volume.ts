@@ -57,7 +57,7 @@ export async function createVolume(call: CreateCall): Promise<Volume> {
         throw failure(step);
     }
   }
-  throw new CausewayError("CSI_ABORTED", `Volume ${spec.name} changes again and again.`);
+  throw new CausewayError("CSI_ABORTED", `Volume ${spec.name} keeps changing.`);
 }
 
 const failure = (step: Extract<CreateStep, { type: "fail" }>) => new CausewayError(step.code, step.message);

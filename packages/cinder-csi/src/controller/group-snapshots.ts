@@ -39,7 +39,7 @@ export async function createGroupSnapshot(call: GroupCall, spec: GroupSnapshotSp
       throw new CausewayError("CSI_DEADLINE_EXCEEDED", `Cinder did not finish the snapshots ${spec.name} in time.`);
     else await clock.sleep(delay((waits += 1)), signal);
   }
-  throw new CausewayError("CSI_ABORTED", `The snapshots named ${spec.name} change again and again.`);
+  throw new CausewayError("CSI_ABORTED", `The snapshots named ${spec.name} keep changing.`);
 }
 
 async function named({ storage, signal }: GroupCall, { name, consistency }: GroupSnapshotSpec) {

@@ -28,7 +28,7 @@ export function onlyOwn(controller: ControllerImpl, owner: Ownership): Controlle
   const { controllerExpandVolume, controllerModifyVolume, createSnapshot, deleteSnapshot, listSnapshots } = controller;
   const { getCapacity } = controller;
   return {
-    // What the project has left is no object of a cluster.
+    // What the project has left is not an object of a cluster.
     ...(getCapacity && { getCapacity }),
     ...(createVolume && {
       async createVolume(request, context) {

@@ -62,7 +62,7 @@ export async function createSnapshot(call: SnapshotCall, spec: SnapshotSpec): Pr
     }
     view = await named(call, spec);
   }
-  throw new CausewayError("CSI_ABORTED", `Snapshot ${spec.name} changes again and again.`);
+  throw new CausewayError("CSI_ABORTED", `Snapshot ${spec.name} keeps changing.`);
 }
 
 interface Named {

@@ -44,7 +44,7 @@ export async function mount(
 export async function unmount(host: Host, text: string): Promise<void> {
   const path = await realMountPath(text);
   for (let count = 0; (await mountsAt(host.mountInfo, path)).length > 0; count += 1) {
-    if (count >= MOST_STACKED) throw new CausewayError("CSI_INTERNAL", `${path} is mounted again and again.`);
+    if (count >= MOST_STACKED) throw new CausewayError("CSI_INTERNAL", `${path} is mounted over repeatedly.`);
     await output(host, "umount", [path]);
   }
   const found = await lstat(path).catch(() => undefined);

@@ -127,9 +127,9 @@ request-timeout = 5s
       'section [loadbalancr] is not known; is "loadbalancer" meant?',
     ],
     [
-      "a sort order that is no CIDR",
+      "a sort order that is not a CIDR",
       "[Networking]\naddress-sort-order = lan, 10.0.0.0/8",
-      "address-sort-order has what is no CIDR: lan",
+      "address-sort-order has values that are not CIDRs: lan",
     ],
     [
       "an unknown provider",

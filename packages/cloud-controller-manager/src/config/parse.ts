@@ -66,7 +66,7 @@ function unknownNames(section: IniSection): string[] {
 function networking(section: IniSection | undefined, { warnings }: ParseState): NetworkingConfig {
   const order = list(given(section, "address-sort-order"));
   const bad = order.filter((cidr) => parseCidr(cidr) === undefined);
-  if (bad.length > 0) warnings.push(`address-sort-order has what is no CIDR: ${bad.join(", ")}`);
+  if (bad.length > 0) warnings.push(`address-sort-order has values that are not CIDRs: ${bad.join(", ")}`);
   return {
     ipv6Disabled: iniBoolean(section, "ipv6-support-disabled") ?? false,
     publicNetworks: iniTexts(section, "public-network-name"),

@@ -201,7 +201,7 @@ describe("a Node of a server", () => {
     expect(plan(observed({ node, servers: [], denials: 9 }), now).steps).toEqual([]);
   });
 
-  test("whatever it starts from, comes to rest, and a second reconcile finds nothing to do", () => {
+  test("converges from every state: a second reconcile plans no step", () => {
     const taints = fc
       .subarray([uninitializedTaint, shutdownTaint, "mine"])
       .map((keys) => keys.map((key) => ({ key, effect: "NoSchedule" as const })));

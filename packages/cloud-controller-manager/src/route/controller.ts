@@ -58,8 +58,9 @@ export function createRouteController(options: RouteControllerOptions): { run(si
     plan,
     perform: (step, _observed, signal) => perform(using, step, signal),
     async publish(observed, warnings) {
-      if (!observed.router) log.warn("the router of [Route] router-id is not there", { router: routerId });
-      else if (!observed.routable) log.warn("this cloud's routers take no routes (extension extraroute)");
+      if (!observed.router) log.warn("the router of [Route] router-id does not exist", { router: routerId });
+      else if (!observed.routable)
+        log.warn("routers of this cloud do not support routes (Neutron extension extraroute)");
       for (const { node, event } of warnings) deduplicator.emit(node, [event]);
     },
     failed(_observed, planned, step, error) {

@@ -45,7 +45,7 @@ test.each(["created", "freed"])(
 );
 
 describe.each(providers)("a new Service on %s", (provider) => {
-  test("two ports and three nodes are one POST with two listeners, two pools and three members each", async () => {
+  test("creates two listeners, two pools and three members each with one POST for two ports and three nodes", async () => {
     const { w, run, writes } = stage();
     run({ provider });
     writes();

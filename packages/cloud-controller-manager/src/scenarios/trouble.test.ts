@@ -129,7 +129,7 @@ describe.each(["amphora", "ovn"])("in trouble on %s", (provider) => {
     await w.settled("it");
   });
 
-  test("immutable for a while it is tried again, without a warning", async () => {
+  test("immutable for a while it is retried, without a warning", async () => {
     const { w, cloud, messagesOf } = await served({ provider }, { ports: [tcp(80)] });
     const message = "Load Balancer 1 is immutable and cannot be updated.";
     refuse(cloud, "PUT /pools/ID/members", { status: 409, message, times: 2 });

@@ -95,7 +95,7 @@ function membersOf({ pools }: TreeObserved, poolId: string): Observed["pools"][n
   return pools.find(({ pool }) => pool.id === poolId)?.members ?? [];
 }
 
-/** Of the first member that is otherwise than it is wanted: an event is no list. */
+/** Of the first member that is otherwise than it is wanted: an event is not a list. */
 function memberDifferences(have: Observed["pools"][number]["members"], wanted: readonly MemberCreate[]): Difference[] {
   for (const member of wanted) {
     const same = have.find((m) => m.address === member.address && m.protocol_port === member.protocol_port);

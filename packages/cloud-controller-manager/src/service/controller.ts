@@ -36,7 +36,7 @@ import type { Step } from "./steps.ts";
 
 /** What the controller of Services works with. */
 export interface ServiceControllerOptions extends ServiceSurroundings {
-  /** Services worked on at once. */
+  /** number of Services that are reconciled at once. */
   readonly serviceSyncs?: number;
   readonly metrics?: Metrics;
   readonly events: EventRecorder;

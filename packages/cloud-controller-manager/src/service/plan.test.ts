@@ -280,7 +280,7 @@ describe("a Service is refused before anything is made for", () => {
       { annotations: { [os("class")]: "gold" } },
       /no LoadBalancerClass "gold"/,
     ],
-    ["a source range that is no CIDR", { spec: { loadBalancerSourceRanges: ["10.0.0.1/8", "lan"] } }, /lan/],
+    ["a source range that is not a CIDR", { spec: { loadBalancerSourceRanges: ["10.0.0.1/8", "lan"] } }, /lan/],
     ["no ports", { spec: { ports: [] } }, /no ports/],
     [
       "a floating network that is not there",

@@ -92,7 +92,7 @@ function planUnproved({ service }: ServiceObserved, message: string, now: number
     steps: [],
     status: service.status ?? {},
     events: [{ type: "Warning", reason: "LoadBalancerOwnerUnknown", message, ofService: true }],
-    wait: { for: "a person to say whose the load balancer is", until: now + resyncInterval },
+    wait: { for: "a person to decide which Service owns the load balancer", until: now + resyncInterval },
   };
 }
 
@@ -267,7 +267,7 @@ function announced(observed: ServiceObserved, change: TreeStep | undefined): Pla
     return [{ type: "Normal", reason: "UpdatedLoadBalancer", message: "Updated load balancer with new hosts" }];
   const { formerName: former, lbName } = observed;
   if (former === undefined || change?.type !== "update-load-balancer") return [];
-  const message = `the cluster has another name now: load balancer ${former} and its parts are now ${lbName}`;
+  const message = `the cluster was renamed: load balancer ${former} and its parts are renamed to ${lbName}`;
   return [{ type: "Warning", reason: "LoadBalancerRename", message }];
 }
 

@@ -23,22 +23,22 @@ export function warningsOf(observed: ServiceObserved, limits: ProviderLimits): S
       restriction(ownRanges(parameters, service)).length > 0 &&
         !limits.allowedCidrs &&
         !observed.config.loadBalancer.manageSecurityGroups,
-      "neither the load balancer provider nor managed security groups restrict source ranges; traffic from everywhere is let through",
+      "neither the load balancer provider nor managed security groups restrict source ranges; traffic from all sources is allowed",
     ],
     [
       "LoadBalancerAvailabilityZonesIgnored",
       parameters.availabilityZone !== undefined && !limits.availabilityZones,
-      `load balancer provider ${limits.provider} of this cloud knows no availability zones`,
+      `load balancer provider ${limits.provider} of this cloud does not support availability zones`,
     ],
     [
       "LoadBalancerFlavorIgnored",
       parameters.flavorId !== undefined && !limits.flavors,
-      `load balancer provider ${limits.provider} of this cloud knows no flavors`,
+      `load balancer provider ${limits.provider} of this cloud does not support flavors`,
     ],
     [
       "LoadBalancerTimeoutsIgnored",
       asks(observed, "timeout-") && !limits.timeouts,
-      `load balancer provider ${limits.provider} of this cloud knows no timeouts of listeners`,
+      `load balancer provider ${limits.provider} of this cloud does not support timeouts of listeners`,
     ],
     [
       "LoadBalancerLbMethodIgnored",
@@ -59,7 +59,7 @@ export function warningsOf(observed: ServiceObserved, limits: ProviderLimits): S
       "LoadBalancerLocalTrafficUnchecked",
       service.spec.externalTrafficPolicy === "Local" &&
         (parameters.monitor === undefined || limits.healthPort.length === 0),
-      "externalTrafficPolicy is Local, and no health monitor asks the nodes' health check port: traffic also goes to nodes without pods, which drop it",
+      "externalTrafficPolicy is Local, and no health monitor probes the nodes' health check port: traffic also goes to nodes without pods, which drop it",
     ],
     [
       "LoadBalancerHostnameIgnored",

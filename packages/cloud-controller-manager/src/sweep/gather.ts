@@ -40,7 +40,7 @@ export async function gatherSweep({ client, cloud, clusterName }: SweepFrom, sig
   const known = new Set(servers.map((server) => server.id));
   if (!nodes.some((node) => known.has(parseProviderId(node.spec?.providerID)?.serverId ?? "")))
     throw new InputError("SWEEP_OTHER_CLUSTER", "No node of this cluster is a server of this project.", {
-      hint: "Give the kubeconfig of the cluster, and the cloud and project that its nodes are in.",
+      hint: "Specify the kubeconfig of the cluster, and the cloud and project that its nodes are in.",
     });
   const services = (await client.list(Service, call)).items;
   return { clusterName, services, loadBalancers, floatingIps, securityGroups, ports };

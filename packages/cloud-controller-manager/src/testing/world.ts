@@ -37,7 +37,7 @@ export interface WorldServer {
 export interface WorldOptions {
   readonly server: WorldServer;
   readonly config: CloudConfig;
-  /** What names in the cloud begin with, and the cluster's name. */
+  /** Prefix of names in the cloud, and the cluster's name. */
   readonly prefix: string;
   readonly servers: number;
   /** Servers have addresses of both families. */

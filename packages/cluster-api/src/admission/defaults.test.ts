@@ -19,7 +19,7 @@ test.each<[string, object, readonly string[]]>([
 
 test.each<[string, string, object]>([
   ["a version with its v", "Machine", { version: "v1.33.1" }],
-  ["a text that is no version", "Machine", { version: "newest" }],
+  ["a text that is not a version", "Machine", { version: "newest" }],
   ["a Cluster without a topology", "Cluster", {}],
   ["a version that is no text", "Machine", { version: 133 }],
   ["a kind without versions", "MachineHealthCheck", { version: "1.33.1" }],

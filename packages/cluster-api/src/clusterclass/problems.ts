@@ -77,7 +77,7 @@ function namingProblems({ spec }: Pick<ClusterClass, "spec">): string[] {
     const sample = { cluster: { name: "cluster" }, random: "bcdfg", ...data };
     return attempt(`${path}.naming.template`, () => {
       const name = renderTemplate(template, sample, { missingKey: "error", plain: true });
-      if (!/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name)) throw new Error(`${JSON.stringify(name)} is no name`);
+      if (!/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name)) throw new Error(`${JSON.stringify(name)} is not a name`);
     });
   };
   return [

@@ -9,7 +9,7 @@ export interface Token {
 const inAction =
   /\s+|"(?:[^"\\\n]|\\.)*"|`[^`]*`|'(?:[^'\\\n]|\\.)'|\$\w*|\.[A-Za-z_]\w*|[A-Za-z_]\w*|[+-]?(?:0[xX][\da-fA-F]+|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)|:=|[=|(),.]/y;
 
-/** The tokens of a template; comments are left out. @throws Error when it is no template */
+/** The tokens of a template; comments are left out. @throws Error when it is not a template */
 export function tokensOf(template: string): Token[] {
   if (template.length > TEMPLATE_LENGTH) throw new Error(`a template has at most ${TEMPLATE_LENGTH} characters`);
   const tokens: Token[] = [];

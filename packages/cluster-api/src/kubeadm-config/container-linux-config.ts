@@ -126,9 +126,9 @@ export function additionalConfig(text: string, strict: boolean): IgnitionConfig 
   try {
     config = parse(text, { maxAliasCount: 0, schema: "yaml-1.1", logLevel: "error" }) as unknown;
   } catch (error) {
-    throw new Error(`it is no YAML: ${messageOf(error)}`, { cause: error });
+    throw new Error(`it is not YAML: ${messageOf(error)}`, { cause: error });
   }
-  if (!isRecord(config)) throw new Error("it is no mapping");
+  if (!isRecord(config)) throw new Error("it is not a mapping");
   const written = Object.entries(config).flatMap(([name, section]) => {
     const lists = Object.hasOwn(sections, name) ? sections[name] : undefined;
     if (!lists) throw new Error(`section ${name} is not supported; write the files and units that it represents`);
@@ -143,14 +143,14 @@ interface Place {
 }
 
 function sectionOf(section: unknown, lists: Readonly<Record<string, Shape>>, { path, strict }: Place): Fields {
-  if (!isRecord(section)) throw new Error(`${path} is no mapping`);
+  if (!isRecord(section)) throw new Error(`${path} is not a mapping`);
   return Object.fromEntries(
     Object.entries(section).flatMap(([name, list]): [string, unknown][] => {
       const shape = Object.hasOwn(lists, name) ? lists[name] : undefined;
       const place = { path: `${path}.${name}`, strict };
       if (!shape) return unknown(place);
       if (list === null) return [];
-      if (!Array.isArray(list)) throw new Error(`${place.path} is no list`);
+      if (!Array.isArray(list)) throw new Error(`${place.path} is not a list`);
       const items = list.map((item: unknown, at) => written(item, shape, { ...place, path: `${place.path}[${at}]` }));
       return [[name, name === "files" ? items.map(withSource) : items]];
     }),
@@ -170,7 +170,7 @@ function written(value: unknown, { fields, write }: Shape, place: Place): unknow
     );
   if (write) return write(value, place.path);
   if (!fields) return value;
-  if (!isRecord(value)) throw new Error(`${place.path} is no mapping`);
+  if (!isRecord(value)) throw new Error(`${place.path} is not a mapping`);
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, inner]): [string, unknown][] => {
       const shape = Object.hasOwn(fields, name) ? fields[name] : undefined;
@@ -184,7 +184,7 @@ function written(value: unknown, { fields, write }: Shape, place: Place): unknow
 function octal(value: unknown, path: string): number {
   const number = typeof value === "string" && /^0?[0-7]{3,4}$/.test(value) ? Number.parseInt(value, 8) : value;
   if (typeof number !== "number" || !Number.isInteger(number) || number < 0 || number > 0o7777)
-    throw new Error(`${path} is no mode such as 0644`);
+    throw new Error(`${path} is not a mode such as 0644`);
   return number;
 }
 

@@ -179,15 +179,15 @@ describe("an Ignition config", () => {
 
 describe("an additional config", () => {
   test.each<[string, boolean, RegExp]>([
-    ["a: [", false, /no YAML/],
-    ["text", false, /no mapping/],
-    ["a: &a [x]\nb: *a", false, /no YAML|not supported/],
+    ["a: [", false, /not YAML/],
+    ["text", false, /not a mapping/],
+    ["a: &a [x]\nb: *a", false, /not YAML|not supported/],
     ["etcd: {}", false, /section etcd is not supported/],
     ["constructor: {}", false, /section constructor is not supported/],
-    ["storage: []", false, /storage is no mapping/],
-    ["storage: {files: {}}", false, /storage\.files is no list/],
+    ["storage: []", false, /storage is not a mapping/],
+    ["storage: {files: {}}", false, /storage\.files is not a list/],
     ["storage: {files: [{path: a}]}", false, /no absolute path/],
-    ["storage: {files: [{path: /a, mode: 9}, {path: /b, mode: x}]}", false, /files\[1\]\.mode is no mode/],
+    ["storage: {files: [{path: /a, mode: 9}, {path: /b, mode: x}]}", false, /files\[1\]\.mode is not a mode/],
     ["systemd: {units: [{name: a, what: b}]}", true, /systemd\.units\[0\]\.what is not known/],
   ])("%j is refused (strict: %s)", (text, strict, expected) =>
     expect(() => additionalConfig(text, strict)).toThrow(expected),

@@ -71,7 +71,7 @@ function mountProblems({ mounts = [], diskSetup }: KubeadmConfigSpec): string[] 
   const labels = new Set((diskSetup?.filesystems ?? []).map(({ label }) => label));
   return mounts.flatMap(([label = "", place = ""], at) => [
     ...(labels.has(label) ? [] : [`mounts[${at}]: no file system of diskSetup has the label ${JSON.stringify(label)}`]),
-    ...(place.startsWith("/") ? [] : [`mounts[${at}]: ${JSON.stringify(place)} is no absolute path`]),
+    ...(place.startsWith("/") ? [] : [`mounts[${at}]: ${JSON.stringify(place)} is not an absolute path`]),
   ]);
 }
 

@@ -65,7 +65,7 @@ function skippedMinor({ control, machines }: Observed): string | undefined {
   return to < newest ? `${version} is before ${highest}: a control plane cannot be downgraded` : undefined;
 }
 
-/** 34 for "v1.34.2"; undefined if it is no version. */
+/** 34 for "v1.34.2"; undefined if it is not a version. */
 export function minorOf(version: string): number | undefined {
   const found = /^v?\d+\.(\d+)\./.exec(version)?.[1];
   return found === undefined ? undefined : Number(found);

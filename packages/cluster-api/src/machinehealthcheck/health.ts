@@ -71,7 +71,7 @@ function failing(
     if (condition?.status !== status) continue;
     const end = Date.parse(condition.lastTransitionTime) + timeoutSeconds * 1000;
     if (!(end < on.now)) {
-      // A time that cannot be read is no time to wait for.
+      // A time that cannot be read is not a time to wait for.
       if (!Number.isNaN(end)) times.push(end + 1000);
       continue;
     }

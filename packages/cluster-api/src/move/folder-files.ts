@@ -97,13 +97,13 @@ async function exists(path: string): Promise<boolean> {
 
 function inUse(folder: string): CausewayError {
   return new CausewayError("MOVE_FOLDER_IN_USE", `${folder} exists`, {
-    hint: "Name a folder that does not exist yet, in one that can be written. Nothing was changed.",
+    hint: "Specify a folder that does not exist yet, in one that can be written. Nothing was changed.",
   });
 }
 
 function failed(folder: string, why: string, cause?: unknown): CausewayError {
   return new CausewayError("MOVE_FOLDER_FAILED", `the folder ${folder} cannot be written: ${why}`, {
-    hint: "Name a folder on a file system that has room and can be written.",
+    hint: "Specify a folder on a file system that has room and can be written.",
     cause,
   });
 }
@@ -156,7 +156,7 @@ function objectOf(folder: string, { file, text, type, namespace }: ReadFile): Ku
   try {
     read = parse(text);
   } catch (cause) {
-    throw invalid(folder, `${file} is no YAML`, cause);
+    throw invalid(folder, `${file} is not YAML`, cause);
   }
   const { apiVersion, kind, metadata } = isRecord(read) ? read : {};
   const { group, version } = type;
@@ -172,7 +172,7 @@ function manifestOf(folder: string, text: string): Manifest {
   try {
     read = JSON.parse(text);
   } catch (cause) {
-    throw invalid(folder, `${MANIFEST} is no JSON`, cause);
+    throw invalid(folder, `${MANIFEST} is not JSON`, cause);
   }
   const { format, namespace, entries } = isRecord(read) ? read : {};
   if (format !== 1 || typeof namespace !== "string" || !Array.isArray(entries) || entries.length > MOST)
@@ -207,7 +207,7 @@ async function readBounded(folder: string, file: string, most: number): Promise<
 
 function invalid(folder: string, why: string, cause?: unknown): CausewayError {
   return new CausewayError("MOVE_FOLDER_INVALID", `the folder ${folder} was not written by causeway move: ${why}`, {
-    hint: "Name the folder that was given to --to-directory, with all its files. Nothing was changed.",
+    hint: "Specify the folder that was given to --to-directory, with all its files. Nothing was changed.",
     cause,
   });
 }

@@ -47,7 +47,7 @@ export async function saveClusters(options: SaveOptions, signal: AbortSignal): P
   const clusters = found.filter(isCluster);
   if (clusters.length === 0)
     throw new CausewayError("MOVE_NOTHING", `namespace ${namespace} of the source has no Cluster`, {
-      hint: "Name the namespace of the Clusters with --namespace.",
+      hint: "Specify the namespace of the Clusters with --namespace.",
     });
   refuseUnmovable(found, target);
   const isMarked = clusters.some(({ object }) => object.metadata.annotations?.[marks.target] === target);

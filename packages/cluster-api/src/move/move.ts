@@ -43,7 +43,7 @@ export async function moveClusters(options: MoveOptions, signal: AbortSignal): P
   const [source, target] = await Promise.all([clusterId(from, signal), clusterId(to, signal)]);
   if (source === target)
     throw new CausewayError("MOVE_SAME_CLUSTER", "source and target are the same cluster", {
-      hint: "Name the target with --to-kubeconfig and --to-context.",
+      hint: "Specify the target with --to-kubeconfig and --to-context.",
     });
   const types = await movedTypes(from, signal);
   const graph = graphOf(await readMembers(from, types, namespace, signal));
@@ -62,7 +62,7 @@ export async function moveClusters(options: MoveOptions, signal: AbortSignal): P
   const moved = here.filter(({ object }) => object.metadata.annotations?.[marks.from] !== undefined);
   if (moved.length === 0 && clusters.length === 0)
     throw new CausewayError("MOVE_NOTHING", `namespace ${namespace} of the source has no Cluster`, {
-      hint: "Name the namespace of the Clusters with --namespace.",
+      hint: "Specify the namespace of the Clusters with --namespace.",
     });
   if (options.dryRun !== true) {
     report("unpausing the clusters in the target");

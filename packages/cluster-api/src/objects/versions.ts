@@ -1,13 +1,13 @@
 import { compareVersions, readVersion, type KubernetesVersion } from "@causeway/kubernetes";
 
-/** @throws Error when the text is no version of Kubernetes 1 */
+/** @throws Error when the text is not a version of Kubernetes 1 */
 export function parseVersion(text: string): KubernetesVersion {
   const version = readVersion(text);
-  if (version?.major !== 1) throw new Error(`${JSON.stringify(text)} is no version of Kubernetes, such as v1.34.0`);
+  if (version?.major !== 1) throw new Error(`${JSON.stringify(text)} is not a version of Kubernetes, such as v1.34.0`);
   return version;
 }
 
-/** "1.34.0" as "v1.34.0"; a text that is no version remains as it is, for rules to refuse. */
+/** "1.34.0" as "v1.34.0"; a text that is not a version remains as it is, for rules to refuse. */
 export function withPrefix(text: string): string {
   return !text.startsWith("v") && readVersion(text) ? `v${text}` : text;
 }
@@ -24,7 +24,7 @@ export function compareBuilds(a: string, b: string): -1 | 0 | 1 | 2 {
   return order === 0 && one.build !== other.build ? 2 : order;
 }
 
-/** Builds count: v1.34.2+a and v1.34.2+b are not the same. @throws Error when a text is no version */
+/** Builds count: v1.34.2+a and v1.34.2+b are not the same. @throws Error when a text is not a version */
 export function isSameVersion(a: string, b: string): boolean {
   return compareBuilds(a, b) === 0;
 }

@@ -50,7 +50,7 @@ const mostHandlers = 100;
 
 /** The handlers in the response to discovery, under the names that they have in the status. */
 export function readDiscovery(body: unknown, config: string): Handler[] {
-  if (!isRecord(body)) throw new Error("the response to discovery is no JSON object");
+  if (!isRecord(body)) throw new Error("the response to discovery is not a JSON object");
   const { status, message, handlers: list = [] } = body;
   if (status !== "Success")
     throw new Error(`discovery failed: ${typeof message === "string" ? message : "no message"}`);
@@ -65,12 +65,12 @@ export function readDiscovery(body: unknown, config: string): Handler[] {
 function readHandler(entry: unknown, config: string): Handler {
   const { name, requestHook, timeoutSeconds, failurePolicy } = isRecord(entry) ? entry : {};
   if (typeof name !== "string" || !/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name))
-    throw new Error(`${JSON.stringify(name)} is no name of a handler`);
+    throw new Error(`${JSON.stringify(name)} is not a name of a handler`);
   const { apiVersion, hook } = isRecord(requestHook) ? requestHook : {};
   if (typeof apiVersion !== "string" || typeof hook !== "string")
     throw new Error(`handler ${name} names no hook with its apiVersion`);
   if (timeoutSeconds !== undefined && !isTimeout(timeoutSeconds))
-    throw new Error(`timeoutSeconds of handler ${name} is no number from 1 to ${longestTimeout}`);
+    throw new Error(`timeoutSeconds of handler ${name} is not a number from 1 to ${longestTimeout}`);
   if (failurePolicy !== undefined && failurePolicy !== "Fail" && failurePolicy !== "Ignore")
     throw new Error(`failurePolicy of handler ${name} is neither Fail nor Ignore`);
   return {

@@ -30,10 +30,10 @@ export interface HookResponse {
 
 /** Reads a response. @throws Error that says what is wrong with it */
 export function readResponse(body: unknown): HookResponse {
-  if (!isRecord(body)) throw new Error("the response is no JSON object");
+  if (!isRecord(body)) throw new Error("the response is not a JSON object");
   const { status, message, retryAfterSeconds = 0 } = body;
   if (status !== "Success" && status !== "Failure") throw new Error("the response has no status Success or Failure");
   if (typeof retryAfterSeconds !== "number" || !Number.isInteger(retryAfterSeconds) || retryAfterSeconds < 0)
-    throw new Error("retryAfterSeconds of the response is no whole number from 0 on");
+    throw new Error("retryAfterSeconds of the response is not a whole number from 0 on");
   return { status, message: typeof message === "string" ? message.slice(0, 1024) : "", retryAfterSeconds };
 }

@@ -82,7 +82,7 @@ describe("a handler that a ClusterClass names", () => {
     ["that answers Failure", [config()], {}, { status: "Failure", message: "no" }, /got failure response: no/],
     ["that answers Failure and may be ignored", [config({}, "Ignore")], {}, { status: "Failure" }, /failure response/],
     ["that answers without status", [config()], {}, {}, /no status Success/],
-    ["that answers with a list", [config()], {}, [], /no JSON object/],
+    ["that answers with a list", [config()], {}, [], /not a JSON object/],
   ])("fails %s", async (_, configs, more, answer, expected) => {
     const error: unknown = await played(configs, () => answer)
       .ask(more)

@@ -111,7 +111,7 @@ export class NamedCalls {
       const ca = await authorityOf(kubernetes, config, signal);
       try {
         const response = await extensions.call({ config, path, body, timeout, ca }, signal);
-        if (!isRecord(response)) throw new Error("the response is no JSON object");
+        if (!isRecord(response)) throw new Error("the response is not a JSON object");
         return response;
       } catch (error) {
         // A call that other calls of the object left little time says nothing of the extension.

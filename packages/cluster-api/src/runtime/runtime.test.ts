@@ -56,9 +56,9 @@ describe("the response to discovery", () => {
     expect(readDiscovery({ status: "Success" }, "ext")).toEqual([]);
   });
   test.each<[string, unknown, RegExp]>([
-    ["that is no object", [], /no JSON object/],
+    ["that is not an object", [], /not a JSON object/],
     ["that failed", { status: "Failure", message: "why" }, /discovery failed: why/],
-    ["with a wrong name", { status: "Success", handlers: [handler("A b")] }, /is no name/],
+    ["with a wrong name", { status: "Success", handlers: [handler("A b")] }, /is not a name/],
     ["with a name twice", { status: "Success", handlers: [handler("a"), handler("a")] }, /the same name/],
     ["without a hook", { status: "Success", handlers: [{ name: "a" }] }, /names no hook/],
     [
@@ -101,7 +101,7 @@ test.each<[unknown, object | RegExp]>([
   ],
   [{ status: "Success", retryAfterSeconds: -1 }, /whole number/],
   [{ status: "Yes" }, /no status/],
-  ["x", /no JSON object/],
+  ["x", /not a JSON object/],
 ])("the response %j is read", (body, expected) => {
   if (expected instanceof RegExp) expect(() => readResponse(body)).toThrow(expected);
   else expect(readResponse(body)).toEqual(expected);

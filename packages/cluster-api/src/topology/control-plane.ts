@@ -122,7 +122,7 @@ export function objectKind(kinds: KindTable, { kind }: BlueprintTemplate): MadeO
   const wanted = cloneKind({ apiGroup: kind.group, kind: kind.kind });
   const found = kinds.find(wanted);
   if (!found || wanted.kind === kind.kind)
-    throw new TopologyProblem(`${kind.kind} is no template: a ClusterClass refers to kinds that end in Template`);
+    throw new TopologyProblem(`${kind.kind} is not a template: a ClusterClass refers to kinds that end in Template`);
   return found;
 }
 

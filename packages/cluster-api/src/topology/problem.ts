@@ -1,7 +1,7 @@
 /** A topology that cannot be carried out as it is written: the message goes into the condition TopologyReconciled. */
 export class TopologyProblem extends Error {
   override readonly name = "TopologyProblem";
-  /** Milliseconds after which it is tried again although nothing has changed; undefined: only a change helps. */
+  /** Milliseconds after which it is retried although nothing has changed; undefined: only a change helps. */
   readonly again: number | undefined;
   /** Nothing is known to be wrong: others are served first. */
   readonly isWait: boolean;

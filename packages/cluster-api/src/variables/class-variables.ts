@@ -43,7 +43,7 @@ export function readDiscovered(response: Readonly<Record<string, unknown>>): Var
   return variables.map((entry: unknown, at) => {
     const { name, required = false, schema, metadata } = isRecord(entry) ? entry : {};
     if (typeof name !== "string" || name === "" || name.length > 256) throw new Error(`variables[${at}] has no name`);
-    if (typeof required !== "boolean") throw new Error(`required of variable ${name} is no boolean`);
+    if (typeof required !== "boolean") throw new Error(`required of variable ${name} is not a boolean`);
     const inner = isRecord(schema) ? schema["openAPIV3Schema"] : undefined;
     if (!isRecord(inner)) throw new Error(`variable ${name} has no schema.openAPIV3Schema`);
     const older = isRecord(metadata) ? { deprecatedV1Beta1Metadata: metadata } : {};

@@ -75,8 +75,8 @@ export async function collect(
   // A stream that always fails looks like a client that writes too much.
   const { failure } = follower;
   const why = failure === undefined ? "" : `, and etcd's stream of writes ended: ${messageOf(failure)}`;
-  throw new CausewayError("BACKUP_DATA_CHANGING", `the data changes faster than it can be read${why}`, {
-    hint: "It is tried again. The control plane's audit log shows which client writes so much.",
+  throw new CausewayError("BACKUP_DATA_CHANGING", `the data changes faster than the backup reads it${why}`, {
+    hint: "It is retried. The control plane's audit log shows which client writes so much.",
     cause: failure,
   });
 

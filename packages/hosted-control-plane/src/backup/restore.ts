@@ -172,6 +172,6 @@ function withoutSpace(cause: unknown): CausewayError {
 
 function fenced(): CausewayError {
   return new CausewayError("BACKUP_RESTORE_FENCED", "another program restores the same control plane", {
-    hint: "Nothing: of two leaders, the later one finishes. It is tried again.",
+    hint: "No action is needed: it is retried.",
   });
 }

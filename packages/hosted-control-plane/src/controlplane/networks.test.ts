@@ -57,19 +57,19 @@ describe("the networks of a hosted control plane", () => {
       "are refused with two addresses for services",
       undefined,
       ["10.254.0.0/31"],
-      "10.254.0.0/31 of services is no IPv4 network of /8 to /30, nor one of IPv6 of /64 to /126",
+      "10.254.0.0/31 of services is not an IPv4 network of /8 to /30, nor one of IPv6 of /64 to /126",
     ],
     [
       "are refused with a prefix that is too long",
       undefined,
       ["10.97.0.0/33"],
-      '"10.97.0.0/33" of services is no network such as 10.97.0.0/16',
+      '"10.97.0.0/33" of services is not a network such as 10.97.0.0/16',
     ],
     [
       "are refused without a prefix",
       ["10.244.0.0"],
       ["10.97.0.0/16"],
-      '"10.244.0.0" of pods is no network such as 10.97.0.0/16',
+      '"10.244.0.0" of pods is not a network such as 10.97.0.0/16',
     ],
   ])("%s", (_, pods, services, message) => {
     const problem = networkProblem(clusterWith(pods, services));

@@ -23,10 +23,14 @@ export function networkProblem({ metadata, spec }: Cluster): ControlPlaneProblem
   const pods = rangesOf("pods", declared?.pods?.cidrBlocks ?? []);
   const unreadable = [...services, ...pods].find(({ cidr }) => cidr === undefined);
   if (unreadable !== undefined)
-    return refused(`${of}: ${JSON.stringify(unreadable.text)} of ${unreadable.use} is no network such as 10.97.0.0/16`);
+    return refused(
+      `${of}: ${JSON.stringify(unreadable.text)} of ${unreadable.use} is not a network such as 10.97.0.0/16`,
+    );
   const unfit = services.find(({ cidr }) => cidr !== undefined && !isOfServices(cidr));
   if (unfit !== undefined)
-    return refused(`${of}: ${unfit.text} of services is no IPv4 network of /8 to /30, nor one of IPv6 of /64 to /126`);
+    return refused(
+      `${of}: ${unfit.text} of services is not an IPv4 network of /8 to /30, nor one of IPv6 of /64 to /126`,
+    );
   for (const service of services) {
     const pod = pods.find((each) => overlap(service, each));
     if (pod === undefined) continue;

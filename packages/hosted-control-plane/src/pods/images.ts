@@ -15,7 +15,7 @@ export interface Images {
   readonly scheduler: string;
 }
 
-/** `v1.34` for `v1.34.2`; undefined if it is no version. */
+/** `v1.34` for `v1.34.2`; undefined if it is not a version. */
 export function minorOf(version: string): string | undefined {
   return /^v\d+\.\d+(?=\.)/.exec(version)?.[0];
 }

@@ -116,7 +116,7 @@ const accessList: Rule = ({ spec }) => {
     "PODS_ACCESS_LIST_INVALID",
     wrong === undefined
       ? "spec.endpoint.allowedCIDRs is empty: no client would reach the API"
-      : `spec.endpoint.allowedCIDRs has ${wrong.slice(0, 64)}, which is no network such as 192.0.2.0/24`,
+      : `spec.endpoint.allowedCIDRs has ${wrong.slice(0, 64)}, which is not a network such as 192.0.2.0/24`,
   );
 };
 

@@ -121,7 +121,7 @@ export class ProcessControlPlane {
   /** Those programs that the stage has; what runs already is left alone. */
   #startAll(commands: Commands, stage: JoinState["stage"]): void {
     if (stage !== "Reserve") this.#etcd ??= this.#start(commands.etcd);
-    this.#problem = stage === "Serve" ? "its programs are being started" : "it is not to serve yet";
+    this.#problem = stage === "Serve" ? "its programs are being started" : "it is not allowed to serve yet";
     if (stage !== "Serve") return;
     this.#life = new AbortController();
     this.#watching = this.#serve(commands, this.#life.signal);

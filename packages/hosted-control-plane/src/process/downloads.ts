@@ -43,10 +43,11 @@ export function readDownloads(folder: string): Downloads {
 }
 
 function problemOf(content: unknown): string | undefined {
-  if (!isRecord(content)) return "it is no object of versions";
+  if (!isRecord(content)) return "it is not an object of versions";
   for (const [version, all] of Object.entries(content)) {
-    if (!/^v\d+\.\d+\.\d+[-+.\w]{0,64}$/.test(version)) return `${version.slice(0, 40)} is no version such as v1.34.4`;
-    if (!isRecord(all)) return `${version} is no object of programs`;
+    if (!/^v\d+\.\d+\.\d+[-+.\w]{0,64}$/.test(version))
+      return `${version.slice(0, 40)} is not a version such as v1.34.4`;
+    if (!isRecord(all)) return `${version} is not an object of programs`;
     for (const [program, download] of Object.entries(all)) {
       const where = `${program.slice(0, 40)} of ${version}`;
       if (!isRecord(download)) return `${where} has no url and sha256`;
@@ -107,7 +108,7 @@ async function fetchInto(file: string, url: string, signal: AbortSignal): Promis
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
     throw new CausewayError("PROCESS_DOWNLOAD_FAILED", `${url} cannot be downloaded: ${messageOf(cause)}`, {
-      hint: `Check the address in ${DOWNLOADS}, or put the program into the folder. It is tried again.`,
+      hint: `Check the address in ${DOWNLOADS}, or put the program into the folder. It is retried.`,
       cause,
     });
   }

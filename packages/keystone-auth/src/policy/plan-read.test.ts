@@ -9,10 +9,10 @@ const spec = { verbs: ["get"], resources: ["pods"], version: "", namespace: "*" 
 
 describe("a policy", () => {
   it.each<[string, string, string]>([
-    ["that is no JSON", "[{", "it is not JSON"],
-    ["that is no list", "{}", "it is not a list of rules"],
+    ["that is not JSON", "[{", "it is not JSON"],
+    ["that is not a list", "{}", "it is not a list of rules"],
     ["that is nested too deeply", "[".repeat(40) + "]".repeat(40), "nested more than 16 deep"],
-    ["with a rule that is no object", '["x"]', "rule 0 is not an object"],
+    ["with a rule that is not an object", '["x"]', "rule 0 is not an object"],
     ["with users as a list", '[{"users": []}]', "rule 0.users is not an object"],
     ["with a role that is no text", '[{"users": {"roles": [1]}}]', "rule 0.users.roles[0] is not a text"],
     [
@@ -26,7 +26,7 @@ describe("a policy", () => {
       "rule 0.resource.namespace",
     ],
     ["with verbs that are a text", '[{"resource_permissions": {"*/*": "get"}}]', "is not a list"],
-    ["with a match that is no list", '[{"match": {}}]', "rule 0.match is not a list"],
+    ["with a match that is not a list", '[{"match": {}}]', "rule 0.match is not a list"],
   ])("%s is refused with the place of the mistake", (_what, text, message) => {
     try {
       readPolicy(text);

@@ -21,9 +21,9 @@ export interface SecureContext {
 const LARGEST = 1024 * 1024;
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 const HINTS = {
-  "tls-cert-file": "Give --tls-cert-file a PEM file with the webhook's certificate and those that signed it.",
-  "tls-private-key-file": "Give --tls-private-key-file the unencrypted PEM file of the key of --tls-cert-file.",
-  "client-ca-file": "Give --client-ca-file a PEM file with the certificates of the clients' authorities.",
+  "tls-cert-file": "Set --tls-cert-file to a PEM file with the webhook's certificate and those that signed it.",
+  "tls-private-key-file": "Set --tls-private-key-file to the unencrypted PEM file of the key of --tls-cert-file.",
+  "client-ca-file": "Set --client-ca-file to a PEM file with the certificates of the clients' authorities.",
 };
 
 /**

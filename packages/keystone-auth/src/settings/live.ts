@@ -43,7 +43,7 @@ function readFirst(path: string, what: string): string {
   } catch (cause) {
     throw new InputError("KEYSTONE_AUTH_FILE_UNREADABLE", `The ${what} ${path} cannot be read: ${messageOf(cause)}`, {
       cause,
-      hint: "Give the path of a file that this user may read.",
+      hint: "Specify the path of a file that this user may read.",
     });
   }
 }

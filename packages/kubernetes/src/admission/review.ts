@@ -6,7 +6,7 @@ type Json = Record<string, unknown>;
 
 /**
  * The response to an AdmissionReview (admission.k8s.io/v1).
- * @throws Error if the body is no AdmissionReview
+ * @throws Error if the body is not an AdmissionReview
  */
 export async function reviewAdmission(body: unknown, rules: Pick<AdmissionRules, "refusals">): Promise<Json> {
   const { uid, operation, kind, object, oldObject, dryRun } = requestOf(body);
@@ -32,7 +32,7 @@ export async function reviewAdmission(body: unknown, rules: Pick<AdmissionRules,
 
 /**
  * The response of defaults to an AdmissionReview: always allowed, with a JSON Patch where something changes.
- * @throws Error if the body is no AdmissionReview
+ * @throws Error if the body is not an AdmissionReview
  */
 export function reviewDefaults(body: unknown, { defaults }: Pick<AdmissionRules, "defaults">): Json {
   const { uid, object } = requestOf(body);
@@ -49,7 +49,7 @@ function operationOf({ path, value }: Replacement): object {
 
 function requestOf(body: unknown): Json {
   const request = isRecord(body) && body["kind"] === "AdmissionReview" ? body["request"] : undefined;
-  if (!isRecord(request)) throw new Error("the body is no AdmissionReview of admission.k8s.io/v1");
+  if (!isRecord(request)) throw new Error("the body is not an AdmissionReview of admission.k8s.io/v1");
   return request;
 }
 

@@ -111,7 +111,7 @@ describe("admission defaults", () => {
   });
 });
 
-test("a body that is no AdmissionReview is an error", async () => {
-  await expect(reviewAdmission({}, rules)).rejects.toThrow("no AdmissionReview");
-  expect(() => reviewDefaults({}, {})).toThrow("no AdmissionReview");
+test("a body that is not an AdmissionReview is an error", async () => {
+  await expect(reviewAdmission({}, rules)).rejects.toThrow("not an AdmissionReview");
+  expect(() => reviewDefaults({}, {})).toThrow("not an AdmissionReview");
 });

@@ -86,7 +86,7 @@ test("a server that fails for less than two seconds is not warned of", async () 
   expect(lists()).toBeGreaterThan(3);
   expect(warned).toEqual([]);
   await pass(10_000);
-  expect(warned).toContain("list or watch failed, trying again");
+  expect(warned).toContain("list or watch failed; retrying");
   await end();
 });
 

@@ -159,6 +159,6 @@ class Watchdog {
 
 function report(log: Log, error: unknown, facts: { quiet: boolean; delay: number }): void {
   const fields = { reason: messageOf(error), retryMs: Math.round(facts.delay) };
-  if (facts.quiet) log.debug("list or watch failed, trying again", fields);
-  else log.warn("list or watch failed, trying again", fields);
+  if (facts.quiet) log.debug("list or watch failed; retrying", fields);
+  else log.warn("list or watch failed; retrying", fields);
 }

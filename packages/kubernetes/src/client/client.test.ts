@@ -136,7 +136,7 @@ describe("the wire", () => {
     }
   });
 
-  test("rejects a response that is no Kubernetes object", async () => {
+  test("rejects a response that is not a Kubernetes object", async () => {
     const { client } = await world((_, response) => void response.end("<html>hello"));
     expect((await thrown(client.get(ConfigMap, key))).code).toBe("KUBERNETES_MALFORMED_ANSWER");
     expect((await thrown(client.list(ConfigMap))).code).toBe("KUBERNETES_MALFORMED_ANSWER");

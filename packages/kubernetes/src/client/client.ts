@@ -312,7 +312,7 @@ function tooLargeAlone(path: string, cause: unknown): CausewayError {
 function malformed(method: string, path: string): CausewayError {
   return new CausewayError(
     "KUBERNETES_MALFORMED_ANSWER",
-    `${method} ${path} returned something that is no Kubernetes object`,
+    `${method} ${path} returned something that is not a Kubernetes object`,
     {
       hint: "Check that the server's address leads to a Kubernetes API server and not to another web server.",
       details: { method, path },

@@ -257,7 +257,7 @@ function serverUrl(config: ClusterConfig): URL {
   const url = URL.parse(config.server);
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw new CausewayError("KUBERNETES_SERVER_URL", `"${config.server}" is not the URL of an API server`, {
-      hint: "Give an address such as https://10.0.0.1:6443.",
+      hint: "Specify an address such as https://10.0.0.1:6443.",
     });
   }
   const local =

@@ -18,7 +18,7 @@ export function objectPath<T extends KubeObject>(type: ResourceType<T>, key: Obj
   requireNamespace(type, key.namespace);
   if (key.name === "") {
     throw new CausewayError("KUBERNETES_NAME_REQUIRED", `a ${type.kind} was requested without a name`, {
-      hint: "Give the object's metadata.name.",
+      hint: "Specify the object's metadata.name.",
     });
   }
   const path = `${collectionPath(type, key.namespace)}/${encodeURIComponent(key.name)}`;

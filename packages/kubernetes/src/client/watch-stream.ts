@@ -70,7 +70,7 @@ function parse(line: string, facts: RequestFacts): WireEvent {
 function malformed(facts: RequestFacts): CausewayError {
   return new CausewayError(
     "KUBERNETES_MALFORMED_ANSWER",
-    `${facts.method} ${facts.path} returned something that is no watch event`,
+    `${facts.method} ${facts.path} returned something that is not a watch event`,
     {
       hint: "Check that the server's address leads to a Kubernetes API server and not to another web server.",
       details: { ...facts },

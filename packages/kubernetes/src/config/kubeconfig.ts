@@ -85,7 +85,7 @@ function readIfPresent(path: string): KubeconfigFile | undefined {
 
 function notFound(where: string): InputError {
   return new InputError("KUBECONFIG_NOT_FOUND", `there is no kubeconfig at ${where}`, {
-    hint: "Name one with --kubeconfig or KUBECONFIG, or write ~/.kube/config.",
+    hint: "Specify one with --kubeconfig or KUBECONFIG, or write ~/.kube/config.",
   });
 }
 

@@ -121,7 +121,7 @@ export interface Pipeline<Observed, Step, Status, Planned extends Plan<Step, Sta
    * what the process remembers. Returns when to gather again at the latest (ms since epoch), where the plan waits.
    */
   planned?(observed: Observed, plan: Planned, now: number): number | void;
-  /** "deferred": it was not done, and when it is tried again is the plan's affair: the brake does not count it. */
+  /** "deferred": it was not done, and when it is retried is the plan's affair: the brake does not count it. */
   perform(step: Step, observed: Observed, signal: AbortSignal): Promise<void | "deferred">;
   publish(observed: Observed, status: Status, events: readonly PlannedEvent[], signal: AbortSignal): Promise<void>;
   failed(

@@ -160,7 +160,7 @@ class Campaign {
   #logFailure(reason: string): void {
     const level = reason === this.#failing ? "debug" : "warn";
     this.#failing = reason;
-    this.#log[level]("the lease could not be claimed, trying again", { reason });
+    this.#log[level]("the lease could not be claimed; retrying", { reason });
   }
 
   async #release(): Promise<void> {

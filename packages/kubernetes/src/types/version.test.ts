@@ -29,7 +29,7 @@ test.each<readonly [string, string, -1 | 0 | 1]>([
   // Builds have no order.
   ["v1.34.0+a", "v1.34.0+b", 0],
   ["v1.34.0-rc.1+b", "v1.34.0+a", -1],
-  // What is no version comes before all that are.
+  // What is not a version comes before all that are.
   ["latest", "v0.0.1", -1],
   ["latest", "", 0],
 ])("the order of the versions %j and %j is %j", (a, b, expected) => {

@@ -20,7 +20,7 @@ export function readVersion(text: string): KubernetesVersion | undefined {
 
 /**
  * Negative: `a` is older; 0: neither is. The order of semver.org, section 11: a pre-release comes before its release,
- * and builds have no order. A text that is no version comes before all versions.
+ * and builds have no order. A text that is not a version comes before all versions.
  *
  * @example
  *   ["v1.10.0", "v1.9.0", "v1.10.0-rc.1"].toSorted(compareVersions); // ["v1.9.0", "v1.10.0-rc.1", "v1.10.0"]

@@ -170,7 +170,7 @@ export function createTrustees(
       const [role] = await identity.roles.all({ name }, { signal });
       if (role === undefined)
         throw new CausewayError("MAGNUM_TRUSTEE_ROLE", `there is no role ${name} for the users of clusters`, {
-          hint: "Name roles of the cloud with --trustee-roles.",
+          hint: "Specify roles of the cloud with --trustee-roles.",
         });
       await identity.grant({ role: role.id, user: user.id, project: projectId }, { signal });
     }

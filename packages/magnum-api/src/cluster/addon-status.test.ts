@@ -133,7 +133,7 @@ describe("the add-ons in the state of a cluster", () => {
         ),
       }),
       "CREATE_IN_PROGRESS",
-      "add-on coredns: the cluster's API did not take it; the operator's log has the reason: KUBERNETES_UNREACHABLE (ADDON_FAILED)",
+      "add-on coredns: the cluster's API refused an object; the operator's log has the reason: KUBERNETES_UNREACHABLE (ADDON_FAILED)",
     ],
     [
       "a code of an add-on is the cluster's code, and occurs once in the reason",

@@ -79,7 +79,7 @@ function isBad({ state, code }: AddonStatus, isJudged: boolean): boolean {
 function problemOf({ name, state, message = "", code: named = "" }: AddonStatus): AddonProblem {
   // Addresses of the management cluster may be in such messages, and are the operator's alone.
   const isHidden = named.startsWith("KUBERNETES_") && named !== "KUBERNETES_INVALID";
-  const said = isHidden ? `the cluster's API did not take it; the operator's log has the reason: ${named}` : message;
+  const said = isHidden ? `the cluster's API refused an object; the operator's log has the reason: ${named}` : message;
   const isCoded = named.startsWith(CODES);
   const text = `add-on ${name}: ${isCoded ? said.replace(` (${named})`, "") : said}`
     .replaceAll(/\s+/g, " ")

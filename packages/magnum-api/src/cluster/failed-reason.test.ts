@@ -5,7 +5,7 @@ import { reasonOf } from "./failed-reason.ts";
 import type { Step } from "./steps.ts";
 
 const where = "identity at https://keystone-admin.internal:35357";
-const hidden = "Keystone did not take it; the operator's log has the reason";
+const hidden = "Keystone refused the request; the operator's log has the reason";
 
 it.for<[Step["type"], string, string]>([
   ["revoke-credential", "OPENSTACK_UNREACHABLE", `${hidden} (OPENSTACK_UNREACHABLE)`],

@@ -8,9 +8,9 @@ const byOperator: readonly Step["type"][] = ["revoke-credential", "discard-row"]
 export function reasonOf(step: Step["type"], error: unknown): string {
   if (!(error instanceof CausewayError)) return "an unexpected error; the operator's log has it (INTERNAL)";
   if (byOperator.includes(step) && error.code.startsWith("OPENSTACK_"))
-    return `Keystone did not take it; the operator's log has the reason (${error.code})`;
+    return `Keystone refused the request; the operator's log has the reason (${error.code})`;
   // The tenant may know what is wrong with the object itself.
   return error.code.startsWith("KUBERNETES_") && error.code !== "KUBERNETES_INVALID"
-    ? `the management cluster did not take it; the operator's log has the reason (${error.code})`
+    ? `the management cluster refused the object; the operator's log has the reason (${error.code})`
     : `${error.message} (${error.code})`;
 }

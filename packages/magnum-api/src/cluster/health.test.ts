@@ -39,7 +39,7 @@ it.each<[string, ClusterProbe | undefined, object, readonly unknown[]]>([
 
 const DETAILS = "etcd cannot be reached: connect ECONNREFUSED 10.20.0.7:2379; logs are in /var/lib/causeway/run";
 it.each<[string, string, string]>([
-  ["OperatorNeeded", DETAILS, "the operator has to act; the conditions of the control plane say why"],
+  ["OperatorNeeded", DETAILS, "action by the operator is needed; the conditions of the control plane say why"],
   ["Starting", DETAILS, "the control plane is being started"],
   ["Hibernated", "spec.replicas is 0", "spec.replicas is 0"],
   ["Parked", "", "not available"],

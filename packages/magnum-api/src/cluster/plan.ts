@@ -48,7 +48,7 @@ const isAboutAddons = (step: Step): boolean =>
 /** Nothing is made of a row before its create has been responded to. */
 function planPending({ object }: Observed, now: number): Plan<Step, Status> {
   const until = Date.parse(object.metadata.creationTimestamp ?? "") + CREATE_DEADLINE;
-  const status: Status = { ...object.status, status: "CREATE_IN_PROGRESS", reason: "the request is being worked on" };
+  const status: Status = { ...object.status, status: "CREATE_IN_PROGRESS", reason: "the request is being processed" };
   return now < until
     ? { steps: [], status, wait: { for: "the end of the request that creates the cluster", until } }
     : { steps: [{ type: "discard-row" }], status };

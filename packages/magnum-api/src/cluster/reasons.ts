@@ -58,6 +58,6 @@ export const outlookOf: ReadonlyMap<string, Outlook> = new Map([
  * operator's alone: what users of a project read in place of them.
  */
 export const publicTextOf: ReadonlyMap<string, string> = new Map([
-  ["OperatorNeeded", "the operator has to act; the conditions of the control plane say why"],
+  ["OperatorNeeded", "action by the operator is needed; the conditions of the control plane say why"],
   ["Starting", "the control plane is being started"],
 ]);

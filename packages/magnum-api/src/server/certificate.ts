@@ -11,8 +11,8 @@ export interface CertificateFiles {
 
 const LARGEST = 1024 * 1024;
 const HINTS = {
-  "tls-cert-file": "Give --tls-cert-file a PEM file with the server's certificate and those that signed it.",
-  "tls-private-key-file": "Give --tls-private-key-file the unencrypted PEM file of the key of --tls-cert-file.",
+  "tls-cert-file": "Set --tls-cert-file to a PEM file with the server's certificate and those that signed it.",
+  "tls-private-key-file": "Set --tls-private-key-file to the unencrypted PEM file of the key of --tls-cert-file.",
 };
 
 /**

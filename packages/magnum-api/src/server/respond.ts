@@ -228,7 +228,7 @@ function failure(api: Api, error: unknown, requestId: string, headers: Record<st
     away ? 503 : 500,
     away
       ? "The management cluster is temporarily unavailable."
-      : "The server could not do it; its log has the reason under the request id.",
+      : "The server failed to process the request; its log has the reason under the request id.",
   );
   return { status: answer.status, headers, body: errorBody(answer) };
 }

@@ -33,9 +33,9 @@ test("the heading that `mysql --batch` prints is not mistaken for the row", asyn
   expect(asked).toHaveLength(1);
 });
 
-test("a text that is no UUID never becomes part of a statement", async () => {
+test("a text that is not a UUID never becomes part of a statement", async () => {
   await expect(readRow(printing(), "x' OR '1'='1", signal)).rejects.toMatchObject({ code: "MIGRATE_DATABASE_FAILED" });
-  expect(() => deletionSql("x", { certificates: [] })).toThrow("is no UUID");
+  expect(() => deletionSql("x", { certificates: [] })).toThrow("is not a UUID");
 });
 
 test("certificates in Barbican are left, others go with the row in one transaction", () => {

@@ -52,7 +52,7 @@ export function deletionSql(uuid: string, { certificates }: Pick<MagnumRow, "cer
 /** Only a UUID becomes part of a statement. */
 function safe(uuid: string): string {
   if (isUuid(uuid)) return uuid;
-  throw new CausewayError("MIGRATE_DATABASE_FAILED", `"${uuid}" is no UUID of a cluster`, {
+  throw new CausewayError("MIGRATE_DATABASE_FAILED", `"${uuid}" is not a UUID of a cluster`, {
     hint: "Discover the cluster again: its UUID is read from Magnum.",
   });
 }

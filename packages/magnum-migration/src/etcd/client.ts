@@ -155,7 +155,7 @@ function send({ url, authority, certificate, key, body, signal }: Sent): Promise
 function refusal(url: string, status: number | undefined, answer: Json): CausewayError {
   const reason = String((answer["message"] ?? answer["error"]) as string).slice(0, 300);
   return status === 503
-    ? new CausewayError("MIGRATE_ETCD_UNAVAILABLE", `etcd at ${url} cannot do it now: ${reason}`, {
+    ? new CausewayError("MIGRATE_ETCD_UNAVAILABLE", `etcd at ${url} is not available: ${reason}`, {
         hint: "Run the phase again when etcd has a leader and all its members are connected.",
       })
     : new CausewayError("MIGRATE_ETCD_REFUSED", `etcd at ${url} refused: ${reason}`);

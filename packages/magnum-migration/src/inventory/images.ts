@@ -24,7 +24,7 @@ interface ImageProblem {
 const heats: readonly string[] = ["fedora-coreos", "fedora-atomic", "coreos"];
 
 const HINT =
-  "Name one with cloud-init, containerd, kubelet and kubeadm of the cluster's version: --node-image NAME|ID.";
+  "Specify one with cloud-init, containerd, kubelet and kubeadm of the cluster's version: --node-image NAME|ID.";
 
 /** Undefined: the image says nothing of it. */
 function distributionOf(image: object): string | undefined {
@@ -47,7 +47,7 @@ export function imageProblem({ ident, found }: ImageFacts): ImageProblem | undef
     return {
       code: "MIGRATE_NODE_IMAGE_AMBIGUOUS",
       message: `Glance has ${found.length} images with the name ${ident}, such as ${image.id}`,
-      hint: "Name one of them by its id: --node-image ID.",
+      hint: "Specify one of them by its id: --node-image ID.",
     };
   if (image.status !== "active")
     return {

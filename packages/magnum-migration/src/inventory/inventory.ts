@@ -26,7 +26,7 @@ const kept = [
   "master_lb_enabled",
 ];
 
-/** What was found, and what speaks against a migration. Pure. */
+/** What was found, and what blocks a migration. Pure. */
 export function inventoryOf(facts: ClusterFacts): Inventory {
   const { cluster, template, stacks } = facts;
   const resources = stacks.flatMap(resourcesOf);

@@ -17,7 +17,7 @@ export function readCaKey(path: string): string {
   try {
     createPrivateKey(text);
   } catch (error) {
-    throw refused(path, `is not a private key: ${messageOf(error)}`, "It has to be one private key as PEM.");
+    throw refused(path, `is not a private key: ${messageOf(error)}`, "It must be one private key in PEM form.");
   }
   return text;
 }
@@ -27,12 +27,16 @@ function readPrivate(path: string): string {
   try {
     file = openSync(path, "r");
   } catch (error) {
-    throw refused(path, `cannot be read: ${messageOf(error)}`, "Name a file with the private key of the cluster's CA.");
+    throw refused(
+      path,
+      `cannot be read: ${messageOf(error)}`,
+      "Specify a file with the private key of the cluster's CA.",
+    );
   }
   try {
     const stat = fstatSync(file);
     if (!stat.isFile() || stat.size > MOST)
-      throw refused(path, `is not a file of at most ${MOST} bytes`, "Name a file with the key as PEM.");
+      throw refused(path, `is not a file of at most ${MOST} bytes`, "Specify a file with the key as PEM.");
     if (process.platform !== "win32" && (stat.mode & 0o077) !== 0)
       throw refused(path, "can be read or written by other users", `Run: chmod 600 ${path}`);
     return readFileSync(file, "utf8");

@@ -71,7 +71,7 @@ export async function findRecord(
   const found = records.filter(({ inventory }) => inventory.uuid === ident || inventory.name === ident);
   if (found.length <= 1) return found[0];
   throw new InputError("MIGRATE_NOT_DISCOVERED", `Several migrations are of a cluster ${ident}`, {
-    hint: "Name it by its UUID.",
+    hint: "Specify it by its UUID.",
   });
 }
 

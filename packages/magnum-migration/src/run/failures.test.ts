@@ -25,7 +25,7 @@ beforeEach(async () => {
   tools = { management, clock, report, checked: new Set(), identity: "run", isGone: () => false } as unknown as Tools;
 });
 
-const unavailable = new CausewayError("MIGRATE_ETCD_UNAVAILABLE", "etcd cannot do it now: etcdserver: leader changed");
+const unavailable = new CausewayError("MIGRATE_ETCD_UNAVAILABLE", "etcd is not available: etcdserver: leader changed");
 
 /** A phase of two steps; `failing` says with what a read or step ends, by its number. */
 function phaseOf(failing: (what: string, attempt: number) => Error | undefined) {
@@ -73,7 +73,7 @@ test("an election of etcd in the middle of a step is waited out, and every step 
   const ended = await play(phaseOf((what, attempt) => (what === "two" && attempt < 20 ? unavailable : undefined)));
   expect(ended).toEqual(["all"]);
   expect(lines.filter((line) => line.startsWith("waiting"))).toEqual([
-    "waiting, and trying again: etcd cannot do it now: etcdserver: leader changed",
+    "waiting, and retrying: etcd is not available: etcdserver: leader changed",
   ]);
 });
 

@@ -176,7 +176,7 @@ function createFailures({ clock, report }: Pick<Tools, "clock" | "report">) {
     async wait(error: unknown, signal: AbortSignal): Promise<void> {
       if (last === undefined || !isTransient(error) || clock.now() - last > FAILING) throw error;
       const reason = messageOf(error);
-      if (reason !== shown) report(`waiting, and trying again: ${reason}`);
+      if (reason !== shown) report(`waiting, and retrying: ${reason}`);
       shown = reason;
       await clock.sleep(PAUSE, signal);
     },

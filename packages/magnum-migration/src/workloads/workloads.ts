@@ -144,7 +144,7 @@ export async function startWorkload(
   await client.patch(type, { namespace, name }, { type: "merge", body }, { signal });
 }
 
-/** Users of the cluster can write it: what is no number of pods is Kubernetes' default. */
+/** Users of the cluster can write it: what is not a number of pods is Kubernetes' default. */
 const replicasOf = (kept: string | undefined): number => (/^\d{1,5}$/.test(kept ?? "") ? Number(kept) : 1);
 
 /** Deletes a workload with its pods. */

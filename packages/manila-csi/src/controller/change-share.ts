@@ -47,7 +47,7 @@ export async function expandShare(call: ShareCall, id: string, gib: number): Pro
     }
     await storage.shares.until(id, (each) => each?.status !== "extending", { signal, timeout: LONGEST_CALL });
   }
-  throw new CausewayError("CSI_ABORTED", `The size of share ${id} changes again and again.`);
+  throw new CausewayError("CSI_ABORTED", `The size of share ${id} keeps changing.`);
 }
 
 /** Deletes the share and waits until it is gone, so that a deletion that fails in Manila is repeated. */

@@ -60,7 +60,7 @@ export async function createShare(call: CreateCall): Promise<Share> {
         throw failure(step);
     }
   }
-  throw new CausewayError("CSI_ABORTED", `Share ${spec.name} changes again and again.`);
+  throw new CausewayError("CSI_ABORTED", `Share ${spec.name} keeps changing.`);
 }
 
 const failure = (step: Extract<CreateStep, { type: "fail" }>) => new CausewayError(step.code, step.message);

@@ -43,7 +43,7 @@ export async function createSnapshot(call: ShareCall, spec: SnapshotSpec): Promi
         throw new CausewayError(step.code, step.message);
     }
   }
-  throw new CausewayError("CSI_ABORTED", `Snapshot ${spec.name} changes again and again.`);
+  throw new CausewayError("CSI_ABORTED", `Snapshot ${spec.name} keeps changing.`);
 }
 
 function requireSupport({ protocol }: ShareCall, share: SharedFileSystem.Share): void {

@@ -71,7 +71,7 @@ test.each([
   [path("REGEX", "a{1,5000}"), "more than 999 times"],
   [
     { type: "HEADER", compare_type: "EQUAL_TO", key: "x'y", value: "v" } as const,
-    'header "x\'y": Octavia does not take',
+    'header "x\'y": Octavia does not accept',
   ],
   [{ type: "HEADER", compare_type: "EQUAL_TO", key: "x-y", value: "v" } as const, undefined],
 ])("Octavia can store or not the rule %j: %s", (rule, problem) => {
@@ -83,9 +83,9 @@ test.each([
   ["https://a.example:8443/b?c=d", undefined],
   [`https://a.example/${"a".repeat(250)}`, "has 268 characters; Octavia stores 255"],
   ["https://a.example/a%20b", 'contains "%"'],
-  ["https://a.example/a b", "is no URL"],
-  ["https://a.example/#top", "is no URL"],
-  ["ftp://a.example/", "is no URL"],
+  ["https://a.example/a b", "is not a URL"],
+  ["https://a.example/#top", "is not a URL"],
+  ["ftp://a.example/", "is not a URL"],
 ])("Octavia can store or not the address %s of a redirect: %s", (address, problem) => {
   if (problem === undefined) expect(addressProblem(address)).toBeUndefined();
   else expect(addressProblem(address)).toContain(problem);

@@ -39,7 +39,7 @@ export function expression(text: string): string {
 export function ruleProblem({ type, compare_type: how, key, value }: L7RuleCreate): string | undefined {
   const of = { PATH: "path", HOST_NAME: "host", HEADER: `header ${shown(key ?? "")}` }[type as string] ?? type;
   if (type === "HEADER" && (!NAME.test(key ?? "") || (key ?? "").length > LONGEST))
-    return `${of}: Octavia does not take this name of a header`;
+    return `${of}: Octavia does not accept this name of a header`;
   if (value.length > LONGEST)
     return `${of} needs an L7 rule of ${value.length} characters; Octavia stores ${LONGEST}: ${shown(value)}`;
   if (/[^ -~]/.test(value)) return `${of} ${shown(value)} contains control characters or an expression beyond ASCII`;
@@ -51,12 +51,12 @@ export function ruleProblem({ type, compare_type: how, key, value }: L7RuleCreat
 /** Why a redirect cannot go there. HAProxy reads "%" as the beginning of a variable. */
 export function addressProblem(address: string): string | undefined {
   if (address.length > LONGEST) return `has ${address.length} characters; Octavia stores ${LONGEST}: ${shown(address)}`;
-  if (address.includes("%")) return `${shown(address)} contains "%", which HAProxy's redirects do not take`;
+  if (address.includes("%")) return `${shown(address)} contains "%", which HAProxy's redirects do not accept`;
   return /^https?:\/\/[A-Za-z0-9.-]+(:\d+)?(\/[A-Za-z0-9\-._~!$&()*+,;=:@/]*)?(\?[A-Za-z0-9\-._~!$&()*+,;=:@/?]*)?$/.test(
     address,
   )
     ? undefined
-    : `${shown(address)} is no URL that Octavia takes`;
+    : `${shown(address)} is not a URL that Octavia accepts`;
 }
 
 /** A user's text as it appears in a message. */

@@ -73,7 +73,7 @@ function membersBehind(
   const { group = "", kind: of = "Service", name, namespace = own, port } = ref;
   const refused = (reason: string, message: string) =>
     ({ members: [], problem: { type: "ResolvedRefs", status: "False", reason, message } }) as const;
-  if (group !== "" || of !== "Service") return refused("InvalidKind", `backend ${of} ${name} is no Service`);
+  if (group !== "" || of !== "Service") return refused("InvalidKind", `backend ${of} ${name} is not a Service`);
   if (!isPermitted(observed.grants, { kind, namespace: own }, { group: "", kind: "Service", namespace, name }))
     return refused("RefNotPermitted", `no ReferenceGrant of namespace ${namespace} allows Service ${name}`);
   const place = (observed.class?.balancer ?? observed.config.balancer).members;

@@ -45,7 +45,7 @@ export function ruleProblem(rule: RouteRule, hosts: readonly string[]): string |
   if ((rule.backendRefs ?? []).some(({ filters = [] }) => filters.length > 0))
     return "filters of backendRefs: Octavia cannot change requests";
   for (const { type, requestRedirect } of rule.filters ?? []) {
-    if (type !== "RequestRedirect" || !requestRedirect) return `filter ${type}: Octavia cannot do it`;
+    if (type !== "RequestRedirect" || !requestRedirect) return `filter ${type}: Octavia does not support it`;
     const problem = redirectProblem(requestRedirect, hosts);
     if (problem !== undefined) return problem;
   }

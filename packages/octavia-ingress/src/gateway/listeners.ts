@@ -135,7 +135,7 @@ function certificatesOf(
   if (refs.length === 0) return refused("InvalidCertificateRef", "tls.certificateRefs is empty");
   const names: string[] = [];
   for (const { group = "", kind = "Secret", name, namespace = own } of refs) {
-    if (group !== "" || kind !== "Secret") return refused("InvalidCertificateRef", `${kind} ${name} is no Secret`);
+    if (group !== "" || kind !== "Secret") return refused("InvalidCertificateRef", `${kind} ${name} is not a Secret`);
     if (!isPermitted(grants, { kind: "Gateway", namespace: own }, { group: "", kind: "Secret", namespace, name }))
       return refused("RefNotPermitted", `no ReferenceGrant of namespace ${namespace} allows Secret ${name}`);
     const bundle = secrets.get(`${namespace}/${name}`) ?? { problem: "does not exist" };

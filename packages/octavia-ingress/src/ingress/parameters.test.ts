@@ -11,7 +11,7 @@ test.each<[string, string, 4 | 6 | undefined, readonly string[], string | undefi
   ["of the other family, for a VIP of IPv6", "10.0.0.0/8", 6, ["10.0.0.0/8"], "10.0.0.0/8 is not of IPv6"],
   ["of any family while the VIP's is not known", "fd00::/8", undefined, ["fd00::/8"], undefined],
   ["with host bits", "10.1.2.3/8, fd00:0::1/8", undefined, ["10.0.0.0/8", "fd00::/8"], undefined],
-  ["that is none", "10.0.0.0/33", 4, [], "10.0.0.0/33 is no CIDR"],
+  ["that is none", "10.0.0.0/33", 4, [], "10.0.0.0/33 is not a CIDR"],
 ])("a source range %s is read or refused: %s", (_, text, family, ranges, problem) => {
   const { sourceRanges, problems } = of({ [annotation.sourceRanges]: text }, family);
   expect(sourceRanges).toEqual(ranges);

@@ -44,7 +44,7 @@ export function parametersOf(
     .filter((range) => range !== "");
   const sourceRanges = ranges.flatMap((range) => {
     const cidr = parseCidr(range);
-    if (!cidr) problems.push(`annotation ${annotation.sourceRanges}: ${range} is no CIDR`);
+    if (!cidr) problems.push(`annotation ${annotation.sourceRanges}: ${range} is not a CIDR`);
     else if (cidr.version !== (family ?? cidr.version))
       problems.push(`annotation ${annotation.sourceRanges}: ${range} is not of IPv${family}, as the VIP is`);
     return cidr ? [formatCidr(cidr)] : [];

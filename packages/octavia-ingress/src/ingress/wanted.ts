@@ -178,7 +178,7 @@ class TreeBuilder {
   /** The name of the backend's pool. A Service that cannot be reached has a pool without members, which answers 503. */
   #pool(ingress: Ingress, { service, resource }: IngressBackend): string | undefined {
     if (!service) {
-      this.warn(ingress, `backend ${resource?.kind ?? "(none)"} ${resource?.name ?? ""} is no Service`);
+      this.warn(ingress, `backend ${resource?.kind ?? "(none)"} ${resource?.name ?? ""} is not a Service`);
       return undefined;
     }
     const { owner, config, balancer } = this.#observed;

@@ -127,7 +127,7 @@ test.each<[string, Service | undefined, EndpointSlice[], string[], string | unde
     "has an endpoint at 127.0.0.1, which may not be a member",
   ],
   [
-    "none at what is no address",
+    "none at what is not an address",
     service(),
     [slice([pod("pod.example")])],
     [],

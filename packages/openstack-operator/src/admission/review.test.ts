@@ -91,7 +91,7 @@ describe("an admission review", () => {
   });
 
   test("refuses another body", () => {
-    expect(() => reviewDeployment({ kind: "Pod" })).toThrow(/no AdmissionReview/);
+    expect(() => reviewDeployment({ kind: "Pod" })).toThrow(/not an AdmissionReview/);
   });
 });
 

@@ -85,11 +85,11 @@ export function deploymentRefusals({ metadata, spec }: OpenStackDeployment): str
 
 /**
  * The response to an AdmissionReview (admission.k8s.io/v1).
- * @throws Error if the body is no AdmissionReview
+ * @throws Error if the body is not an AdmissionReview
  */
 export function reviewDeployment(body: unknown): object {
   const request = isRecord(body) && body["kind"] === "AdmissionReview" ? body["request"] : undefined;
-  if (!isRecord(request)) throw new Error("the body is no AdmissionReview of admission.k8s.io/v1");
+  if (!isRecord(request)) throw new Error("the body is not an AdmissionReview of admission.k8s.io/v1");
   const object = request["object"] as OpenStackDeployment | null | undefined;
   const problems = object ? deploymentRefusals(object) : [];
   const message = problems.join("; ");

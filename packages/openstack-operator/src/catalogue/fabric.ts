@@ -46,7 +46,7 @@ export const bgp: readonly Component[] = [
     },
     grace: { seconds: 20 },
     host: {
-      reason: "writes routes of the host and talks BGP with the leaves by its interfaces",
+      reason: "writes routes of the host and exchanges BGP routes with the leaves through its interfaces",
       network: true,
       root: true,
       capabilities: [
@@ -88,7 +88,7 @@ export const bgp: readonly Component[] = [
       paths: [{ path: "/run" }],
     },
     uid: 0,
-    does: "Says to FRR which addresses are on the node, from OVN's northbound database.",
+    does: "Configures FRR with the addresses of the node, from OVN's northbound database.",
   }),
 ];
 

@@ -15,9 +15,9 @@ const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 /** OpenSSL's own form, which Node's X509Certificate does not read. */
 const TRUSTED = "-----BEGIN TRUSTED CERTIFICATE-----";
 const HINTS: Readonly<Record<string, string>> = {
-  cacert: "Give a PEM file with the certificate of the authority that signed the cloud's certificates.",
-  cert: "Give a PEM file with the client certificate, and its private key as key.",
-  key: "Give the unencrypted PEM file of the private key that belongs to cert.",
+  cacert: "Specify a PEM file with the certificate of the authority that signed the cloud's certificates.",
+  cert: "Specify a PEM file with the client certificate, and its private key as key.",
+  key: "Specify the unencrypted PEM file of the private key that belongs to cert.",
 };
 
 /**

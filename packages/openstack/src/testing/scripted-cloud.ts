@@ -14,7 +14,7 @@ export interface Seen {
 }
 
 /**
- * A response; "cut" closes the connection without one, "hang" never responds. `text` is a body that is no JSON,
+ * A response; "cut" closes the connection without one, "hang" never responds. `text` is a body that is not JSON,
  * `endless` one that is repeated for ever.
  */
 export type Reply =

@@ -225,7 +225,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
       this.#failure = error;
       if (!isRetryableOpenStackError(error)) for (const waiter of this.#starting.splice(0)) waiter.reject(error);
       const fields = { resource: type.name, failures: this.#failures, error };
-      if (this.#failures === 1) log.warn("a list failed; it is tried again", fields);
+      if (this.#failures === 1) log.warn("a list failed; it is retried", fields);
       else log.debug("a list failed again", fields);
     }
   }

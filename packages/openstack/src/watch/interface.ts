@@ -47,7 +47,7 @@ export interface CloudInformer<T extends { id: string }> {
   readonly synced: boolean;
   /** When (ms since epoch) the last list began that came; 0: none has. */
   readonly listedAt: number;
-  /** Why the last list failed, if it did; it is tried again. */
+  /** Why the last list failed, if it did; it is retried. */
   readonly failure: unknown;
 }
 

@@ -12,7 +12,7 @@ export interface TunnelAgentOptions {
   readonly target: () => CallOptions;
   readonly rules: DialRules;
   /**
-   * Milliseconds: between searches for servers without a connection (1 s), and at most between attempts that fail (10
+   * Milliseconds: interval between searches for further servers (1 s), and longest interval between failed attempts (10
    * s).
    */
   readonly syncInterval?: number;

@@ -192,7 +192,7 @@ function headersOf({ agentId, agentIdentifiers, token }: CallOptions): Record<st
 
 function refusalIn(headers: IncomingHttpHeaders): string {
   const status = text(headers["grpc-status"]);
-  if (status === "") return "the server is no konnectivity server";
+  if (status === "") return "the server is not a konnectivity server";
   let message = text(headers["grpc-message"]);
   try {
     message = decodeURIComponent(message);

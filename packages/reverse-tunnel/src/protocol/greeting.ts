@@ -64,7 +64,7 @@ export function readGreeting(wire: Duplex, signal: AbortSignal): Promise<Readonl
 }
 
 function neededOf(kept: Buffer): number {
-  if (kept[0] !== KIND.greeting) throw protocolError("the first frame is no greeting");
+  if (kept[0] !== KIND.greeting) throw protocolError("the first frame is not a greeting");
   if (kept.length < PREFIX) return PREFIX;
   const size = kept.readUInt32BE(1);
   if (size > LONGEST) throw protocolError(`its greeting has ${size} bytes, more than ${LONGEST}`);
@@ -76,9 +76,9 @@ function parsed(bytes: Buffer): Readonly<Record<string, unknown>> {
   try {
     value = JSON.parse(bytes.toString("utf8"));
   } catch {
-    throw protocolError("its greeting is no JSON");
+    throw protocolError("its greeting is not JSON");
   }
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw protocolError("its greeting is no object");
+    throw protocolError("its greeting is not an object");
   return value as Readonly<Record<string, unknown>>;
 }

@@ -34,7 +34,7 @@ export function readTenants(path: string, review: Reviewer): TunnelTenant[] {
   try {
     root = parse(text, { maxAliasCount: 0 });
   } catch (error) {
-    throw invalid(`${path} is no YAML: ${messageOf(error)}`);
+    throw invalid(`${path} is not YAML: ${messageOf(error)}`);
   }
   const list = fieldOf(root, "tenants");
   if (!Array.isArray(list)) throw invalid(`${path} has no list "tenants"`);
@@ -63,22 +63,22 @@ function readTenant(value: unknown, at: string, review: Reviewer): TunnelTenant 
   if (unknown !== undefined) throw invalid(`${at} has an unknown field "${unknown}"`);
   const text = (name: string): string => {
     const found = fieldOf(value, name) ?? "";
-    if (typeof found !== "string") throw invalid(`${at}.${name} is no string`);
+    if (typeof found !== "string") throw invalid(`${at}.${name} is not a string`);
     return found;
   };
   const texts = (name: string): string[] | undefined => {
     const found = fieldOf(value, name);
     if (found === undefined || found === null) return undefined;
     if (!Array.isArray(found) || !found.every((each) => typeof each === "string")) {
-      throw invalid(`${at}.${name} is no list of strings`);
+      throw invalid(`${at}.${name} is not a list of strings`);
     }
     return found;
   };
   const name = text("name");
-  if (!/^[a-z0-9]([a-z0-9./-]{0,251}[a-z0-9])?$/.test(name)) throw invalid(`${at}.name is no name of a tenant`);
+  if (!/^[a-z0-9]([a-z0-9./-]{0,251}[a-z0-9])?$/.test(name)) throw invalid(`${at}.name is not a name of a tenant`);
   const maxStreams = fieldOf(value, "maxStreams") ?? MOST_STREAMS;
   if (typeof maxStreams !== "number" || !Number.isInteger(maxStreams) || maxStreams < 1) {
-    throw invalid(`${at}.maxStreams is no positive number`);
+    throw invalid(`${at}.maxStreams is not a positive number`);
   }
   const authentication = fieldOf(value, "authentication");
   const token = (field: string): string => {
@@ -168,14 +168,14 @@ export function readDuration(flag: string, text: string): number {
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|h|m|s)/g)];
   const milliseconds = parts.reduce((sum, [, number, of]) => sum + Number(number) * (unit[of ?? ""] ?? 0), 0);
   if (parts.map(([part]) => part).join("") !== text || milliseconds <= 0) {
-    throw invalid(`--${flag} ${JSON.stringify(text)} is no duration, such as 30s`);
+    throw invalid(`--${flag} ${JSON.stringify(text)} is not a duration, such as 30s`);
   }
   return milliseconds;
 }
 
 function cidrOf(text: string): Cidr {
   const cidr = parseCidr(text);
-  if (!cidr) throw invalid(`${JSON.stringify(text)} is no CIDR`);
+  if (!cidr) throw invalid(`${JSON.stringify(text)} is not a CIDR`);
   return cidr;
 }
 

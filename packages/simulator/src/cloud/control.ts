@@ -84,7 +84,7 @@ function mountSettings(app: Hono, { kernel, projectId }: Controlled): void {
     const [project, limits] = [at(body, "project"), at(body, "limits")];
     if (typeof project !== "string" || !isObject(limits)) throw refuse('Send {"project": …, "limits": {"port": 3}}.');
     for (const [resource, limit] of Object.entries(limits)) {
-      if (limit !== null && typeof limit !== "number") throw refuse(`The limit of ${resource} is no number.`);
+      if (limit !== null && typeof limit !== "number") throw refuse(`The limit of ${resource} is not a number.`);
       kernel.setQuota(projectId(project), resource, limit ?? undefined);
     }
     return c.json({ quotas: kernel.settings.quotas() });
@@ -95,7 +95,7 @@ function mountSettings(app: Hono, { kernel, projectId }: Controlled): void {
     if (!isObject(delays)) throw refuse('Send {"delays": {"server.create": 1500}}.');
     for (const [operation, delay] of Object.entries(delays)) {
       if (typeof delay !== "number" || delay < 0)
-        throw refuse(`The delay of ${operation} is no number of milliseconds.`);
+        throw refuse(`The delay of ${operation} is not a number of milliseconds.`);
       kernel.settings.delays.set(operation, delay);
     }
     return c.json({ delays: Object.fromEntries(kernel.settings.delays) });

@@ -91,7 +91,7 @@ describe("a snapshot of the cloud", () => {
     ["a name of slashes", "snapshots", { name: "../x" }, 400],
     ["no name", "snapshots", {}, 400],
     ["a clock that goes back", "clock", { advance: -1 }, 400],
-    ["a clock that is no number", "clock", { advance: "1h" }, 400],
+    ["a clock that is not a number", "clock", { advance: "1h" }, 400],
   ])("refuses %s", async (_what, path, body, status) => {
     expect((await control(await started(), path, body)).status).toBe(status);
   });

@@ -30,7 +30,7 @@ export class AddressTable {
     this.#members = new Map(
       checked(entries).map(([from, to]) => {
         const [, host = "", port = ""] = /^\[?([^\]]*?)\]?(?::(\d+))?$/.exec(to) ?? [];
-        if (!isLoopback(host)) throw new RangeError(`${to} is no address of loopback, with a port or without`);
+        if (!isLoopback(host)) throw new RangeError(`${to} is not an address of loopback, with a port or without`);
         return [from, { host, port: Number(port) }];
       }),
     );
@@ -39,7 +39,7 @@ export class AddressTable {
   /** Replaces the table of clients: which address a connection from an address of loopback comes from. */
   setClients(entries: Readonly<Record<string, string>>): void {
     for (const [from, to] of checked(entries)) {
-      if (!isLoopback(from)) throw new RangeError(`${from} is no address of loopback`);
+      if (!isLoopback(from)) throw new RangeError(`${from} is not an address of loopback`);
       if (!isIPv4(to) && !isIPv6(to)) throw new RangeError(`${to} is no IP address`);
     }
     this.#clients = new Map(Object.entries(entries));

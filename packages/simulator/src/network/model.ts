@@ -29,7 +29,7 @@ export interface Network extends Resource {
   readonly qos_policy_id?: string | null;
 }
 
-/** A kind of service that routers may be of. */
+/** A flavor of Neutron: the service profiles (drivers) that an operator offers for a service type. */
 export interface ServiceFlavor {
   readonly id: string;
   /** "": of no project. */
@@ -54,7 +54,7 @@ export interface ServiceProfile {
   readonly enabled: boolean;
 }
 
-/** Where a network's frames run. */
+/** A segment of a network: its type, physical network and segmentation ID. */
 export interface Segment {
   readonly id: string;
   /** "": segments belong to no project. */

@@ -58,7 +58,7 @@ describe("the use of pods", () => {
       new Error("the server could not find the requested resource"),
       "fetch metrics from resource metrics API",
     ],
-    ["an answer that is no list", { items: 7 }, "the answer is no list"],
+    ["an answer that is not a list", { items: 7 }, "the answer is not a list"],
     ["no pods", { items: [] }, "no metrics returned from resource metrics API"],
   ])("is missing, with the reason, for %s", async (_title, answer, why) => {
     const reading = await readMetric(place({}), cpu(), await readPodMetrics(place(answer)));

@@ -84,7 +84,7 @@ export async function readPodMetrics({ client, namespace, selector, signal }: Pl
     const path = `/apis/metrics.k8s.io/v1beta1/namespaces/${namespace}/pods`;
     const query = { labelSelector: selector };
     const { items } = (await client.request("GET", path, { query, signal })) as { items?: unknown };
-    return Array.isArray(items) ? items.filter(isPodMetrics) : "the answer is no list";
+    return Array.isArray(items) ? items.filter(isPodMetrics) : "the answer is not a list";
   } catch (error) {
     if (signal.aborted) throw error;
     return messageOf(error);

@@ -312,7 +312,7 @@ describe("the behavior of an autoscaler allows", () => {
     expect(wish(behavior, memory, sizes).replicas).toBe(to);
   });
 
-  test("only sizes between minReplicas and maxReplicas, whatever is measured, and no status that is no number", () => {
+  test("only sizes between minReplicas and maxReplicas, whatever is measured, and no status that is not a number", () => {
     const pods = fc.array(
       fc.record({
         cpu: fc.option(fc.nat(10_000), { nil: undefined }),

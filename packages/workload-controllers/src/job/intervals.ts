@@ -14,7 +14,7 @@ export class Indexes {
     this.#intervals = intervals;
   }
 
-  /** Reads a list such as "0,2-4". What is no number, and what is not below `limit`, is left out. */
+  /** Reads a list such as "0,2-4". What is not a number, and what is not below `limit`, is left out. */
   static parse(text: string | undefined, limit: number): Indexes {
     const found: Interval[] = [];
     for (const part of text ? text.split(",") : []) {

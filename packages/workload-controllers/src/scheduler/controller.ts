@@ -32,7 +32,7 @@ export interface SchedulerOptions {
   readonly random?: () => number;
 }
 
-/** The scheduler of one cluster; it is no controller of one object per key, and has a queue of its own. */
+/** The scheduler of one cluster; it is not a controller of one object per key, and has a queue of its own. */
 export interface Scheduler {
   /** Runs until `signal` aborts and what is under way has ended. */
   run(signal: AbortSignal): Promise<void>;
@@ -177,7 +177,7 @@ class RunningScheduler {
   #planFailed(waiting: WaitingPod, error: unknown): void {
     const { pod } = waiting;
     const message = messageOf(error);
-    this.#context.log.error("no node could be chosen for a pod; it is tried again", { pod: pod.key, reason: message });
+    this.#context.log.error("no node could be chosen for a pod; it is retried", { pod: pod.key, reason: message });
     this.#retry(waiting);
     const failure = { message, nominatedNode: "", reason: "SchedulerError" };
     const write = report(pod, failure, this.#performing)

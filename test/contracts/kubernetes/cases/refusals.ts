@@ -119,7 +119,7 @@ const REFUSALS: readonly Refusal[] = [
     message: "the name of the object (b) does not match the name on the URL (a)",
   },
   {
-    name: "a body that is no JSON",
+    name: "a body that is not JSON",
     ask: ({ api, core }) => api.post(core("configmaps"), "{"),
     code: 400,
     reason: "BadRequest",
@@ -300,7 +300,7 @@ const REFUSALS: readonly Refusal[] = [
     message: "the server rejected our request due to an error in our request",
   },
   {
-    name: "a JSON patch that is no list",
+    name: "a JSON patch that is not a list",
     async ask({ api, core }) {
       await made(api.post(core("configmaps"), configMap("a")));
       return api.patch(core("configmaps", "a"), "json", { op: "add" });

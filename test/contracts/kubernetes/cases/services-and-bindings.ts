@@ -31,7 +31,7 @@ const PATCHES: readonly (readonly [string, Json, number, string | RegExp])[] = [
     "invalid patch format of primitive list",
   ],
   [
-    "that orders what is no list",
+    "that orders what is not a list",
     { "$setElementOrder/data": [{ name: "a" }] },
     500,
     /^expected a \[\]interface \{\}, but received a map\[string\]interface \{\}$/,

@@ -96,7 +96,7 @@ export const MORE_WIRE_ROWS: readonly WireRow[] = [
     message: 'configmaps "none" not found',
   },
   {
-    name: "a grace that is no number",
+    name: "a grace that is not a number",
     method: "DELETE",
     path: "NS/configmaps/a?gracePeriodSeconds=abc",
     code: 400,

@@ -227,7 +227,7 @@ export const WIRE_ROWS: readonly WireRow[] = [
       "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: unexpected end of JSON input ({)",
   },
   {
-    name: "text that is no JSON",
+    name: "text that is not JSON",
     method: "POST",
     path: "NS/configmaps",
     body: "hello",

@@ -93,7 +93,7 @@ export const workloadUpdates: CaseGroup = {
         expect(await change({ schedulingGates: [{ name: "a/b" }] })).toEqual([
           "spec.schedulingGates[0].name: Forbidden: only deletion is allowed, but found new scheduling gate 'a/b'",
         ]);
-        // Of what is no name of an image no tag is known, and so another policy is the default.
+        // Of what is not a name of an image no tag is known, and so another policy is the default.
         expect(await change({ containers: [{ name: "c", image: " i" }] })).toEqual([
           'spec.containers[0].image: Invalid value: " i": must not have leading or trailing whitespace',
           FIXED,

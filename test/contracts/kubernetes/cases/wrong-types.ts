@@ -68,7 +68,7 @@ const WRONG_TYPES: readonly (readonly [string, (c: Context) => Promise<Answer>, 
     /^Service in version "v1" cannot be handled as a Service: json: cannot unmarshal string into Go struct field ServicePort\.spec\.ports\.port of type int32$/,
   ],
   [
-    "a port that is no whole number",
+    "a port that is not a whole number",
     (c) =>
       c.api.post(c.core("services"), {
         apiVersion: "v1",

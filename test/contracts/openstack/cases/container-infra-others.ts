@@ -240,7 +240,7 @@ const clusters: RawGroup = {
       },
     ),
     { says: "a missing body creates no cluster", call: "POST /clusters", headers: newest },
-    { says: "a body that is no JSON creates no cluster", call: "POST /clusters", headers: newest, body: "{" },
+    { says: "a body that is not JSON creates no cluster", call: "POST /clusters", headers: newest, body: "{" },
     { says: "a missing cluster is not deleted", call: "DELETE /clusters/{nothing}", headers: newest },
     {
       says: "a missing cluster is not changed",

@@ -88,7 +88,7 @@ const lives: RawGroup = {
       call: "POST /clustertemplates",
       headers: { ...newest, "content-type": "application/json" },
     },
-    { says: "a body that is no JSON creates no template", call: "POST /clustertemplates", headers: newest, body: "{" },
+    { says: "a body that is not JSON creates no template", call: "POST /clustertemplates", headers: newest, body: "{" },
     { says: "a body that is a list creates no template", call: "POST /clustertemplates", headers: newest, body: [] },
     {
       says: "a body that is a string creates no template",

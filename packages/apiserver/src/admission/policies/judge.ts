@@ -5,7 +5,7 @@ import type { Policy, Validation } from "./read.ts";
 
 const LONGEST_MESSAGE = 5 * 1024;
 
-/** One thing that speaks against an attempt. */
+/** One reason to refuse an attempt. */
 export interface Complaint {
   readonly message: string;
   /** "" where the policy itself failed. */

@@ -50,7 +50,7 @@ describe("an AuthenticationConfiguration", () => {
     ["of another version", { ...whole({}), apiVersion: "apiserver.config.k8s.io/v0" }, NO_KIND],
     ["without issuers", file(), undefined],
     ["with an issuer", whole({}), undefined],
-    ["with an issuer that is no URL", from({ url: "a.example" }), `jwt[0].issuer.url: ${NO_URL}`],
+    ["with an issuer that is not a URL", from({ url: "a.example" }), `jwt[0].issuer.url: ${NO_URL}`],
     ["with an issuer without TLS", from({ url: "http://a.example" }), "jwt[0].issuer.url: it must begin with https://"],
     [
       "with an issuer with a query",
@@ -95,7 +95,7 @@ describe("an AuthenticationConfiguration", () => {
     ],
     ["without a name", whole({ claimMappings: {} }), NAMELESS],
     ["with a name of nothing", named({ claim: "", expression: "" }), NAMELESS],
-    ["with a name that is no object", named("sub"), NAMELESS],
+    ["with a name that is not an object", named("sub"), NAMELESS],
     [
       "with a claim and no prefix",
       named({ claim: "sub" }),

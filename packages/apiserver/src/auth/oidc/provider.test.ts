@@ -91,7 +91,7 @@ describe("the keys of an issuer", () => {
 
   test.each<[string, () => void, () => string]>([
     [
-      "a document that is no JSON",
+      "a document that is not JSON",
       () => (answers[DISCOVERY] = [200, "nothing"]),
       () => `${DISCOVERY} returned no JSON object`,
     ],

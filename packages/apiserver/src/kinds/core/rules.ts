@@ -3,7 +3,7 @@ import { at } from "../../json/json.ts";
 import { needed, oneOf, type FieldRule } from "../shared/rules.ts";
 
 /*
- * What kube-apiserver refuses of kinds that are kept here: required fields, values of enumerations, bounds and names.
+ * What kube-apiserver refuses of kinds without controllers: required fields, values of enumerations, bounds and names.
  * Source: Kubernetes API reference, field by field.
  */
 

@@ -33,7 +33,7 @@ export function registerSemver(environment: CelEnvironment): void {
 
 function parse(text: string, loose = false): Semver {
   const version = read(text, loose);
-  if (version === undefined) throw new Error(`${text} is no version`);
+  if (version === undefined) throw new Error(`${text} is not a version`);
   return version;
 }
 

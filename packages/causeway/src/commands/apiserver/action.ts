@@ -73,8 +73,8 @@ export async function apiserver(
 function servingOf({ tlsCertFile, tlsPrivateKeyFile, tlsAuthorityFile }: ApiServerFlags): ApiServerOptions {
   if (tlsCertFile === undefined || tlsPrivateKeyFile === undefined) {
     if ((tlsCertFile ?? tlsPrivateKeyFile ?? tlsAuthorityFile) === undefined) return {};
-    throw new InputError("FLAG_INVALID", "--tls-cert-file and --tls-private-key-file are given together.", {
-      hint: "Give both, and --tls-authority-file where clients trust another authority; or none of them.",
+    throw new InputError("FLAG_INVALID", "--tls-cert-file and --tls-private-key-file must be used together.", {
+      hint: "Set both, and --tls-authority-file if another CA signed the certificate; or set none of them.",
     });
   }
   const authorityFile = tlsAuthorityFile ?? tlsCertFile;

@@ -23,13 +23,16 @@ Examples:
 function options() {
   return new Command("apiserver")
     .description("Run the embedded Kubernetes API server alone, until it is stopped.")
-    .option("--state <dir>", "folder that keeps everything over restarts", ".causeway/kubernetes")
+    .option("--state <dir>", "state folder: data, keys and certificates, kept across restarts", ".causeway/kubernetes")
     .option("--bind-address <address>", "address to listen on", "127.0.0.1")
-    .option("--port <port>", "port (default, or 0: any free one, kept in the state folder)", whole(0, 65535))
+    .option("--port <port>", "port (0, the default: a free port, kept in the state folder)", whole(0, 65535))
     .option("--tls-cert-file <file>", "serving certificate, PEM (default: the cluster's authority issues one)")
-    .option("--tls-private-key-file <file>", "the key of --tls-cert-file")
-    .option("--tls-authority-file <file>", "whom clients trust for it (default: the certificates of --tls-cert-file)")
-    .option("--no-kubeconfig", "write no administrator's kubeconfig into the state folder")
+    .option("--tls-private-key-file <file>", "private key of --tls-cert-file, PEM")
+    .option(
+      "--tls-authority-file <file>",
+      "CA certificates for kubeconfigs to trust, PEM (default: the certificates of --tls-cert-file)",
+    )
+    .option("--no-kubeconfig", "do not write an administrator's kubeconfig into the state folder")
     .option("--controllers", "run the scheduler and the workload controllers: pods are created and bound to nodes")
     .addOption(logLevelOption());
 }

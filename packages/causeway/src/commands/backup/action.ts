@@ -33,7 +33,7 @@ function requireWritable(file: string): void {
   } catch (cause) {
     throw new InputError("BACKUP_FILE_UNWRITABLE", `${file} cannot be written: ${messageOf(cause)}`, {
       cause,
-      hint: "Give the path of a file in a folder that exists and that this user may write.",
+      hint: "Specify the path of a file in a folder that exists and that this user may write.",
     });
   }
 }

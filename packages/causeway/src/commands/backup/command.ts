@@ -41,7 +41,7 @@ Examples:
 The control plane has spec.backup, and runs as processes or pods. It takes a backup of all data now,
 whatever its schedule says, and continues serving. Interrupted, the backup is created nevertheless.
 
-It ends with status 0, with 1 when the time is over, with 2 where there is no such control plane or
+It exits with status 0, with 1 after a timeout, with 2 where there is no such control plane or
 it has no backups.
 
 Examples:
@@ -61,7 +61,7 @@ every moment from the oldest to the newest they can be restored. With a store (-
 --backup-s3-endpoint) it lists what is there, also of control planes that were deleted, and with a
 name each backup. It reads names only, and needs no key.
 
-It ends with status 0, also when there is none, and with 2 where a name or a store is wrong.
+It exits with status 0, also when there is none, and with 2 where a name or a store is wrong.
 
 Examples:
   causeway backup list

@@ -30,14 +30,18 @@ Examples:
 function options() {
   return new Command("cloud")
     .description("Run a simulated OpenStack alone, with seeded projects and a clouds.yaml, until it is stopped.")
-    .option("--state <dir>", "folder that keeps what is in the cloud, and its clouds.yaml", ".causeway/cloud")
+    .option(
+      "--state <dir>",
+      "state folder: the resources of the cloud, and its clouds.yaml, kept across restarts",
+      ".causeway/cloud",
+    )
     .option("--bind-address <address>", "address to listen on", "127.0.0.1")
     .option(
       "--insecure",
-      "listen beyond loopback, as in a container: all who reach it have all rights, and nothing is encrypted",
+      "listen on an address beyond loopback, as in a container: every client has full access, without encryption",
       false,
     )
-    .option("--port <port>", "port (default, or 0: any free one, kept in the state folder)", whole(0, 65535))
+    .option("--port <port>", "port (0, the default: a free port, kept in the state folder)", whole(0, 65535))
     .addOption(
       new Option("--delays <kind>", "provisioning delays")
         .choices(["instant", "real"] as const)
@@ -48,6 +52,6 @@ function options() {
       "serve the listeners of load balancers on loopback (their places: _control/data-path)",
       false,
     )
-    .addOption(outputOption("how to reach it, on standard output"))
+    .addOption(outputOption("output format of its address and credentials"))
     .addOption(logLevelOption());
 }

@@ -21,7 +21,7 @@ Examples:
           "after",
           `
 Flavor and image are checked before anything is created. A cluster that exists is not changed. It
-ends with status 0, with 1 when the time is over, with 2 for wrong input.
+ends with status 0, with 1 after a timeout, with 2 for wrong input.
 
 Examples:
   causeway create cluster web

@@ -21,7 +21,7 @@ Examples:
           "after",
           `
 It asks first, unless --yes is given, and waits until everything is gone, unless --no-wait is given.
-It ends with status 0, with 1 when the time is over, with 2 where there is no such cluster.
+It exits with status 0, with 1 after a timeout, with 2 where there is no such cluster.
 
 Examples:
   causeway delete cluster demo

@@ -32,7 +32,7 @@ function serviceFinding(service: AskedService, description: CloudAnswer<ServiceD
       {
         feature: service,
         state,
-        because: `it does not answer: ${description.error}`,
+        because: `it does not respond: ${description.error}`,
         todo: "Check the service's endpoint and that it is up.",
       },
     ];
@@ -67,7 +67,7 @@ function clocks(descriptions: CloudFacts["services"]): Finding {
     feature,
     state: "broken",
     because,
-    todo: "Let both follow NTP: tokens and certificates end too early otherwise.",
+    todo: "Synchronise both clocks with NTP: otherwise tokens and certificates expire too early.",
   };
 }
 
@@ -79,11 +79,12 @@ function externalNetworks({ externalNetworks: asked }: CloudFacts): Finding {
     return {
       feature,
       state: "limited",
-      because: "there is none: Services are internal, and machines have no way out",
-      todo: "Ask the operator for one, or set internal-lb=true.",
+      because: "no external network exists: Services are internal, and machines have no internet access",
+      todo: "Request one from the cloud's operator, or set internal-lb=true.",
     };
-  const because = more.length === 0 ? `there is ${first}` : `there are ${asked.value.join(", ")}`;
-  const todo = "Say which with floating-network-id: else the first that has IPv4 is used.";
+  const because =
+    more.length === 0 ? `one is available: ${first}` : `${asked.value.length} are available: ${asked.value.join(", ")}`;
+  const todo = "Set floating-network-id; without it, the first network with an IPv4 subnet is used.";
   return { feature, state: "works", because, ...(more.length === 0 ? {} : { todo }) };
 }
 
@@ -112,10 +113,10 @@ function routes(has: (alias: string) => boolean): Finding {
 }
 
 function safeWrites(has: (alias: string) => boolean): Finding {
-  const feature = "writes next to others";
+  const feature = "concurrent writes";
   if (has("revision-if-match"))
-    return { feature, state: "works", because: "Neutron refuses a write of what has changed" };
-  const because = "Neutron has no revision-if-match: two writers of one port or router may undo each other";
+    return { feature, state: "works", because: "Neutron refuses a write to an object that has changed" };
+  const because = "Neutron has no revision-if-match: concurrent writers of one port or router may overwrite each other";
   return {
     feature,
     state: "limited",
@@ -128,5 +129,5 @@ function ports(has: (alias: string) => boolean): Finding {
   const feature = "pods' addresses on ports";
   if (has("allowed-address-pairs")) return { feature, state: "works", because: "Neutron has allowed address pairs" };
   const because = "Neutron has no allowed-address-pairs";
-  return { feature, state: "limited", because, todo: "Turn port security off where pods are routed." };
+  return { feature, state: "limited", because, todo: "Disable port security on networks that route pods." };
 }

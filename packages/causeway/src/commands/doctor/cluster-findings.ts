@@ -30,7 +30,7 @@ function nodes({ nodes: count, known, uninitialized }: ClusterFacts): Finding {
     feature,
     state: "broken",
     because,
-    todo: "Give the cloud, region and project that the nodes' providerIDs are of.",
+    todo: "Use the cloud, region and project of the nodes' providerIDs.",
   };
 }
 

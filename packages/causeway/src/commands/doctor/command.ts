@@ -12,8 +12,8 @@ export function doctorCommand(signal: AbortSignal) {
     .addHelpText(
       "after",
       `
-It only reads. It ends with status 0, or with 3 when something is broken that a cluster needs, 2 for
-wrong input, 1 when the cloud cannot be queried.
+It changes nothing. It exits with status 0, or with 3 when something is broken that a cluster needs,
+2 for wrong input, 1 when the cloud cannot be queried.
 
 Examples:
   causeway doctor --cloud devcloud

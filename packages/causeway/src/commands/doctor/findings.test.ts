@@ -81,7 +81,7 @@ describe("the doctor", () => {
     [
       "batches on such an OVN",
       facts({}, { "load-balancer": described("v2.23") }),
-      "members in batches (ovn)",
+      "batch member updates (ovn)",
       "limited",
       /batch/,
     ],
@@ -107,7 +107,7 @@ describe("the doctor", () => {
       "broken",
       /cannot be listed/,
     ],
-    ["no way out", facts({ externalNetworks: { value: [] } }), "external networks", "limited", /none/],
+    ["no way out", facts({ externalNetworks: { value: [] } }), "external networks", "limited", /no external network/],
     [
       "a quota that is used up",
       facts({ quotas: { value: { floatingip: { limit: 3, used: 3 } } } }),

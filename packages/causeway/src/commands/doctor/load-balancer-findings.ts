@@ -42,12 +42,12 @@ export function loadBalancerFindings(facts: CloudFacts): Finding[] {
 }
 
 function gate(feature: string, minor: number, [needed, release]: readonly [number, string]): Finding {
-  if (minor >= needed) return { feature, state: "works", because: `Octavia speaks 2.${minor}` };
+  if (minor >= needed) return { feature, state: "works", because: `Octavia has API version 2.${minor}` };
   return {
     feature,
     state: "missing",
-    because: `Octavia speaks 2.${minor}, and it came with 2.${needed} (${release})`,
-    todo: "It is left out of what is sent; a newer Octavia has it.",
+    because: `Octavia has API version 2.${minor}; it needs 2.${needed} (${release})`,
+    todo: "The controller leaves it out of its requests; upgrade Octavia to use it.",
   };
 }
 
@@ -68,38 +68,38 @@ function ovn(minor: number): Finding[] {
       feature: "source ranges (ovn)",
       state: "limited",
       because: "the OVN provider does not support source ranges",
-      todo: "Set manage-security-groups=true: the nodes' security groups then do it.",
+      todo: "Set manage-security-groups=true: the nodes' security groups then restrict the sources.",
     },
     {
       feature: "methods, timeouts, flavors (ovn)",
       state: "limited",
-      because: "the OVN provider knows SOURCE_IP_PORT only, and neither timeouts nor flavors nor PROXY nor TLS",
+      because:
+        "the OVN provider supports method SOURCE_IP_PORT only, and does not support timeouts, flavors, the PROXY protocol or TLS",
       todo: "Use amphora for Services that need them.",
     },
     old
       ? {
           feature: "health monitors (ovn)",
           state: "missing",
-          because: `Octavia speaks 2.${minor}: OVN providers before Wallaby have none`,
+          because: `Octavia has API version 2.${minor}: OVN providers before Wallaby have none`,
           todo: "Leave create-monitor off: a dead node keeps getting traffic until it leaves the cluster.",
         }
       : {
           feature: "health monitors (ovn)",
           state: "works",
-          because: "TCP and UDP, after the create and not within it",
+          because: "TCP and UDP; they are created after the load balancer",
         },
     old
       ? {
-          feature: "members in batches (ovn)",
+          feature: "batch member updates (ovn)",
           state: "limited",
           because: "OVN providers before Wallaby may lose members of a batch that removes and adds",
           todo: "Set provider-requires-serial-api-calls=true.",
         }
       : {
-          feature: "members in batches (ovn)",
+          feature: "batch member updates (ovn)",
           state: "works",
-          because:
-            "one call for each pool; a call of many members takes the provider long (170 ms a member where it was measured)",
+          because: "one request for each pool; a request with many members is slow (measured: 170 ms for each member)",
         },
   ];
 }

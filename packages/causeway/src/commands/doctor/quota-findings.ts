@@ -32,7 +32,7 @@ export function quotaFindings(quotas: CloudFacts["quotas"]): Finding[] {
   }
   const short = Object.entries(quotas.value).flatMap(([name, quota]) => finding(name, quota));
   if (short.length > 0) return short;
-  return [{ feature: "quotas", state: "works", because: "there is room for a small cluster in each" }];
+  return [{ feature: "quotas", state: "works", because: "each has enough for a small cluster" }];
 }
 
 function finding(name: string, { limit, used }: Quota): Finding[] {

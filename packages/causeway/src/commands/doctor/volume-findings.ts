@@ -18,7 +18,7 @@ export function volumeFindings(volumes: CloudAnswer<VolumeFacts> | undefined): F
       feature,
       state: "broken",
       because: "PersistentVolumes have no volume in this project",
-      todo: "Give the project that they are in; else restore them from backups.",
+      todo: "Use credentials of the project that has the volumes, or restore them from backups.",
     }),
     ...finding(strayAttachments, {
       feature: "attachments",
@@ -41,7 +41,7 @@ export function volumeFindings(volumes: CloudAnswer<VolumeFacts> | undefined): F
     }),
   ];
   if (findings.length > 0) return findings;
-  const because = known === 0 ? "the cluster has none of Cinder" : `all ${known} have their volume`;
+  const because = known === 0 ? "the cluster has no Cinder volumes" : `all ${known} have their volume`;
   return [{ feature, state: "works", because }];
 }
 

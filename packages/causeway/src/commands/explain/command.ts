@@ -11,7 +11,7 @@ export function explainCommand(signal: AbortSignal) {
     .addHelpText(
       "after",
       `
-It ends with status 0 when the component is ready, and with 3 when it is not.
+It exits with status 0 when the component is ready, and with 3 when it is not.
 
 Examples:
   causeway explain nova-compute

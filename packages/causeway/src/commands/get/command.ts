@@ -42,7 +42,7 @@ function clustersOptions() {
     .addOption(
       new Option(
         "-o, --output <format>",
-        "how the result is written on standard output: name prints cluster/NAME, wide adds what control plane and infrastructure are",
+        "output format: name prints cluster/NAME, wide adds columns for control plane and infrastructure",
       )
         .choices(["table", "wide", "name", "json", "yaml"] as const)
         .default("table" as const),

@@ -36,7 +36,7 @@ function readKubeconfig(path: string): string {
   } catch (cause) {
     throw new InputError("KUBECONFIG_INVALID", `The kubeconfig ${path} cannot be read: ${messageOf(cause)}.`, {
       cause,
-      hint: "Give a kubeconfig with --for-kubeconfig that this user may read.",
+      hint: "Specify a kubeconfig with --for-kubeconfig that this user may read.",
     });
   }
 }

@@ -57,9 +57,9 @@ function adminConfig(options: MachineAgentOptions): CloudConfig {
   } catch (cause) {
     throw new InputError(
       "ADMIN_CLOUD_NEEDED",
-      `playing machines needs an administrator's account: only they are shown servers' user data`,
+      `the machine agent needs an administrator's account: only administrators can read the user data of servers`,
       {
-        hint: `Name one with --admin-cloud NAME, or give clouds.yaml an entry ${options.osCloud}-admin.`,
+        hint: `Set --admin-cloud NAME, or add to clouds.yaml an entry ${options.osCloud}-admin.`,
         cause,
       },
     );

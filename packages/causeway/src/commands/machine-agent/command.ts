@@ -21,8 +21,10 @@ Examples:
 
 function options() {
   return new Command("machine-agent")
-    .description("Play the machines of a cloud whose servers are network namespaces of this host: boot, join, live.")
-    .requiredOption("--cloud, --os-cloud <name>", "entry of clouds.yaml whose project's servers to play")
+    .description(
+      "Run the machines of a cloud whose servers are network namespaces of this host: boot them, and join them to clusters.",
+    )
+    .requiredOption("--cloud, --os-cloud <name>", "entry of clouds.yaml; its project has the servers")
     .option("--admin-cloud <name>", "entry with an administrator's account (default: NAME-admin)")
     .addOption(kubeletOption())
     .addOption(podNetworkOption())

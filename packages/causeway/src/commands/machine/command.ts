@@ -14,7 +14,7 @@ export function machineCommand(signal: AbortSignal) {
 
 function options() {
   return new Command("machine")
-    .description("Play one machine, described on standard input as JSON.")
+    .description("Run one machine, described on standard input as JSON.")
     .requiredOption("--disk <dir>", "folder that is the machine's disk")
     .addOption(kubeletOption())
     .addOption(podNetworkOption())

@@ -14,13 +14,13 @@ export type StatusOptions = ReturnType<ReturnType<typeof statusOptions>["opts"]>
 export type PhaseCommand = "freeze" | "import" | "switch" | "adopt" | "roll" | "retire" | "rollback";
 
 const texts: Readonly<Record<PhaseCommand, string>> = {
-  freeze: "Stop everything that could change the cluster by Magnum or Heat.",
-  import: "Take over its keys, and let a hosted etcd join its own.",
-  switch: "Lead the API's load balancer to the hosted control plane, and stop the masters' programs.",
+  freeze: "Stop Magnum and Heat from changing the cluster.",
+  import: "Import its keys, and add a hosted member to its etcd.",
+  switch: "Point the API's load balancer at the hosted control plane, and stop the control plane on the masters.",
   adopt: "Make a Machine of each worker; no server is changed.",
   roll: "Replace the workers by those of Cluster API, one at a time.",
-  retire: "Have Heat abandon the stacks, and delete what only the masters needed. It cannot be rolled back.",
-  rollback: "Undo every phase that was done, until retire is begun.",
+  retire: "Abandon the Heat stacks, and delete what only the masters needed. This cannot be rolled back.",
+  rollback: "Undo all completed phases; impossible once retire has begun.",
 };
 
 const offered = Object.keys(texts) as readonly PhaseCommand[];
@@ -71,16 +71,16 @@ function base(name: string, text: string) {
 }
 
 function discoverOptions() {
-  return base("discover", "Read a cluster from Magnum, Heat and the cloud, and find what speaks against a migration.")
+  return base("discover", "Read a cluster from Magnum, Heat and the cloud, and report what blocks a migration.")
     .addOption(cloudOptions.cloud())
     .addOption(cloudOptions.insecure())
     .addOption(cloudOptions.cacert())
-    .option("--dry-run", "show the inventory, and record nothing", false)
+    .option("--dry-run", "show the inventory without recording it", false)
     .addOption(logLevelOption())
     .addHelpText(
       "after",
       `
-Only GET requests are sent to the cloud. It ends with status 2 when something blocks a migration.
+Only GET requests are sent to the cloud. It exits with status 2 when something blocks a migration.
 
 Examples:
   causeway migrate magnum discover web --cloud prod --dry-run -o yaml`,
@@ -88,7 +88,7 @@ Examples:
 }
 
 function statusOptions() {
-  return base("status", "Show which phases of a migration are done, and what each proved.").addHelpText(
+  return base("status", "Show the completed phases of a migration, and the checks that each one passed.").addHelpText(
     "after",
     "\nExamples:\n  causeway migrate magnum status web",
   );
@@ -105,7 +105,7 @@ function phaseOptions(phase: PhaseCommand) {
     .addOption(cloudOptions.cloud())
     .addOption(cloudOptions.insecure())
     .addOption(cloudOptions.cacert())
-    .option("--dry-run", "show what would be done now, and change nothing", false)
+    .option("--dry-run", "show the next steps without changing anything", false)
     .requiredOption("--source-kubeconfig <file>", "an administrator's, of the cluster that is migrated")
     .requiredOption(
       "--machine-shell <command>",

@@ -15,8 +15,8 @@ export async function move(options: MoveOptions, signal: AbortSignal): Promise<v
   const { toDirectory, fromDirectory, toKubeconfig, dryRun } = options;
   if (toDirectory !== undefined) return save(options, toDirectory, signal);
   if (toKubeconfig === undefined)
-    throw new InputError("MOVE_TARGET_MISSING", "Nothing says where the clusters move.", {
-      hint: "Give --to-kubeconfig with another management cluster, or --to-directory with a new folder.",
+    throw new InputError("MOVE_TARGET_MISSING", "No target for the clusters is given.", {
+      hint: "Set --to-kubeconfig to the kubeconfig of another management cluster, or --to-directory to a new folder.",
     });
   if (fromDirectory !== undefined)
     return withTarget(options, async (to) => {

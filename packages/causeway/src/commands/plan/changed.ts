@@ -133,7 +133,7 @@ function checked(object: unknown, path: string): KubeObject {
 function invalid(path: string, why: string, cause?: unknown): InputError {
   return new InputError("PLAN_FILE_INVALID", `${path} cannot be planned: ${why}`, {
     cause,
-    hint: "Give manifests as `kubectl apply -f` takes them.",
+    hint: "Specify manifests as `kubectl apply -f` takes them.",
   });
 }
 

@@ -67,7 +67,9 @@ function keyOf(
 ): NamespacedKey {
   if (text === undefined) {
     if (first) return { namespace: first.namespace ?? usual, name: first.name };
-    throw new InputError("FLAG_INVALID", "There is no name, and no file with one.", { hint: "Give NAMESPACE/NAME." });
+    throw new InputError("FLAG_INVALID", "There is no name, and no file with one.", {
+      hint: "Specify NAMESPACE/NAME.",
+    });
   }
   return objectKeyOf(text, usual);
 }

@@ -63,8 +63,8 @@ const clusterPlanText = `
 It only reads, and shows every round to the end, as if nothing else happened and every new resource
 were ready at once. IDs such as network-1, and addresses of new resources, are made up. The
 credentials are those of the identityRef. Manifests of -f are sent to the API server as a dry run.
-It ends with status 0, with 3 when there is something to do and --detailed-exitcode is given, with 2
-for wrong input or where the object is missing, with 1 when the management cluster cannot be
+It exits with status 0, with 3 when there is something to do and --detailed-exitcode is given, with
+2 for wrong input or where the object is missing, with 1 when the management cluster cannot be
 reached.`;
 
 function planOpenStackCommand(signal: AbortSignal) {
@@ -73,7 +73,7 @@ function planOpenStackCommand(signal: AbortSignal) {
       "after",
       `
 It only reads. Options that the release does not know are refused as the operator would refuse them.
-It ends with status 0, and with 3 when something would change and --detailed-exitcode is given.
+It exits with status 0, and with 3 when something would change and --detailed-exitcode is given.
 
 Examples:
   causeway plan openstack -f cloud.yaml -n openstack
@@ -89,7 +89,7 @@ function planServiceCommand(signal: AbortSignal) {
       `
 It only reads, and shows every round to the end, as if nothing else happened: the security group's
 first, where they are managed. Fields that change are shown with their value before and after: "~
-name: a -> b". It ends with status 0, with 3 when there is something to do and --detailed-exitcode
+name: a -> b". It exits with status 0, with 3 when there is something to do and --detailed-exitcode
 is given, with 2 for wrong input or where there is no such Service, with 1 when cloud or cluster
 cannot be queried.
 

@@ -24,7 +24,7 @@ export async function planOpenStack(options: PlanOpenStackOptions, signal: Abort
   });
 }
 
-const HINT = "Give a file with one OpenStackDeployment, as `kubectl apply -f` takes it.";
+const HINT = "Specify a file with one OpenStackDeployment, as `kubectl apply -f` takes it.";
 
 function readDeployment(path: string): OpenStackDeployment {
   try {

@@ -24,7 +24,7 @@ export function serviceOptions() {
     .argument("[name]", "NAMESPACE/NAME, or NAME (default: every Service of type LoadBalancer of the namespace)")
     .option("-n, --namespace <name>", "namespace of the Service (default: the context's)")
     .option("-A, --all-namespaces", "every Service of type LoadBalancer of the cluster", false)
-    .option("--detailed-exitcode", "end with status 3 when there is something to do", false)
+    .option("--detailed-exitcode", "exit with status 3 when there is something to do", false)
     .addOption(cloudOptions.cloud())
     .addOption(cloudOptions.insecure())
     .addOption(cloudOptions.cacert())
@@ -45,15 +45,15 @@ export function ingressOptions(name: string, whose: string) {
     .argument("<name>", "NAMESPACE/NAME, or NAME")
     .requiredOption("--config <file>", "configuration file of the program, as octavia-ingress-controller has it")
     .option("-n, --namespace <name>", "namespace (default: default)")
-    .option("--detailed-exitcode", "end with status 3 when there is something to do", false)
-    .option("--kubeconfig <file>", "the cluster; wins over the configuration file")
+    .option("--detailed-exitcode", "exit with status 3 when there is something to do", false)
+    .option("--kubeconfig <file>", "kubeconfig of the cluster; overrides the configuration file")
     .addOption(outputOption())
     .addOption(logLevelOption())
     .addHelpText(
       "after",
       `
 It only reads, and shows every round to the end, as if nothing else happened. Of one that shares the
-load balancer of its class, it shows the class's. It ends with status 0, with 3 when there is
+load balancer of its class, it shows the class's. It exits with status 0, with 3 when there is
 something to do and --detailed-exitcode is given, with 2 for wrong input or where the object is
 missing or another controller's, with 1 when cloud or cluster cannot be reached.
 
@@ -69,7 +69,7 @@ export function clusterPlanOptions(name: string, whose: string) {
     .description(`The steps of Cluster API's OpenStack provider towards ${whose}, and the calls they take.`)
     .argument("[name]", "NAMESPACE/NAME, or NAME (default: the first one of the file)")
     .option("-f, --filename <file>", "manifests, as they would be applied")
-    .option("--detailed-exitcode", "end with status 3 when there is something to do", false)
+    .option("--detailed-exitcode", "exit with status 3 when there is something to do", false)
     .addOption(outputOption())
     .addOption(managementOptions.namespace())
     .addOption(managementOptions.kubeconfig())
@@ -83,7 +83,7 @@ export function openStackOptions() {
     .description("What a change of an OpenStackDeployment would restart, run again and write.")
     .option("-f, --filename <file>", "the changed OpenStackDeployment (default: what the cluster has)")
     .option("--deployment <name>", "the OpenStackDeployment (default: the one of the file, or the only one)")
-    .option("--detailed-exitcode", "end with status 3 when something would change", false)
+    .option("--detailed-exitcode", "exit with status 3 when something would change", false)
     .addOption(outputOption())
     .addOption(managementOptions.namespace())
     .addOption(managementOptions.kubeconfig())

@@ -40,7 +40,7 @@ The cloud of the old one is left out unless --with-cloud is given: two control p
 the same nodes and load balancers. Delete or hibernate the old one first. Kubelets of the old one
 find the new one by its name only: give it the same --endpoint.
 
-It ends with status 0, with 1 when the time is over, with 2 where something is wrong: nothing was
+It exits with status 0, with 1 after a timeout, with 2 where something is wrong: nothing was
 created then.
 
 Examples:
@@ -73,7 +73,10 @@ function controlPlaneOptions() {
     .option("--endpoint <host>", "where nodes and users reach it (default: the runtime finds one)")
     .option("--kubernetes-version <version>", "version (default: that of the old one)")
     .addOption(
-      new Option("--runtime <kind>", "what runs it (default: as the old one)").choices(["Process", "Pods"] as const),
+      new Option("--runtime <kind>", "what runs it (default: that of the old one)").choices([
+        "Process",
+        "Pods",
+      ] as const),
     )
     .option("--service-cidr <cidr>", "network of Services, as in the backup (default: that of the old one)")
     .option("--pod-cidr <cidr>", "network of pods (default: that of the old one)")

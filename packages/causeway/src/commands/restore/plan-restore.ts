@@ -45,7 +45,7 @@ export function planRestore(input: RestoreInput, source: RestoreSource): Restore
   const runtime = input.runtime ?? runtimeOf(object);
   if (version === undefined || runtime === undefined)
     throw impossible(input, "it does not exist any more, so that its version and runtime are not known", {
-      hint: "Give --kubernetes-version, --runtime, and --service-cidr and --pod-cidr where they were not the defaults.",
+      hint: "Specify --kubernetes-version, --runtime, and --service-cidr and --pod-cidr where they were not the defaults.",
     });
   const { network, ...cluster } = clusterOf(input, object === undefined ? undefined : source.cluster);
   const labels = { "cluster.x-k8s.io/cluster-name": key.name };
@@ -85,11 +85,11 @@ function checkFlags({ key, from, at, serviceCidr, podCidr }: RestoreInput): void
   if (!/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?(\/[0-9a-zA-Z-]+)?$/.test(from) || from.length > 300)
     throw invalid("from", `${from} is not NAME or NAME/UID of a control plane in namespace ${key.namespace}`);
   if (at !== undefined && (!/^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(at) || Number.isNaN(Date.parse(at))))
-    throw invalid("at", `${at} is no time, such as 2026-01-02T03:00:00Z`);
+    throw invalid("at", `${at} is not a time, such as 2026-01-02T03:00:00Z`);
   const cidrs = { "service-cidr": serviceCidr, "pod-cidr": podCidr };
   for (const [flag, cidr] of Object.entries(cidrs))
     if (cidr !== undefined && parseCidr(cidr) === undefined)
-      throw invalid(flag, `${cidr} is no network, such as 10.96.0.0/12`);
+      throw invalid(flag, `${cidr} is not a network, such as 10.96.0.0/12`);
 }
 
 /** "NAME/UID" */

@@ -69,7 +69,7 @@ async function rotate(
   };
   await waitUntil(check, { ...cluster, timeout, signal, code: "ROTATION_TIMEOUT" });
   const after = await client.get(HostedControlPlane, key, { signal });
-  if (retire) return say(`cluster ${shown}: the old authorities are trusted no more`);
+  if (retire) return say(`cluster ${shown}: the old authorities are no longer trusted`);
   for (const line of afterPreparation(shown, after.status?.authorities ?? {})) say(line);
 }
 

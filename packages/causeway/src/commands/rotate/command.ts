@@ -30,7 +30,7 @@ the old ones are trusted everywhere. Then replace the machines that it names and
 kubeconfigs. With --retire it removes the old ones, and waits until no machine needs them and
 nothing trusts them. Interrupted, the rotation continues: the same command follows it again.
 
-It ends with status 0, with 1 when the time is over, with 2 where the cluster has no hosted control
+It exits with status 0, with 1 after a timeout, with 2 where the cluster has no hosted control
 plane or nothing can be retired.
 
 Examples:
@@ -50,7 +50,7 @@ then the new one alone. It waits for each control plane, and names those that it
 whose spec is refused can be given up with --without: it loses its etcd until it is repaired.
 Interrupted, the rotation continues: the same command follows it again.
 
-It ends with status 0, with 1 when the time is over, with 2 where there is no such etcd.
+It exits with status 0, with 1 after a timeout, with 2 where there is no such etcd.
 
 Examples:
   causeway rotate etcd-authority --context service-cluster
@@ -76,8 +76,8 @@ function authorityOptions() {
     .description("The cluster's authority, its key of service-account tokens, and the authority of its front proxy.")
     .argument("<name>", "name of the cluster, or namespace/name")
     .addOption(managementOptions.namespace())
-    .option("--retire", "the second phase: the old ones are trusted no more", false)
-    .option("--ignore-machines", "with --retire: give up machines that know only the old authority", false)
+    .option("--retire", "the second phase: remove trust in the old ones", false)
+    .option("--ignore-machines", "with --retire: ignore machines that know only the old authority", false)
     .option("--no-wait", "return as soon as it is requested")
     .option("--timeout <seconds>", "longest time to wait", whole(1, 86_400), 900)
     .addOption(managementOptions.kubeconfig())

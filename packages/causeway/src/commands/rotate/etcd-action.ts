@@ -64,7 +64,7 @@ async function follow(
       throw new CausewayError(
         "ROTATION_TIMEOUT",
         `the rotation of shared etcd ${etcd.namespace} is not done after ${timeout} s: ${progress}`,
-        { hint: "It continues; run the command again to follow it. --without NAMESPACE gives a control plane up." },
+        { hint: "It continues; run the command again to follow it. --without NAMESPACE skips a control plane." },
       );
     await systemClock.sleep(PAUSE, signal);
   }
@@ -88,7 +88,7 @@ const stages = {
 
 /** One line: what is under way, and whom it waits for. */
 export function progressOf({ rotation, stage, waiting }: SharedEtcdRotation, wanted: string): string {
-  if (stage === "single" && rotation === wanted) return "members give up the old authority";
+  if (stage === "single" && rotation === wanted) return "members remove the old authority";
   const what = stage === "single" ? `waiting for rotation ${wanted} to begin` : stages[stage];
   const earlier = stage !== "single" && rotation !== wanted ? ` (of rotation ${rotation ?? "unknown"})` : "";
   if (waiting.count === 0) return `${what}${earlier}`;
@@ -110,7 +110,7 @@ async function chosen(client: KubernetesClient, owner: string | undefined, signa
     {
       hint:
         found.length === 0
-          ? `Name the service cluster with --kubeconfig and --context.${all.length > 0 ? ` Owners there: ${owners}.` : ""}`
+          ? `Specify the service cluster with --kubeconfig and --context.${all.length > 0 ? ` Owners there: ${owners}.` : ""}`
           : `Choose one with --owner: ${owners}.`,
     },
   );

@@ -53,7 +53,7 @@ export function afterPreparation(cluster: string, { machines }: Authorities): st
   const more = count > names.length ? ` and ${count - names.length} more` : "";
   return [
     ...(count === 0 ? [] : [`replace the machines that know only the old authority: ${names.join(", ")}${more}`]),
-    "hand out new kubeconfigs: `causeway kubeconfig cluster` prints one that has both authorities",
+    "distribute new kubeconfigs: `causeway kubeconfig cluster` prints one that has both authorities",
     `then: causeway rotate authority ${cluster} --retire`,
   ];
 }

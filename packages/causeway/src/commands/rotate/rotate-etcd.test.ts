@@ -54,7 +54,7 @@ describe("a rotation of the shared authority", () => {
     );
     expect(progressOf(at({}), second)).toBe(`waiting for rotation ${second} to begin`);
     expect(progressOf(at({ stage: "sign" }), second)).toMatch(/\(of rotation 2026-01-01T00:00:00Z\)$/);
-    expect(progressOf(at({ isRolledOut: false }), first)).toBe("members give up the old authority");
+    expect(progressOf(at({ isRolledOut: false }), first)).toBe("members remove the old authority");
   });
 });
 
@@ -184,7 +184,7 @@ test("the command requests a rotation, shows its progress and ends with it", asy
   };
   await madeWith(await trusted(`${pem}\n${pem}`));
   await play(null);
-  await vi.waitFor(() => expect(lines.join("")).toContain("members give up the old authority"), 20_000);
+  await vi.waitFor(() => expect(lines.join("")).toContain("members remove the old authority"), 20_000);
   const single = await trusted(`${pem}er`);
   expect(lines.join("")).not.toContain("alone");
   await madeWith(single);

@@ -190,7 +190,7 @@ test("the command takes a control plane through both phases, with its progress, 
   }
   lines.splice(0);
   await run("web", { namespace: "default", retire: true });
-  expect(lines.at(-1)).toBe("cluster default/web: the old authorities are trusted no more\n");
+  expect(lines.at(-1)).toBe("cluster default/web: the old authorities are no longer trusted\n");
   for (const purpose of ["ca", "sa", "proxy"] as const) {
     expect(splitCertificates(await root(purpose)).length).toBeLessThanOrEqual(1);
     expect(await root(purpose)).not.toBe(old[purpose]);

@@ -16,7 +16,7 @@ export function sweepCommand(signal: AbortSignal) {
 Only what has this cluster's names and descriptions together counts as its own. Volumes that were
 retained are orphans, too, when they are older than ten minutes; --cluster-name is then also the
 --cluster of the CSI driver. A cluster none of whose nodes is a server of the project is refused. It
-lists what it would delete and asks first, unless --yes is given. It ends with status 0, with 3 when
+lists what it would delete and asks first, unless --yes is given. It exits with status 0, with 3 when
 orphans remain that it may delete (--dry-run, or "no" as the answer) and --detailed-exitcode is
 given, with 1 when something could not be deleted, with 2 for wrong input.
 
@@ -48,9 +48,9 @@ function sweepClustersCommand(signal: AbortSignal) {
 Without names it only lists what it finds. Only what has the names and the marks of Cluster API's
 OpenStack provider counts as a cluster's, and only of clusters of which the management cluster has
 no object. Servers that run may be another management cluster's: their cluster is kept unless
---running is given. It asks first, unless --yes is given. It ends with status 0, with 3 when orphans
-remain that it may delete and --detailed-exitcode is given, with 1 when something could not be
-deleted, with 2 for wrong input.
+--running is given. It asks first, unless --yes is given. It exits with status 0, with 3 when
+orphans remain that it may delete and --detailed-exitcode is given, with 1 when something could not
+be deleted, with 2 for wrong input.
 
 Examples:
   causeway sweep clusters --cloud prod
@@ -73,8 +73,8 @@ function clustersOptions() {
     .addOption(managementOptions.kubeconfig())
     .addOption(managementOptions.context())
     .option("--dry-run", "only list what would be deleted", false)
-    .option("--detailed-exitcode", "end with status 3 when there are orphans that were not deleted", false)
-    .option("--running", "also clusters with servers that run", false)
+    .option("--detailed-exitcode", "exit with status 3 when there are orphans that were not deleted", false)
+    .option("--running", "include clusters whose servers run", false)
     .option("-y, --yes", "delete without confirmation", false)
     .addOption(outputOption())
     .addOption(logLevelOption());
@@ -93,16 +93,16 @@ function options() {
     .addOption(clusterOptions.context())
     .option("-n, --namespace <name>", "only orphans of Services of this namespace (default: of all namespaces)")
     .option("--dry-run", "only list what would be deleted", false)
-    .option("--detailed-exitcode", "end with status 3 when there are orphans that were not deleted", false)
+    .option("--detailed-exitcode", "exit with status 3 when there are orphans that were not deleted", false)
     .option("-y, --yes", "delete without confirmation", false)
     .option(
       "--floating-ips",
-      "also addresses that nothing uses: they may have been kept on purpose (keep-floatingip)",
+      "include floating IPs that are not in use: they may have been kept on purpose (keep-floatingip)",
       false,
     )
     .option(
       "--volumes",
-      "also volumes, snapshots, backups and attachments of the Cinder CSI driver whose claims are gone, with all that they hold",
+      "include volumes, snapshots, backups and attachments of the Cinder CSI driver whose claims are gone, with their data",
       false,
     )
     .addOption(outputOption())

@@ -55,17 +55,17 @@ function options() {
     )
     .addOption(cloudOptions.insecure())
     .addOption(cloudOptions.cacert())
-    .option("--state <dir>", "folder that keeps everything over restarts", ".causeway")
-    .option("--demo", "bring up the sample cluster `demo` and show how it goes", false)
+    .option("--state <dir>", "state folder: data, keys and certificates, kept across restarts", ".causeway")
+    .option("--demo", "create the sample cluster `demo` and show its progress", false)
     .addOption(
-      new Option("--exit-when-ready", "end with status 0 when the demo is ready, non-zero when it cannot become so")
+      new Option("--exit-when-ready", "exit with status 0 when the demo is ready, non-zero when it fails")
         .default(false)
         .implies({ demo: true }),
     )
-    .option("--timeout <seconds>", "with --exit-when-ready: end with an error after so long", whole(1, 86_400), 900)
+    .option("--timeout <seconds>", "with --exit-when-ready: exit with an error after this time", whole(1, 86_400), 900)
     .option(
       "--port <port>",
-      "port of the management API (default, or 0: any free one, kept in the state folder)",
+      "port of the management API (0, the default: a free port, kept in the state folder)",
       whole(0, 65535),
     )
     .option(
@@ -84,7 +84,7 @@ function options() {
     .addOption(
       new Option(
         "--runtime <kind>",
-        "what runs hosted control planes that name no runtime: the embedded API server, or processes of Kubernetes' own programs",
+        "default runtime of hosted control planes: the embedded API server, or processes of Kubernetes' own programs",
       )
         .choices(["embedded", "process"] as const)
         .default("embedded" as const),
@@ -102,7 +102,7 @@ function options() {
     .addOption(
       new Option(
         "--csi-image <name>",
-        "image of Causeway that nodes can pull: installs the Cinder CSI node plugin in each workload cluster (default: none; simulated nodes play it)",
+        "image of Causeway that nodes can pull: installs the Cinder CSI node plugin in each workload cluster (default: none; simulated nodes simulate it)",
       ).conflicts("volumes"),
     )
     .option("--replicas <count>", "with --demo: workers of a new cluster (default: 3)", whole(1, 1000))
@@ -115,6 +115,6 @@ function options() {
     )
     .option("--no-volumes", "leave the Cinder volumes of all clusters to drivers that run in them")
     .option("--data-path", "serve the listeners of the simulated cloud's load balancers on loopback", false)
-    .addOption(outputOption("with --demo: how the result is written on standard output"))
+    .addOption(outputOption("with --demo: output format"))
     .addOption(logLevelOption());
 }

@@ -21,7 +21,7 @@ export class Certificates {
     if (now - (this.#seen.get(reference) ?? Number.NEGATIVE_INFINITY) < believed) return undefined;
     const kind = /\/(containers|secrets)\/[^/]+$/.exec(reference)?.[1];
     if (kind === undefined)
-      return `default-tls-container-ref ${reference} is no reference to a container or secret of the key manager`;
+      return `default-tls-container-ref ${reference} is not a reference to a container or secret of the key manager`;
     if (!(await this.#cloud.has("key-manager", { signal }))) return "the cloud has no key manager (Barbican) for TLS";
     const { containers, secrets } = this.#cloud.keyManager;
     const found = await (kind === "containers" ? containers : secrets).find(reference, { signal });

@@ -68,7 +68,7 @@ export function stuckEvents({ held }: MemoryObserved, lb: LoadBalancer, now: num
   if (held.pendingSince === undefined || now - held.pendingSince < stuckAfter) return [];
   return [
     warning(
-      `load balancer ${lb.id} has been ${lb.provisioning_status} for more than ten minutes and takes no change, not even its deletion; ask the cloud's operator to set its status (openstack loadbalancer status set) or to fail it over`,
+      `load balancer ${lb.id} has been ${lb.provisioning_status} for more than ten minutes and refuses every change, including its deletion; ask the cloud's operator to set its status (openstack loadbalancer status set) or to fail it over`,
     ),
   ];
 }

@@ -32,7 +32,7 @@ export function providerChange(
   if (wanted === undefined || isSameProvider(wanted, lb.provider) || retiring.length > 0) return none;
   const obstacle = obstacleOf(observed, lb);
   if (obstacle !== undefined) {
-    const message = `load balancer ${lb.id} remains with provider ${lb.provider}: ${obstacle}; delete the Service and make it again with ${wanted}`;
+    const message = `load balancer ${lb.id} remains with provider ${lb.provider}: ${obstacle}; delete the Service and recreate it with ${wanted}`;
     return { step: undefined, events: [{ type: "Warning", reason: "LoadBalancerProviderUnchanged", message }] };
   }
   const message = `load balancer ${lb.id} of provider ${lb.provider} is replaced by one of ${wanted} behind the same floating IP`;

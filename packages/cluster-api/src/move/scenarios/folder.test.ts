@@ -275,7 +275,7 @@ describe("a move through a folder", () => {
     ],
     [
       "MOVE_FOLDER_INVALID",
-      "a list that is no JSON",
+      "a list that is not JSON",
       async (name) => {
         await saveClusters(saving(name), signal);
         change(name, "move.json", () => "{");

@@ -139,7 +139,7 @@ function exchange(protocol: string, options: object, body: Uint8Array): Promise<
       });
       response.on("error", reject);
       response.on("end", () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks) }));
-      // An answer that ends in the middle is no object.
+      // An answer that ends in the middle is not an object.
       response.on("close", () => {
         if (!response.complete) reject(new Error("the connection ended in the middle of the answer"));
       });

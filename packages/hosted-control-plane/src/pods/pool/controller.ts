@@ -158,6 +158,6 @@ function failure(step: Step, error: unknown) {
 
 function unreachable(why = "its members are not ready"): CausewayError {
   return new CausewayError("PODS_ETCD_UNREACHABLE", `the data in the shared etcd cannot be removed: ${why}`, {
-    hint: "It is tried again; the control plane's object remains until it is removed.",
+    hint: "It is retried; the control plane's object remains until it is removed.",
   });
 }

@@ -47,7 +47,7 @@ export function planImport(facts: ImportFacts, { namespace, name, inventory }: M
       refused: {
         code: "MIGRATE_PEER_HOST",
         message: `The masters of cluster ${inventory.name} cannot reach the hosted etcd at ${facts.peerHost}: their etcd is on other machines, such as ${elsewhere}`,
-        hint: "Give --peer-host the address of the hosted control plane's machine at which the masters reach it.",
+        hint: "Set --peer-host to the address of the hosted control plane's machine at which the masters reach it.",
       },
       proof: [],
     };

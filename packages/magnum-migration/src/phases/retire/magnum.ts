@@ -65,7 +65,7 @@ export async function performMagnum(
   } catch (error) {
     throw new CausewayError("MIGRATE_TRUSTEE_KEPT", `Keystone refused to change trustee ${step.id} of Magnum`, {
       cause: error,
-      hint: "Name a cloud of an administrator with --admin-cloud; the trustee is in the domain that magnum.conf names.",
+      hint: "Specify a cloud of an administrator with --admin-cloud; the trustee is in the domain that magnum.conf names.",
     });
   }
 }

@@ -177,7 +177,7 @@ function unreadPlan({ unread }: RollbackFacts): PhasePlan<RollbackStep> {
     refused: {
       code: unread.code,
       message: `The masters serve, and the rollback cannot read the cluster: ${unread.message}`,
-      hint: "Give an administrator's kubeconfig with --source-kubeconfig, and run rollback again.",
+      hint: "Specify an administrator's kubeconfig with --source-kubeconfig, and run rollback again.",
     },
     proof: [],
   };

@@ -130,7 +130,7 @@ export async function readBody(c: NetworkRequest): Promise<JsonObject> {
   return checkedBody(await parsedBody(c.req));
 }
 
-/** The same of a body that was parsed; undefined: it is no JSON. */
+/** The same of a body that was parsed; undefined: it is not JSON. */
 export function checkedBody(body: unknown): JsonObject {
   if (isObject(body)) return body;
   throw badRequest("Body contains invalid data");

@@ -16,7 +16,7 @@ const attributes = {
 } as const;
 type Attributes = typeof attributes;
 
-/** Where a network's frames run; only administrators know. */
+/** Segments of networks; only administrators can read them. */
 export function segmentCollection(state: NetworkState): Collection<Segment, Attributes> {
   return {
     singular: "segment",

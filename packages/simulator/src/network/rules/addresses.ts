@@ -13,7 +13,7 @@ export interface Cidr {
   readonly last: bigint;
 }
 
-/** Undefined if the text is no address. */
+/** Undefined if the text is not an address. */
 export function parseIp(text: string): Ip | undefined {
   const value = text.includes(":") ? parse6(text) : parse4(text);
   return value === undefined ? undefined : { version: text.includes(":") ? 6 : 4, value };

@@ -3,7 +3,7 @@ import { invalidInput, neutronError } from "../errors.ts";
 import type { NetworkState } from "../model.ts";
 import { checkSegment, nextSegment, numbered, type SegmentKind } from "./segment-kinds.ts";
 
-/** What of POST /networks says where its frames run. */
+/** The fields of POST /networks that describe its segments. */
 interface SegmentsInput {
   readonly "provider:network_type"?: string | undefined;
   readonly "provider:physical_network"?: string | null | undefined;

@@ -25,7 +25,10 @@ function options() {
     .description(
       "One TCP port for the API servers of all tenants of a service cluster, routed by TLS server name; TLS is not ended.",
     )
-    .option("--kubeconfig <file>", "the service cluster (default: as a pod of it, unless --routes is given)")
+    .option(
+      "--kubeconfig <file>",
+      "the service cluster (default: the in-cluster configuration, unless --routes is given)",
+    )
     .option("--routes <file>", "more routes (server name, tenant, host, port); read again when it changes")
     .option("--bind-address <address:port>", "where clients and nodes connect", ":6443")
     .option(
@@ -39,10 +42,13 @@ function options() {
     .option("--dial-timeout <duration>", "time to connect to an API server", "5s")
     .option(
       "--shutdown-delay <duration>",
-      "after a signal to stop, connections are accepted so long while /healthz fails, for load balancers to notice",
+      "time after a stop signal in which /healthz fails and connections are accepted, so that load balancers remove the gateway",
       "10s",
     )
-    .option("--drain-timeout <duration>", "open connections may last so long after that", "10m")
-    .option("--metrics-address <address:port>", "serve /healthz, /livez and /metrics over HTTP there; none by default")
+    .option("--drain-timeout <duration>", "longest time for open connections to end after that", "10m")
+    .option(
+      "--metrics-address <address:port>",
+      "serve /healthz, /livez and /metrics over HTTP on this address (default: not served)",
+    )
     .addOption(logLevelOption("info"));
 }

@@ -19,7 +19,7 @@ Examples:
 function options() {
   return new Command("api-proxy")
     .description(
-      "On each node: leads clients of Service kubernetes to the cluster's API server behind causeway run api-gateway.",
+      "On each node: forwards clients of Service kubernetes to the cluster's API server behind causeway run api-gateway.",
     )
     .requiredOption(
       "--gateways <list>",
@@ -29,7 +29,10 @@ function options() {
     .option("--bind-address <address:port>", "the endpoint of Service kubernetes", "198.18.0.1:6443")
     .option("--max-connections <number>", "open connections of the node's clients", "4096")
     .option("--dial-timeout <duration>", "time to connect to one gateway", "5s")
-    .option("--drain-timeout <duration>", "open connections may last so long after a signal to stop", "10m")
-    .option("--metrics-address <address:port>", "serve /healthz, /livez and /metrics over HTTP there; none by default")
+    .option("--drain-timeout <duration>", "longest time for open connections to end after a stop signal", "10m")
+    .option(
+      "--metrics-address <address:port>",
+      "serve /healthz, /livez and /metrics over HTTP on this address (default: not served)",
+    )
     .addOption(logLevelOption("info"));
 }

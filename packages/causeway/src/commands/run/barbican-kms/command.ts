@@ -35,11 +35,11 @@ function options() {
     .option("--cloud-config <file>", "cloud.conf with [Global] and, in [KeyManager], key-id")
     .option(
       "--metrics-address <address:port>",
-      "serve /healthz (with Barbican's key), /livez and /metrics over HTTP there; none by default",
+      "serve /healthz (with Barbican's key), /livez and /metrics over HTTP on this address (default: not served)",
     )
     .option(
       "--read-upstream-data",
-      "decrypt data of barbican-kms-plugin, which has no proof against changes: until all records are written again",
+      "decrypt data of barbican-kms-plugin, which is not authenticated; remove the flag when all records are rewritten",
       false,
     )
     .addOption(logLevelOption("info"));

@@ -53,9 +53,12 @@ function options() {
     .addOption(pluginRegistrationPath())
     .option("--http-endpoint <address>", "host:port of /metrics and /healthz, without TLS")
     .addOption(switchOption("pvc-annotations", "read affinity annotations of PersistentVolumeClaims", "false"))
-    .option("--kubeconfig <file>", "how to reach the cluster for --pvc-annotations (default: as a pod of it)")
+    .option(
+      "--kubeconfig <file>",
+      "kubeconfig of the cluster for --pvc-annotations (default: the in-cluster configuration)",
+    )
     .option("--master <url>", "address of the API server, in place of the kubeconfig's")
-    .option("--user-agent <text>", "added to how the cloud sees this program; may be repeated", many)
-    .option("-v, --v <level>", "0 warnings, 1 to 3 changes, 4 and more every call", "1")
+    .option("--user-agent <text>", "added to the User-Agent of requests to the cloud; may be repeated", many)
+    .option("-v, --v <level>", "log verbosity: 0 for warnings, 1 to 3 for changes, 4 or more for every call", "1")
     .addOption(new Option("--log-level <level>", "in place of -v").choices(LOG_LEVELS));
 }

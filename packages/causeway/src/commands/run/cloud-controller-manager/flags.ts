@@ -31,7 +31,7 @@ export interface Flags {
 export function readFlags(raw: RawFlags): Flags {
   if (raw.cloudProvider !== "openstack") throw invalid("cloud-provider", "openstack");
   if (raw.enableLeaderMigration === "true" && raw.leaderElect === "false")
-    throw invalid("enable-leader-migration", "given with --leader-elect: the migration is held by Leases");
+    throw invalid("enable-leader-migration", "used with --leader-elect: leader migration needs Leases");
   if ((raw.tlsCertFile === undefined) !== (raw.tlsPrivateKeyFile === undefined))
     throw invalid("tls-cert-file", "given together with --tls-private-key-file");
   const clusterCidrs = (raw.clusterCidr ?? []).map((text) => {
@@ -61,7 +61,7 @@ function selectControllers(words: readonly string[]): Set<ControllerName> {
       const near = suggestion(word, controllerNames);
       throw new InputError(
         "FLAG_INVALID",
-        `--controllers names ${JSON.stringify(word)}, which is no controller${near || "."}`,
+        `--controllers names ${JSON.stringify(word)}, which is not a controller${near || "."}`,
         {
           hint: `Give *, or some of ${controllerNames.join(", ")}; -NAME leaves one out.`,
         },
@@ -101,7 +101,7 @@ function whole(flag: string, text: string, bounds: { readonly from: number; read
 }
 
 function invalid(flag: string, expected: string): InputError {
-  return new InputError("FLAG_INVALID", `--${flag} has to be ${expected}.`, {
-    hint: "Correct the flag; --help shows what it takes.",
+  return new InputError("FLAG_INVALID", `--${flag} must be ${expected}.`, {
+    hint: "Correct the flag; --help lists its values.",
   });
 }

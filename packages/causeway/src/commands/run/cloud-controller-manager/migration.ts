@@ -29,7 +29,8 @@ export function readMigration(path: string | undefined): Migration {
     return { leaseName: defaultName, migrated, others: new Set() };
   }
   const document = record(parseFile(path));
-  if (document["kind"] !== "LeaderMigrationConfiguration") throw invalid(path, "it is no LeaderMigrationConfiguration");
+  if (document["kind"] !== "LeaderMigrationConfiguration")
+    throw invalid(path, "it is not a LeaderMigrationConfiguration");
   const lock = document["resourceLock"] ?? "leases";
   if (lock !== "leases") throw invalid(path, "resourceLock is not leases");
   const leaders = Array.isArray(document["controllerLeaders"]) ? document["controllerLeaders"].map(record) : [];
@@ -59,6 +60,6 @@ function record(value: unknown): Readonly<Record<string, unknown>> {
 
 function invalid(path: string, why: string): InputError {
   return new InputError("LEADER_MIGRATION_INVALID", `${path} cannot be used for the migration: ${why}.`, {
-    hint: "Give kube-controller-manager's own file: a LeaderMigrationConfiguration with leaderName and controllerLeaders.",
+    hint: "Specify kube-controller-manager's own file: a LeaderMigrationConfiguration with leaderName and controllerLeaders.",
   });
 }

@@ -37,7 +37,7 @@ export function managerOptions() {
       "cloud.conf, as cloud-provider-openstack has it; read again when it changes",
     )
     .option("--cloud-provider <name>", "only openstack is supported", "openstack")
-    .option("--kubeconfig <file>", "how to reach the cluster (default: as a pod of it)")
+    .option("--kubeconfig <file>", "kubeconfig of the cluster (default: the in-cluster configuration)")
     .option("--master <url>", "address of the API server, in place of the kubeconfig's")
     .option(
       "--cluster-name <name>",
@@ -46,22 +46,30 @@ export function managerOptions() {
     )
     .option(
       "--controllers <names>",
-      "which to run: *, cloud-node, cloud-node-lifecycle, service, route; -NAME leaves one out",
+      "controllers to run: *, cloud-node, cloud-node-lifecycle, service, route; -NAME leaves one out",
       many,
     )
-    .option("--cluster-cidr <cidrs>", "addresses of pods: routes inside them are ours", many)
+    .option("--cluster-cidr <cidrs>", "CIDRs of pods; the controller manages the routes inside them", many)
     .addOption(switchOption("configure-cloud-routes", "keep routes to pods on the router of [Route] router-id", "true"))
-    .option("--concurrent-service-syncs <count>", "Services worked on at once", "8")
+    .option("--concurrent-service-syncs <count>", "number of Services that are reconciled at once", "8")
     .addOption(switchOption("leader-elect", "take part in the leader election, and work only as the leader", "true"))
-    .option("--leader-elect-lease-duration <duration>", "others may take over after this", "15s")
-    .option("--leader-elect-renew-deadline <duration>", "the leader gives up after this", "10s")
+    .option(
+      "--leader-elect-lease-duration <duration>",
+      "lease duration: another instance may become the leader after this time",
+      "15s",
+    )
+    .option(
+      "--leader-elect-renew-deadline <duration>",
+      "renew deadline: the leader stops after this time without a renewal",
+      "10s",
+    )
     .option("--leader-elect-retry-period <duration>", "time between attempts", "2s")
     .option("--leader-elect-resource-name <name>", "the Lease", "cloud-controller-manager")
     .option("--leader-elect-resource-namespace <namespace>", "where it is", "kube-system")
     .addOption(
       switchOption(
         "enable-leader-migration",
-        "share the Lease of controllers that come from kube-controller-manager",
+        "use leader migration for controllers that kube-controller-manager ran before",
         "false",
       ),
     )
@@ -71,18 +79,18 @@ export function managerOptions() {
     .option("--tls-cert-file <file>", "certificate of that port (default: a self-signed one)")
     .option("--tls-private-key-file <file>", "its key")
     .addOption(
-      new Option("--tls-min-version <version>", "the oldest version of TLS that it accepts")
+      new Option("--tls-min-version <version>", "minimum TLS version")
         .choices(["VersionTLS12", "VersionTLS13"] as const)
         .default("VersionTLS12" as const),
     )
     .option("--cert-dir <dir>", "folder with cloud-controller-manager.crt and .key, where there is one")
     .option(
       "--authorization-always-allow-paths <paths>",
-      "paths that are served without authorization; others need the cluster's",
+      "paths that are served without authorization; the cluster authorizes others",
       commaList,
       ["/healthz", "/readyz", "/livez"],
     )
-    .option("--user-agent <text>", "added to how the cloud sees us; may be repeated", many)
-    .option("-v, --v <level>", "0 warnings, 1 to 3 what is done, 4 and more every call", "1")
+    .option("--user-agent <text>", "added to the User-Agent of requests to the cloud; may be repeated", many)
+    .option("-v, --v <level>", "log verbosity: 0 for warnings, 1 to 3 for changes, 4 or more for every call", "1")
     .addOption(new Option("--log-level <level>", "in place of -v").choices(LOG_LEVELS));
 }

@@ -33,7 +33,7 @@ function options() {
     .description(
       "Cluster API's OpenStack provider on any Kubernetes, in place of upstream's manager and with its flags.",
     )
-    .option("--kubeconfig <file>", "the management cluster (default: as a pod of it)")
+    .option("--kubeconfig <file>", "the management cluster (default: the in-cluster configuration)")
     .option("--namespace <name>", "work with the objects of this namespace only")
     .option("--watch-filter <value>", "work only with objects whose label cluster.x-k8s.io/watch-filter has this value")
     .option("--ca-certs <file>", "certificate authorities of clouds whose Secret has no cacert")
@@ -47,8 +47,16 @@ function options() {
         .preset("true")
         .default("false"),
     )
-    .option("--leader-elect-lease-duration <duration>", "others may take over after this", "15s")
-    .option("--leader-elect-renew-deadline <duration>", "the leader gives up after this", "10s")
+    .option(
+      "--leader-elect-lease-duration <duration>",
+      "lease duration: another instance may become the leader after this time",
+      "15s",
+    )
+    .option(
+      "--leader-elect-renew-deadline <duration>",
+      "renew deadline: the leader stops after this time without a renewal",
+      "10s",
+    )
     .option("--leader-elect-retry-period <duration>", "time between attempts", "2s")
     .option("--shards <number>", SHARDS_HELP)
     .option("--health-addr <address>", "where /healthz and /readyz are served, over HTTP", ":9440")
@@ -59,6 +67,6 @@ function options() {
         .preset("true")
         .default("false"),
     )
-    .option("-v, --v <level>", "0 warnings, 1 to 3 what is done, 4 and more every call", "1")
+    .option("-v, --v <level>", "log verbosity: 0 for warnings, 1 to 3 for changes, 4 or more for every call", "1")
     .addOption(new Option("--log-level <level>", "in place of -v").choices(LOG_LEVELS));
 }

@@ -86,6 +86,6 @@ function authorities(path: string): string {
 
 function invalid(flag: string, wanted: string): InputError {
   return new InputError("FLAG_INVALID", `--${flag} must be ${wanted}.`, {
-    hint: "Correct the flag; --help shows what it takes.",
+    hint: "Correct the flag; --help lists its values.",
   });
 }

@@ -103,7 +103,7 @@ test(
     expect(stored).toMatchObject({ spec: { template: { spec: { version: "v1.34.0" } } } });
     const refused = { ...body, metadata: { name: "bad" }, spec: { ...spec, template: versioned(template, "newest") } };
     await expect(client.request("POST", path, { body: refused })).rejects.toThrow(
-      /"newest" is no version of Kubernetes/,
+      /"newest" is not a version of Kubernetes/,
     );
     const lease = await client.get(Lease, { namespace: "kube-system", name: "controller-leader-election-capi" });
     expect(lease.spec?.holderIdentity).toBeTruthy();

@@ -27,7 +27,7 @@ function options() {
     .description(
       "Cluster API's core, kubeadm bootstrap and kubeadm control-plane managers on any Kubernetes, in place of upstream's.",
     )
-    .option("--kubeconfig <file>", "the management cluster (default: as a pod of it)")
+    .option("--kubeconfig <file>", "the management cluster (default: the in-cluster configuration)")
     .addOption(
       new Option("--providers <names>", "which to run: core, bootstrap, control-plane, several with commas").default(
         "core,bootstrap,control-plane",

@@ -63,5 +63,5 @@ export function servicesOf(flags: ServiceFlags): readonly ("controller" | "node"
 /** The error for a value that a flag cannot have; `must` continues "must be". */
 export const invalidFlag = (flag: string, must: string) =>
   new InputError("FLAG_INVALID", `--${flag} must be ${must}.`, {
-    hint: "Correct the flag; --help shows what it takes.",
+    hint: "Correct the flag; --help lists its values.",
   });

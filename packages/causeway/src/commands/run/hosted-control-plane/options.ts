@@ -10,7 +10,7 @@ export type HostedControlPlaneFlags = ReturnType<ReturnType<typeof hostedControl
 export function hostedControlPlaneOptions() {
   return new Command("hosted-control-plane")
     .description("Control planes of workload clusters as pods of a service cluster, from HostedControlPlane objects.")
-    .option("--kubeconfig <file>", "the management cluster (default: as a pod of it)")
+    .option("--kubeconfig <file>", "the management cluster (default: the in-cluster configuration)")
     .option(
       "--service-kubeconfig <namespace/name>",
       "Secret of the management cluster with the service cluster's kubeconfig in key value",
@@ -48,7 +48,7 @@ export function hostedControlPlaneOptions() {
     .option("--tunnel-ca-file <file>", "authority of its certificate")
     .option("--tunnel-namespace <namespace>", "where its pods are", "causeway-system")
     .addOption(
-      new Option("--audit-log <where>", "where API servers write who did what, in addition to --audit-webhook-url")
+      new Option("--audit-log <where>", "where API servers write audit events, in addition to --audit-webhook-url")
         .choices(["stdout", "file", "none"] as const)
         .default("stdout" as const),
     )
@@ -57,7 +57,10 @@ export function hostedControlPlaneOptions() {
       "https URL that receives audit events of each control plane at /NAMESPACE/NAME below it, in batches",
     )
     .option("--audit-webhook-ca-file <file>", "authority of its certificate")
-    .option("--audit-webhook-token-file <file>", "bearer token that it demands: tenants can reach it, too")
+    .option(
+      "--audit-webhook-token-file <file>",
+      "bearer token that the webhook requires, since tenants can reach it, too",
+    )
     .option("--audit-webhook-namespace <namespace>", "where its pods are")
     .option("--audit-webhook-pod-port <port>", "port of its pods, for network policies (default: that of the URL)")
     .option(
@@ -89,9 +92,10 @@ export function hostedControlPlaneOptions() {
       "causeway-system",
     )
     .option("--shards <number>", SHARDS_HELP)
-    .option("--metrics-address <address:port>", "serve /healthz and /metrics over HTTP there; none by default")
-    .option("--print-crds", "print the CRD and end", false)
-    .addOption(
-      new Option("--log-level <level>", "least level of log lines").choices(LOG_LEVELS).default("info" as const),
-    );
+    .option(
+      "--metrics-address <address:port>",
+      "serve /healthz and /metrics over HTTP on this address (default: not served)",
+    )
+    .option("--print-crds", "print the CRD and exit", false)
+    .addOption(new Option("--log-level <level>", "minimum log level").choices(LOG_LEVELS).default("info" as const));
 }

@@ -122,7 +122,7 @@ function textOf(flag: string, file: string, code: "CERTIFICATE_UNREADABLE" | "TO
   } catch (cause) {
     throw new InputError(code, `${file} cannot be read: ${messageOf(cause)}`, {
       cause,
-      hint: `Give the path of a file that this user may read with --${flag}.`,
+      hint: `Specify the path of a file that this user may read with --${flag}.`,
     });
   }
 }
@@ -154,5 +154,5 @@ function words(text: string): string[] {
 }
 
 function invalid(flag: string, why: string): InputError {
-  return new InputError("FLAG_INVALID", `--${flag}: ${why}`, { hint: "Correct the flag; --help shows what it takes." });
+  return new InputError("FLAG_INVALID", `--${flag}: ${why}`, { hint: "Correct the flag; --help lists its values." });
 }

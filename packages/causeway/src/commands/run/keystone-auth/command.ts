@@ -32,11 +32,14 @@ function options() {
     .option("--tls-private-key-file <file>", "its key (TLS_PRIVATE_KEY_FILE)")
     .option("--keystone-url <url>", "Keystone v3 (OS_AUTH_URL)")
     .option("--keystone-ca-file <file>", "authority of Keystone's certificate (KEYSTONE_CA_FILE)")
-    .option("--keystone-policy-file <file>", "authorization policy; wins over the ConfigMap (KEYSTONE_POLICY_FILE)")
+    .option("--keystone-policy-file <file>", "authorization policy; overrides the ConfigMap (KEYSTONE_POLICY_FILE)")
     .option("--policy-configmap-name <name>", "ConfigMap of kube-system, key policies (KEYSTONE_POLICY_CONFIGMAP_NAME)")
-    .option("--sync-config-file <file>", "what is synchronised; wins over the ConfigMap (KEYSTONE_SYNC_CONFIG_FILE)")
+    .option("--sync-config-file <file>", "what is synchronised; overrides the ConfigMap (KEYSTONE_SYNC_CONFIG_FILE)")
     .option("--sync-configmap-name <name>", "ConfigMap of kube-system, key syncConfig (KEYSTONE_SYNC_CONFIGMAP_NAME)")
-    .option("--kubeconfig <file>", "the cluster (KEYSTONE_KUBECONFIG_FILE; default: as a pod of it)")
+    .option(
+      "--kubeconfig <file>",
+      "kubeconfig of the cluster (KEYSTONE_KUBECONFIG_FILE; default: the in-cluster configuration)",
+    )
     .option("--client-ca-file <file>", "only clients with a certificate of this authority may send reviews")
     .option("--allowed-projects <ids>", "ids of projects, by commas: tokens of others are refused", names)
     .option(
@@ -49,9 +52,9 @@ function options() {
     .option("--keystone-rate <number>", "requests to Keystone a second (default: 20)")
     .option(
       "--user-agent <text>",
-      "added to how Keystone sees us; may be repeated",
+      "added to the User-Agent of requests to Keystone; may be repeated",
       (text: string, before?: readonly string[]): readonly string[] => [...(before ?? []), text],
     )
-    .option("-v, --v <level>", "0 warnings, 1 to 3 what is done, 4 and more every review", "1")
+    .option("-v, --v <level>", "log verbosity: 0 for warnings, 1 to 3 for changes, 4 or more for every review", "1")
     .addOption(new Option("--log-level <level>", "in place of -v").choices(LOG_LEVELS));
 }

@@ -41,7 +41,7 @@ const refusal = (changes: Partial<MagnumApiFlags>): Promise<unknown> =>
 
 describe("is refused at once, with a code", () => {
   test.for<[string, () => Partial<MagnumApiFlags>, string, RegExp]>([
-    ["a Keystone that is no URL", () => ({ keystoneUrl: "foo" }), "MAGNUM_FLAG_INVALID", /not the URL of Keystone/],
+    ["a Keystone that is not a URL", () => ({ keystoneUrl: "foo" }), "MAGNUM_FLAG_INVALID", /not the URL of Keystone/],
     ["a Keystone of another protocol", () => ({ keystoneUrl: "ftp://k/v3" }), "MAGNUM_FLAG_INVALID", /https:\/\/HOST/],
     [
       "a Keystone with a password, which is not repeated",
@@ -53,7 +53,7 @@ describe("is refused at once, with a code", () => {
       "an empty role of clusters' credentials",
       () => ({ trusteeRoles: "member," }),
       "MAGNUM_FLAG_INVALID",
-      /--trustee-roles "member," is no list of roles/,
+      /--trustee-roles "member," is not a list of roles/,
     ],
     [
       "an authority that cannot be read",

@@ -83,7 +83,7 @@ export async function magnumApi(flags: MagnumApiFlags, signal: AbortSignal): Pro
 
 function rolesOf({ trusteeRoles }: MagnumApiFlags): readonly string[] {
   const roles = trusteeRoles.split(",").map((each) => each.trim());
-  if (roles.includes("")) throw invalidFlag(`--trustee-roles "${trusteeRoles}" is no list of roles such as member`);
+  if (roles.includes("")) throw invalidFlag(`--trustee-roles "${trusteeRoles}" is not a list of roles such as member`);
   return roles;
 }
 
@@ -125,7 +125,7 @@ function keystoneAuthorityOf({ keystoneCaFile }: MagnumApiFlags): string | undef
 function addressOf(listen: string): { readonly host: string; readonly port: number } {
   const [, host = "", port = ""] = /^\[?([0-9A-Za-z.:-]+?)\]?:(\d{1,5})$/.exec(listen) ?? [];
   if (host === "" || Number(port) > 65_535)
-    throw invalidFlag(`--listen ${listen} is no address with a port, such as 0.0.0.0:9511`);
+    throw invalidFlag(`--listen ${listen} is not an address with a port, such as 0.0.0.0:9511`);
   return { host, port: Number(port) };
 }
 
@@ -133,7 +133,7 @@ function cidrsOf({ managementCidrs }: MagnumApiFlags): readonly string[] | undef
   if (managementCidrs === undefined) return undefined;
   const all = managementCidrs.split(",").map((each) => each.trim());
   const wrong = all.find((each) => parseCidr(each) === undefined);
-  if (wrong !== undefined) throw invalidFlag(`--management-cidrs: "${wrong}" is no network such as 192.0.2.0/24`);
+  if (wrong !== undefined) throw invalidFlag(`--management-cidrs: "${wrong}" is not a network such as 192.0.2.0/24`);
   return all;
 }
 
@@ -141,7 +141,7 @@ function auditOf({ auditFile: file, auditUrl: url }: MagnumApiFlags) {
   if (file !== undefined && url !== undefined)
     throw invalidFlag("--audit-file and --audit-url cannot be used together");
   if (url !== undefined && !/^https?:\/\/[^/]/.test(url))
-    throw invalidFlag(`--audit-url ${url} is no URL such as https://audit.example.org/events`);
+    throw invalidFlag(`--audit-url ${url} is not a URL such as https://audit.example.org/events`);
   if (file !== undefined) return auditFile(file);
   return url === undefined ? undefined : auditUrl(url);
 }

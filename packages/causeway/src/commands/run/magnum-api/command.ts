@@ -33,7 +33,7 @@ function options() {
       "certificate, read again when it changes (default: HTTP, for a proxy before this program)",
     )
     .option("--tls-private-key-file <file>", "its key")
-    .option("--kubeconfig <file>", "the management cluster (default: as a pod of it)")
+    .option("--kubeconfig <file>", "the management cluster (default: the in-cluster configuration)")
     .option("--policy-file <file>", "rules in YAML that replace Magnum's policies, in oslo.policy's language")
     .option("--audit-file <file>", "audit events (CADF) of clusters, one a line (default: none)")
     .option("--audit-url <url>", "server that takes each audit event as a POST, in place of a file")
@@ -85,6 +85,9 @@ function options() {
         .preset("always" as const),
     )
     .option("--leader-election-namespace <name>", "where the Lease of the controller is", "kube-system")
-    .option("--metrics-address <address>", "serve /metrics, /livez and /healthz over HTTP there (default: nowhere)")
+    .option(
+      "--metrics-address <address>",
+      "serve /metrics, /livez and /healthz over HTTP on this address (default: not served)",
+    )
     .addOption(new Option("--log-level <level>", "what is logged").choices(LOG_LEVELS).default("info" as const));
 }

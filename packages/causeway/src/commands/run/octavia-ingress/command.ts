@@ -24,7 +24,10 @@ function options() {
     )
     .requiredOption("--config <file>", "configuration file, as octavia-ingress-controller has it")
     .option("--debug", "log in more detail")
-    .option("--kubeconfig <file>", "the cluster; wins over the file (default: as a pod of it)")
+    .option(
+      "--kubeconfig <file>",
+      "kubeconfig of the cluster; overrides the file (default: the in-cluster configuration)",
+    )
     .addOption(
       new Option("--leader-elect [boolean]", "take part in the leader election, and work only as the leader")
         .choices(["true", "false"] as const)
@@ -33,6 +36,9 @@ function options() {
     )
     .option("--leader-elect-resource-namespace <namespace>", "where the Lease is", "kube-system")
     .option("--leader-elect-resource-name <name>", "the Lease", "octavia-ingress-controller")
-    .option("--metrics-address <address:port>", "serve /healthz and /metrics over HTTP there; none by default")
+    .option(
+      "--metrics-address <address:port>",
+      "serve /healthz and /metrics over HTTP on this address (default: not served)",
+    )
     .addOption(new Option("--log-level <level>", "in place of --debug").choices(LOG_LEVELS));
 }

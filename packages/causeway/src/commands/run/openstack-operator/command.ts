@@ -20,7 +20,7 @@ Examples:
 function options() {
   return new Command("openstack-operator")
     .description("Run OpenStack clouds as pods of a Kubernetes cluster, from OpenStackDeployment objects.")
-    .option("--kubeconfig <file>", "the cluster (default: as a pod of it)")
+    .option("--kubeconfig <file>", "the cluster (default: the in-cluster configuration)")
     .option("--context <name>", "context of the kubeconfig")
     .option("--leader-elect <boolean>", "one of several operators works, by a Lease", "true")
     .option("--leader-elect-namespace <name>", "namespace of the Lease", "default")
@@ -30,8 +30,6 @@ function options() {
     .option("--webhook-cert-dir <dir>", "folder with the webhook's tls.crt and tls.key (default: a self-signed pair)")
     .option("--bind-address <address>", "where the webhook is served", "0.0.0.0")
     .option("--metrics-address <address:port>", "serve /metrics and /healthz over HTTP, such as 127.0.0.1:10260")
-    .option("--print-crds", "print the CRDs and end", false)
-    .addOption(
-      new Option("--log-level <level>", "least level of log lines").choices(LOG_LEVELS).default("info" as const),
-    );
+    .option("--print-crds", "print the CRDs and exit", false)
+    .addOption(new Option("--log-level <level>", "minimum log level").choices(LOG_LEVELS).default("info" as const));
 }

@@ -76,6 +76,6 @@ async function respond(
 
 function invalid(address: string, why: string): InputError {
   return new InputError("METRICS_ADDRESS_INVALID", `--metrics-address ${address} cannot be used: ${why}.`, {
-    hint: "Give an address of this machine and a free port, such as 127.0.0.1:10253.",
+    hint: "Specify an address of this machine and a free port, such as 127.0.0.1:10253.",
   });
 }

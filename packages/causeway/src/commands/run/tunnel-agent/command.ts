@@ -21,7 +21,9 @@ const list = (text: string, before?: readonly string[]): readonly string[] => [.
 
 function options() {
   return new Command("tunnel-agent")
-    .description("Dials for the servers of a tunnel, in place of konnectivity's proxy-agent and with its flags.")
+    .description(
+      "Agent of a tunnel: connects to endpoints for its servers, in place of konnectivity's proxy-agent and with its flags.",
+    )
     .requiredOption(
       "--proxy-server-host <host>",
       "servers' host; behind a load balancer, each is found by a connection of its own",
@@ -30,7 +32,7 @@ function options() {
     .option("--agent-id <id>", "unique id of this agent (PROXY_AGENT_ID; default: random)")
     .option(
       "--agent-identifiers <query>",
-      "what it is next to: host=, ipv4=, ipv6=, cidr=, default-route=, joined by &",
+      "identifiers of this agent: host=, ipv4=, ipv6=, cidr=, default-route=, joined by &",
       "",
     )
     .option("--ca-cert <file>", "authority of the servers' certificate; without one, no TLS", "")
@@ -38,17 +40,17 @@ function options() {
     .option("--agent-key <file>", "the certificate's key", "")
     .option("--alpn-proto <protocols>", "ALPN protocols in addition to h2", list)
     .option("--service-account-token-path <file>", "token of this agent; read again for each connection")
-    .option("--sync-interval <duration>", "between searches for servers without a connection", "1s")
-    .option("--sync-interval-cap <duration>", "at most between attempts that fail", "10s")
+    .option("--sync-interval <duration>", "interval between searches for further servers", "1s")
+    .option("--sync-interval-cap <duration>", "longest interval between failed attempts", "10s")
     .option("--sync-forever", "search for more servers even if there are as many as they say")
-    .option("--keepalive-time <duration>", "between pings to a server", "30s")
+    .option("--keepalive-time <duration>", "interval between pings to a server", "30s")
     .option("--health-server-port <port>", "port of /healthz and /readyz; 0: none", "8093")
     .option("--health-server-host <address>", "its address (default: all)")
     .option("--admin-server-port <port>", "port of /metrics; 0: none", "8094")
     .option("--admin-bind-address <address>", "its address", "127.0.0.1")
     .option("--allow-cidr <cidrs>", "networks that may be dialled (default: all but special ones)", list)
     .option("--deny-cidr <cidrs>", "networks that are never dialled", list)
-    .option("--allow-name <names>", "names, or ends of names, that may be dialled (default: all)", list)
-    .option("--drain-timeout <duration>", "open streams may last so long after a signal to stop", "30s")
+    .option("--allow-name <names>", "DNS names, or suffixes of them, that may be dialled (default: all)", list)
+    .option("--drain-timeout <duration>", "longest time for open streams to end after a stop signal", "30s")
     .addOption(logLevelOption("info"));
 }
