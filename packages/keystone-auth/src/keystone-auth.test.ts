@@ -197,7 +197,7 @@ describe("the Keystone webhook", () => {
     await world.clock.advance(6_000);
     expect(await world.access(user, attributes)).toBe(true);
     expect(world.lines.join("")).toContain(
-      "the new authorization policy is refused; the last good one remains in force",
+      "the new authorization policy is refused; the last valid one remains in use",
     );
   });
 

@@ -122,7 +122,7 @@ function start(server: Server, { host, port, reusePort = false }: Where): Promis
   return new Promise((resolve, reject) => {
     server.once("error", (cause) =>
       reject(
-        new InputError("GATEWAY_LISTEN_FAILED", `${host}:${port} cannot be listened on: ${messageOf(cause)}`, {
+        new InputError("GATEWAY_LISTEN_FAILED", `${host}:${port} cannot be opened for listening: ${messageOf(cause)}`, {
           cause,
           hint: "Specify an address of this machine and a free port.",
         }),

@@ -27,7 +27,7 @@ export function readRoutes(path: string): ReadonlyMap<string, Route> {
     const [name, route] = readRow(row) ?? [];
     if (name === undefined || route === undefined)
       throw invalid(path, `routes[${index}] needs serverName (a DNS name), tenant, host and port`);
-    if (routes.has(name)) throw invalid(path, `routes[${index}]: ${name} is there twice`);
+    if (routes.has(name)) throw invalid(path, `routes[${index}]: ${name} is listed twice`);
     routes.set(name, route);
   });
   return routes;

@@ -67,12 +67,15 @@ export function createKeys(options: KeysOptions): Keys {
     if (hasCode(error, "KMS_KEY_CHANGED")) keep(conflicts, id, messageOf(error));
     if (survivesOutage(last, now, rules) && !isConfirmed) {
       const what = isGone ? "Barbican does not have a key; it is read again" : "a key cannot be read from Barbican";
-      log.warn(`${what}: the held one is used`, { keyId: id, error: messageOf(error) });
+      log.warn(`${what}: the cached key is used`, { keyId: id, error: messageOf(error) });
       if (isGone) gone.add(id);
       failed.set(id, now);
       return last.key;
     }
-    log.warn("a key cannot be read from Barbican, and no held one may be used", { keyId: id, error: messageOf(error) });
+    log.warn("a key cannot be read from Barbican, and no cached key may be used", {
+      keyId: id,
+      error: messageOf(error),
+    });
     if (isGone) {
       held.delete(id);
       conflicts.delete(id);

@@ -58,7 +58,7 @@ export function lost(id: string, error: unknown): unknown {
   if (hasCode(error, "KMS_KEY_CHANGED") || hasCode(error, "KMS_KEY_INVALID")) return error;
   return new CausewayError(
     "KMS_UNAVAILABLE",
-    `Barbican cannot be reached, and the key ${id} is not held: ${messageOf(error)}`,
+    `Barbican cannot be reached, and the key ${id} is not cached: ${messageOf(error)}`,
     {
       cause: error,
       hint: "Check that Keystone and Barbican are up and reachable from here, and that nothing else responds in their place.",

@@ -104,7 +104,7 @@ function orphanAddress(observed: Observed, ip: FloatingIp, { vips, options }: Ar
     ? "something else uses it"
     : options.floatingIps
       ? undefined
-      : "it may be kept on purpose (keep-floatingip); --floating-ips takes it, too";
+      : "it may be kept on purpose (keep-floatingip); --floating-ips deletes it, too";
   return [{ kind: "floating IP", id: ip.id, name: ip.floating_ip_address, service: `${namespace}/${name}`, kept }];
 }
 

@@ -138,7 +138,7 @@ export async function readFolder(
   const members: Member[] = [];
   for (const { file, type, sha256 } of manifest.entries) {
     const text = await readBounded(folder, file, LARGEST);
-    if (digest(text) !== sha256) throw invalid(folder, `${file} is not as it was saved`);
+    if (digest(text) !== sha256) throw invalid(folder, `${file} was changed after it was saved`);
     members.push({ type, object: objectOf(folder, { file, text, type, namespace: manifest.namespace }) });
   }
   return { namespace: manifest.namespace, members };

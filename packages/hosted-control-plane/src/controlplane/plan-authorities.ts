@@ -182,7 +182,7 @@ const broken =
   "Secrets CLUSTER-ca, CLUSTER-sa and CLUSTER-proxy are in different stages of a rotation, or lack other.crt and other.key; restore them from a backup of the same time (CONTROL_PLANE_ROTATION_BROKEN)";
 
 function running(at: RootStage): string {
-  const what = at === "retire" ? "the old authority is being removed" : "the new authority is being made known";
+  const what = at === "retire" ? "the old authority is being removed" : "the new authority is being distributed";
   return `${what}; no action is needed (CONTROL_PLANE_ROTATION_RUNNING)`;
 }
 

@@ -70,7 +70,7 @@ async function follow<T>(
     } catch (error) {
       const message = messageOf(error);
       if (message !== problem)
-        log.warn(`the ${what} cannot be read; the last good one remains in force`, { path, error: message });
+        log.warn(`the ${what} cannot be read; the last valid one remains in use`, { path, error: message });
       problem = message;
     }
   }
@@ -122,9 +122,9 @@ function hold<T>({ what, read, absent, log }: LiveOptions<T>, first: T): Holder<
     take(content) {
       try {
         live.current = read(content);
-        log.info(`the ${what} has changed and is in force`);
+        log.info(`the ${what} has changed and is in use`);
       } catch (error) {
-        log.error(`the new ${what} is refused; the last good one remains in force`, { error: messageOf(error) });
+        log.error(`the new ${what} is refused; the last valid one remains in use`, { error: messageOf(error) });
       }
     },
     drop() {

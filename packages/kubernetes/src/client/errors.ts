@@ -128,7 +128,7 @@ function errorCode(error: unknown): string {
 function unreachableHint(cause: unknown): string {
   const text = `${errorCode(cause)} ${rootMessage(cause)}`;
   if (/certificate|CERT|altname|self.signed|issuer/i.test(text)) {
-    return "Check certificate-authority-data and the server name in the kubeconfig: the server's certificate does not fit them.";
+    return "Check certificate-authority-data and the server name in the kubeconfig: the server's certificate does not match them.";
   }
   if (/ENOTFOUND|EAI_AGAIN/.test(text)) return "Check the host name of the server in the kubeconfig.";
   return "Check that the API server runs and that its address in the kubeconfig is right.";

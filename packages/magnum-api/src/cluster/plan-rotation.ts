@@ -80,7 +80,7 @@ export function rotationWaitsFor(facts: RotationFacts): string | undefined {
     case "Done":
       return undefined;
     case "Preparing":
-      return "rotating the certificate authority: the new one is being made known";
+      return "rotating the certificate authority: the new one is being distributed";
     case "Rolling":
       if (old === 0) return "rotating the certificate authority: waiting for the new nodes to be ready";
       return `rotating the certificate authority: ${old} of ${facts.machines.length} nodes know only the old one and are being replaced`;

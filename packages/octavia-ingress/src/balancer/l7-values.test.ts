@@ -62,7 +62,7 @@ test.each([
   [path("REGEX", "^/("), 'path: the regular expression "^/(" cannot be read'],
   [path("REGEX", "(?<!a)b"), "uses lookbehind"],
   [path("REGEX", "(?<n>a)"), "write (?P<name>"],
-  [path("REGEX", "(?P<n>a)|(?P<n>b)"), "names two groups alike"],
+  [path("REGEX", "(?P<n>a)|(?P<n>b)"), "has two groups of the same name"],
   [path("REGEX", "\\p{L}"), "an escape that Python or PCRE does not read"],
   [path("REGEX", "(a)\\1"), "an escape that Python or PCRE does not read"],
   [path("REGEX", "\\\\p"), undefined],

@@ -88,7 +88,7 @@ function expressionProblem(text: string): string | undefined {
   const unsure = UNSURE.find(([pattern]) => pattern.test(plain));
   if (unsure) return unsure[1];
   const names = [...plain.matchAll(/\(\?P<(\w+)>/g)].map(([, name]) => name);
-  if (new Set(names).size < names.length) return "names two groups alike";
+  if (new Set(names).size < names.length) return "has two groups of the same name";
   try {
     new RegExp(text.replace(/^\(\?i\)/, "").replaceAll("(?P<", "(?<"));
     return undefined;

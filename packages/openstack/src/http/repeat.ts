@@ -70,7 +70,7 @@ function settings(options: RepeatOptions, retryable: (error: unknown) => boolean
     retryable,
     delay,
     onRetry: (error: unknown, failure: number, wait: number) =>
-      log.debug("openstack call is repeated", { failure, wait, error }),
+      log.debug("OpenStack call is retried", { failure, wait, error }),
   };
 }
 

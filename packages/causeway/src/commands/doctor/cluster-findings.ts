@@ -44,7 +44,7 @@ function leader({ leader: holder, withoutElection }: ClusterFacts): Finding {
       because: "a controller of Causeway serves Services without election, as that of `causeway up`",
     };
   const todo =
-    "Is it a cluster that `causeway up` made? Then start none: `causeway up` serves it. Otherwise start one, or read its log when there is one without election.";
+    "If `causeway up` created the cluster, start none: `causeway up` serves it. Otherwise start one or, if one runs without leader election, read its log.";
   return {
     feature,
     state: "limited",

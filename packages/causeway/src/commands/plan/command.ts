@@ -60,11 +60,11 @@ Examples:
 }
 
 const clusterPlanText = `
-It only reads, and shows every round to the end, as if nothing else happened and every new resource
-were ready at once. IDs such as network-1, and addresses of new resources, are made up. The
-credentials are those of the identityRef. Manifests of -f are sent to the API server as a dry run.
-It exits with status 0, with 3 when there is something to do and --detailed-exitcode is given, with
-2 for wrong input or where the object is missing, with 1 when the management cluster cannot be
+It changes nothing. It shows every round to the end, as if nothing else happened and every new
+resource were ready at once. IDs such as network-1, and addresses of new resources, are examples.
+The credentials are those of the identityRef. Manifests of -f are sent to the API server as a dry
+run. It exits with status 0, with 3 when there is something to do and --detailed-exitcode is given,
+with 2 for wrong input or where the object is missing, with 1 when the management cluster cannot be
 reached.`;
 
 function planOpenStackCommand(signal: AbortSignal) {
@@ -72,7 +72,7 @@ function planOpenStackCommand(signal: AbortSignal) {
     .addHelpText(
       "after",
       `
-It only reads. Options that the release does not know are refused as the operator would refuse them.
+It changes nothing. Options that the release does not know are refused, as the operator does.
 It exits with status 0, and with 3 when something would change and --detailed-exitcode is given.
 
 Examples:
@@ -87,10 +87,10 @@ function planServiceCommand(signal: AbortSignal) {
     .addHelpText(
       "after",
       `
-It only reads, and shows every round to the end, as if nothing else happened: the security group's
-first, where they are managed. Fields that change are shown with their value before and after: "~
-name: a -> b". It exits with status 0, with 3 when there is something to do and --detailed-exitcode
-is given, with 2 for wrong input or where there is no such Service, with 1 when cloud or cluster
+It changes nothing. It shows every round to the end, as if nothing else happened: the security
+group's first, where they are managed. Fields that change are shown with their value before and
+after: "~ name: a -> b". It exits with status 0, with 3 when there is something to do and
+--detailed-exitcode is given, with 2 for wrong input or where there is no such Service, with 1 when cloud or cluster
 cannot be queried.
 
 Examples:

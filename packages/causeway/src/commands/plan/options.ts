@@ -52,8 +52,8 @@ export function ingressOptions(name: string, whose: string) {
     .addHelpText(
       "after",
       `
-It only reads, and shows every round to the end, as if nothing else happened. Of one that shares the
-load balancer of its class, it shows the class's. It exits with status 0, with 3 when there is
+It changes nothing. It shows every round to the end, as if nothing else happened. Of one that shares
+the load balancer of its class, it shows the class's. It exits with status 0, with 3 when there is
 something to do and --detailed-exitcode is given, with 2 for wrong input or where the object is
 missing or another controller's, with 1 when cloud or cluster cannot be reached.
 

@@ -26,7 +26,7 @@ Examples:
           "after",
           `
 Without --retire it makes new authorities and a new key of tokens, and waits until both the new and
-the old ones are trusted everywhere. Then replace the machines that it names and hand out new
+the old ones are trusted everywhere. Then replace the machines that it names and distribute new
 kubeconfigs. With --retire it removes the old ones, and waits until no machine needs them and
 nothing trusts them. Interrupted, the rotation continues: the same command follows it again.
 
