@@ -90,8 +90,8 @@ function planServiceCommand(signal: AbortSignal) {
 It changes nothing. It shows every round to the end, as if nothing else happened: the security
 group's first, where they are managed. Fields that change are shown with their value before and
 after: "~ name: a -> b". It exits with status 0, with 3 when there is something to do and
---detailed-exitcode is given, with 2 for wrong input or where there is no such Service, with 1 when cloud or cluster
-cannot be queried.
+--detailed-exitcode is given, with 2 for wrong input or where there is no such Service, with 1
+when cloud or cluster cannot be queried.
 
 Examples:
   causeway plan service default/web --cloud prod --cluster-name prod
