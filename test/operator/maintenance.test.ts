@@ -172,7 +172,10 @@ describe("a compute node", () => {
     if (host) host.isUp = false;
     await w.until("it left", () => Promise.resolve(!w.nova.hosts.has("compute-2")));
     expect(w.nova.orders).toEqual(["disable compute-2", "remove compute-2 with agent-compute-2"]);
-    await w.until("nothing is left of it", async () => (await w.deployment()).status?.maintenance === undefined);
+    await w.until(
+      "its maintenance is removed from the status",
+      async () => (await w.deployment()).status?.maintenance === undefined,
+    );
     expect([...w.nova.hosts.keys()]).toEqual(["compute-0", "compute-1", "never-a-node"]);
   });
 });

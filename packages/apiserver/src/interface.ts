@@ -176,7 +176,7 @@ export interface LogicalClusterOptions extends GuardOptions {
   /** The controllers that the server's owner brings run for this cluster. Default false. */
   readonly controllers?: boolean;
   /**
-   * A listener of its own, so that the cluster is at "/" of https://host:port. Port 0: any free one, kept over
+   * A listener of its own, so that the cluster is at "/" of https://host:port. Port 0: a free port, kept over
    * restarts.
    */
   readonly listen?: {

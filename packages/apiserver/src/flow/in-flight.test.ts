@@ -37,7 +37,7 @@ test("requests that one cluster has beyond its share are not charged to others",
   for (const release of written) release();
   other?.();
   expect(bytes.isFull("a")).toBe(false);
-  // Nothing is left of what was counted.
+  // All counted bytes are released.
   expect(["a", "b", "c"].map((name) => bytes.take(name, 10) !== undefined)).toEqual([true, true, true]);
   expect(bytes.take("d", 10)).toBeUndefined();
 });

@@ -31,7 +31,7 @@ import type { State } from "./state.ts";
 export interface SystemOptions {
   readonly state: State;
   readonly cloud: ChosenCloud;
-  /** Port of the management API; any free one by default. */
+  /** Port of the management API; a free port by default. */
   readonly port?: number;
   /** Networks of nodes whose kubelets may be reached, and the folder of the tunnel's sockets that lead there. */
   readonly nodes?: { readonly networks: readonly string[]; readonly tunnels?: string };

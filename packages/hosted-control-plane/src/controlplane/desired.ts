@@ -79,7 +79,7 @@ function authenticationOf({ spec }: HostedControlPlane): ControlPlaneAuthenticat
  */
 const DEFAULT_LIMITS: ControlPlaneLimits = { objects: 50_000, bytes: 2 ** 30 };
 
-/** An endpoint once published never changes by itself: nodes hold it. Port 0: any free one. */
+/** An endpoint once published never changes by itself: nodes hold it. Port 0: a free port. */
 function endpointOf(object: HostedControlPlane, defaultHost: string): { host: string; port: number } {
   const published = object.status?.endpoint;
   const wanted = object.spec.endpoint;

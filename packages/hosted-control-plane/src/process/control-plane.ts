@@ -79,7 +79,7 @@ export class ProcessControlPlane {
     const { dir, clock } = this.#using;
     mkdirSync(join(dir, "run"), { recursive: true, mode: 0o700 });
     if (this.#spec === undefined) await this.endLeftovers();
-    // Behind an endpoint of another's, the port is any free one.
+    // Behind an endpoint of another's, a free port is used.
     const wanted = spec.join === undefined ? spec.endpoint.port : 0;
     const ports = await portsOf(dir, { api: wanted, host: this.#listen(spec) });
     const egress = this.#writeEgress();

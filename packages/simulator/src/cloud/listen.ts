@@ -22,7 +22,7 @@ export function requireLoopback(host: string, insecure = false): void {
   );
 }
 
-/** Serves `fetch`; port 0 is any free one. Throws PORT_TAKEN if another process has the port. */
+/** Serves `fetch`; port 0 is a free port. Throws PORT_TAKEN if another process has the port. */
 export async function listen(
   fetch: Parameters<typeof createAdaptorServer>[0]["fetch"],
   { host, port }: { readonly host: string; readonly port: number },
