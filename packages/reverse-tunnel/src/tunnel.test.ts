@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { connect as connectTls } from "node:tls";
 import type { Socket } from "node:net";
 import { issueCertificate, silentLog, systemClock, type KeyPair, type Log } from "@causeway/foundation";
@@ -98,8 +99,13 @@ describe.each([
     const first = await stage.agentOf(server, stage.authorities.a);
     await agents(server, "a", 1);
     const { socket } = await dial(stage.unix("a"), `127.0.0.1:${port}`);
+    socket.on("error", () => {});
+    const [ended, received] = [once(socket, "close"), once(socket, "data")];
+    socket.resume();
+    // Bytes that an agent had not sent when it was lost are lost with it.
+    expect(String((await received)[0])).toBe("hello");
     await first.close();
-    expect((await readAll(socket).catch(() => Buffer.from("hello"))).toString()).toBe("hello");
+    await ended;
     // The dial waits for the agent.
     const later = dial(stage.unix("a"), `127.0.0.1:${port}`);
     await stage.agentOf(server, stage.authorities.a);
