@@ -6,7 +6,7 @@ import { verifyChain } from "./certificates.ts";
 import { hasCode } from "./errors.ts";
 import type { KeyPair } from "./pki-interface.ts";
 import { signAsRequested } from "./pki-requested.ts";
-import { createAuthority } from "./pki.ts";
+import { createAuthority, requestsAuthority } from "./pki.ts";
 
 const NOW = Date.UTC(2026, 5, 1);
 const DAY = 86_400_000;
@@ -141,4 +141,16 @@ describe("a certificate that is signed as requested", () => {
     expect(hasCode(error, "PKI_REQUEST_INVALID")).toBe(true);
     expect(String(error)).toMatch(why);
   });
+});
+
+test("a request with an extension that cannot be read is invalid, not a failure", async () => {
+  const keys = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"]);
+  const broken = new x509.Extension("2.5.29.17", false, new Uint8Array([0x30, 0x50]));
+  const request = await x509.Pkcs10CertificateRequestGenerator.create({
+    name: "CN=x",
+    keys,
+    signingAlgorithm: { name: "ECDSA", hash: "SHA-256" },
+    extensions: [broken],
+  });
+  await expect(requestsAuthority(request.toString("pem"))).rejects.toMatchObject({ code: "PKI_REQUEST_INVALID" });
 });

@@ -153,6 +153,8 @@ export async function verifiedRequest(requestPem: string): Promise<x509.Pkcs10Ce
   try {
     request = new x509.Pkcs10CertificateRequest(requestPem);
     valid = await request.verify();
+    // Extensions are read when they are first used.
+    void request.extensions.length;
   } catch (cause) {
     throw new CausewayError("PKI_REQUEST_INVALID", `the certificate request cannot be read: ${messageOf(cause)}`, {
       cause,

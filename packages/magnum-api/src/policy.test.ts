@@ -94,6 +94,10 @@ describe("the policy of the Magnum API", () => {
     [["rule:b"], ["b"], true],
     [[], [], true],
     [[[]], ["a"], false],
+    [["role:admin", ""], ["a"], false],
+    [["role:a", ""], ["a"], true],
+    [[[""]], ["a"], false],
+    [[["role:a", ""]], ["a"], false],
   ])("reads the list %j: for a user with roles %j it is %s", (rule, roles, allowed) => {
     expect(allows(readRules({ a: rule, b: "role:b" }), "a", caller({ roles }), {})).toBe(allowed);
   });

@@ -56,6 +56,10 @@ export interface PhasePlan<S extends Step> {
   readonly batch?: number;
   /** Nothing to do now, and it is not done yet. */
   readonly wait?: string;
+  /** What of `wait` must change for the phase to be making progress. Default: all of it. */
+  readonly progress?: string;
+  /** What users of the project read in place of `wait`, which may have addresses of the management cluster. */
+  readonly publicWait?: string;
   /** It cannot continue, in words. */
   readonly refused?: { readonly code: string; readonly message: string; readonly hint: string };
   /** What to know before the steps are done. It holds nothing up. */

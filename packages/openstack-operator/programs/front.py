@@ -82,8 +82,8 @@ class Meter:
     def serve(self, port):
         listener = listen(port)
         while True:
-            client, _ = listener.accept()
             try:
+                client, _ = listener.accept()
                 with client:
                     client.settimeout(5)
                     read_head(client)
@@ -91,7 +91,8 @@ class Meter:
                     head = f"HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
                     client.sendall(head.encode() + body)
             except (OSError, Bad):
-                pass
+                # Without a pause a lack of descriptors would keep it busy.
+                time.sleep(0.1)
 
 
 def head_of(row):
@@ -262,10 +263,13 @@ class Front:
                     return
                 rest += block
         left = Chunks() if length is None else Length(length)
-        began = time.monotonic()
+        whole = [time.monotonic()]
+
+        def received():
+            whole[0] = time.monotonic()
 
         def responds(block):
-            self.meter.observe(variables["REQUEST_METHOD"], block, time.monotonic() - began)
+            self.meter.observe(variables["REQUEST_METHOD"], block, time.monotonic() - whole[0])
 
         connection.become(WORKING)
         connection.limit(None)
@@ -273,7 +277,7 @@ class Front:
             # With a limit of time it would fail at once where many requests wait for a worker.
             worker.connect(SOCKET)
             worker.sendall(packet(variables) + left.take(rest))
-            relay(connection, client, worker, left, responds)
+            relay(connection, client, worker, left, received, responds)
 
 
 def secured(context, plain):
@@ -417,7 +421,7 @@ class Chunks:
         self.last, self.skip = size == 0, size + 2 if size else 0
 
 
-def relay(connection, client, worker, left, responds):
+def relay(connection, client, worker, left, received, responds):
     """The response, with the rest of a body that was not read. A short response is read as a whole: its worker is free before a slow client
     has it."""
     kept, is_closed, is_first = b"", False, True
@@ -439,6 +443,7 @@ def relay(connection, client, worker, left, responds):
                 else:
                     is_closed = True
                     worker.shutdown(socket.SHUT_WR)
+                received()
                 connection.limit(None)
         if worker in ready:
             block = worker.recv(BLOCK)

@@ -43,6 +43,11 @@ test.each<[string, Partial<Observed>, readonly string[]]>([
   ],
   ["stops with credentials or settings of before", { member: { ...running, isOutdated: true } }, ["stop-member"]],
   [
+    "stops with credentials of before although the control plane's status was lost",
+    { member: { ...running, isOutdated: true }, controlPlane: controlPlaneOf(held, false) },
+    ["stop-member"],
+  ],
+  [
     "deletes the load balancers of a deleted cluster",
     { cluster: clusterOf(DELETED), member: running },
     ["release-load-balancers", WAITS],

@@ -40,9 +40,9 @@ const RETRY = 2_000;
 export function plan(observed: Observed, now: number): FleetPlan {
   const { cluster, isConnected, controlPlane, member } = observed;
   if (member && (member.isDisconnected || cluster === undefined)) return steps({ type: "stop-member" });
+  if (cluster !== undefined && member?.isOutdated === true) return steps({ type: "stop-member" });
   if (cluster === undefined || (controlPlane && !isInitialized(controlPlane))) return NOTHING;
   if (member === undefined) return isConnected ? planStart(observed, now) : NOTHING;
-  if (member.isOutdated) return steps({ type: "stop-member" });
   if (cluster.metadata.deletionTimestamp === undefined) return NOTHING;
   if (!member.released) {
     const release: Step[] = member.isReleasing ? [] : [{ type: "release-load-balancers" }];

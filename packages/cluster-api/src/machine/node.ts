@@ -64,7 +64,7 @@ function labelChanges(node: Node, machine: Machine): Record<string, string | nul
   const wanted = labelsFor(machine);
   const lost = Object.entries(namedLabels(machine)).flatMap(([key, value]) => (value === null ? [key] : []));
   const before = [...new Set([...namesIn(node, annotations.labelsFromMachine), ...lost])];
-  const stale = before.filter((key) => !(key in wanted) && node.metadata.labels?.[key] !== undefined);
+  const stale = before.filter((key) => !Object.hasOwn(wanted, key) && node.metadata.labels?.[key] !== undefined);
   const added = missing(node.metadata.labels, wanted);
   if (!added && stale.length === 0) return undefined;
   return { ...added, ...Object.fromEntries(stale.map((key) => [key, null])) };

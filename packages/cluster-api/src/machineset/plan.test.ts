@@ -218,4 +218,14 @@ describe("names of a MachineSet's Machines", () => {
     const [name] = nextNames({ ...set, spec: { ...set.spec, machineNaming } }, new Set(), 1);
     expect(name).toMatch(/^demo-set-[a-z0-9]{5}$/);
   });
+  test.each([
+    ["names no random part", "worker", /^worker-[a-z0-9]{5}$/],
+    ["has its random part beyond what a label may have", `${"a".repeat(70)}{{ .random }}-x`, /^a{57}-[a-z0-9]{5}$/],
+    ["pipes its random part", "w-{{ .random | lower }}", /-[a-z0-9]{5}$/],
+  ])("are distinct although the naming template %s", (_, template, pattern) => {
+    const set = machineSet("set", 3);
+    const names = nextNames({ ...set, spec: { ...set.spec, machineNaming: { template } } }, new Set(), 3);
+    expect(new Set(names).size).toBe(3);
+    for (const name of names) expect(name).toMatch(pattern);
+  });
 });

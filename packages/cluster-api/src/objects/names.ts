@@ -21,15 +21,15 @@ export function suffixedName(base: string, suffix: string): string {
 
 /**
  * A name from a machineNaming template: `{{ .random }}` is the suffix, `{{ .cluster.name }}`, `{{ .machineSet.name }}`
- * and the like come from `values`. The part before the suffix is cut when the name would pass 63 characters.
+ * and the like come from `values`. The part before the suffix is cut when the name would pass 63 characters. A template
+ * whose name would be without the suffix gets it at the end: every name of a set is another one.
  */
 export function nameFromTemplate(template: string, values: Readonly<Record<string, string>>, suffix: string): string {
   const filled = template.replaceAll(/\{\{\s*\.([\w.]+)\s*\}\}/g, (whole, path: string) =>
     path === "random" ? suffix : (values[path] ?? whole),
   );
-  if (filled.length <= longestName) return filled;
-  const tail = filled.endsWith(suffix) ? suffix : "";
-  return filled.slice(0, longestName - tail.length) + tail;
+  if (filled.length <= longestName) return filled.includes(suffix) ? filled : suffixedName(filled, suffix);
+  return filled.endsWith(suffix) ? filled.slice(0, longestName - suffix.length) + suffix : suffixedName(filled, suffix);
 }
 
 /** The hash of any JSON value, the same whatever the order of its keys. */

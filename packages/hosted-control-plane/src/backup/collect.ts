@@ -59,7 +59,7 @@ export async function collect(
     const compacted = await readAt(list.revision, missing);
     if (compacted.length === 0) return list;
     // Every version of the list that is older than this was written.
-    const from = Math.min(list.revision + 1, ...compacted.map(({ modified }) => modified));
+    const from = compacted.reduce((least, { modified }) => Math.min(least, modified), list.revision + 1);
     const newest = await reader.writtenSince(from);
     if (newest !== undefined) {
       const versions = new Set(needed(newest.list).map(versionOf));

@@ -63,6 +63,9 @@ export function createFollower(
     async start() {
       if (isRunning) return;
       isRunning = true;
+      // What a reader needed of an earlier stream it has read; what it kept would end the new one at once.
+      versions.clear();
+      size = 0;
       await new Promise<void>((begun) => {
         const onLine = (line: Record<string, unknown>): boolean => {
           const { created, canceled, events = [] } = (line["result"] ?? { canceled: true }) as WatchLine;

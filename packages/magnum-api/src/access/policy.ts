@@ -89,13 +89,22 @@ interface ReadRule {
 function readRule(name: string, text: RuleText): ReadRule {
   if (typeof text === "string") return readText(name, text);
   if (text.length === 0) return { check: () => true, refers: [] };
+  // As oslo reads lists: an empty alternative is left out, an empty check within one never holds.
   const alternatives = text
-    .map((each) => (typeof each === "string" ? [each] : each).map((one) => readText(name, one)))
-    .filter((each) => each.length > 0);
+    .filter((each) => each.length > 0)
+    .map((each) => (typeof each === "string" ? [each] : each).map((one) => readItem(name, one)));
   return {
     check: (facts) => alternatives.some((all) => all.every(({ check }) => check(facts))),
     refers: alternatives.flat().flatMap(({ refers }) => refers),
   };
+}
+
+/** One check of a rule in the form of lists, which has no words between checks. */
+function readItem(name: string, text: string): ReadRule {
+  if (text.trim() === "") return { check: () => false, refers: [] };
+  if (/\s(?:and|or)\s/.test(text))
+    throw invalidRule(name, `"${text.slice(0, 100)}" is more than one check; make it a text`);
+  return readText(name, text);
 }
 
 function readText(name: string, text: string): ReadRule {

@@ -77,6 +77,11 @@ describe("labels of a group's Nodes", () => {
     expect(ofNodes(group)).toEqual(expected);
   });
 
+  it("a label named as a member of every object is lost like any other", () => {
+    const group = relabelled(groupOf({ nodeLabels: { constructor: "1", valueOf: "2" } }), {});
+    expect(ofNodes(group)).toEqual({ constructor: null, valueOf: null });
+  });
+
   it("a label that was the user's is Causeway's again", () => {
     const role = "magnum.openstack.org/role";
     const group = relabelled(groupOf({ nodeLabels: { [role]: "mine" } }), {});

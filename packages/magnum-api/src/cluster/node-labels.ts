@@ -33,7 +33,7 @@ export function relabelled(group: MagnumNodeGroup, nodeLabels: Labels): MagnumNo
 }
 
 function inOrderOf(before: Labels, labels: Labels): Record<string, string> {
-  const order = { ...pick(before, (key) => key in labels), ...labels };
+  const order = { ...pick(before, (key) => Object.hasOwn(labels, key)), ...labels };
   return Object.fromEntries(Object.keys(order).map((key) => [key, labels[key] ?? ""]));
 }
 
@@ -55,7 +55,7 @@ export function labelAnnotation(
 ): Record<string, string> | undefined {
   if (joinLabels === undefined) return undefined;
   const wanted = pick(valid({ ...more.before, ...nodeLabels, ...more.after }), (key) => !isNodesOwn(key));
-  const lost = Object.keys(joinLabels).filter((key) => !isNodesOwn(key) && !(key in wanted));
+  const lost = Object.keys(joinLabels).filter((key) => !isNodesOwn(key) && !Object.hasOwn(wanted, key));
   const value = { ...wanted, ...Object.fromEntries(lost.map((key) => [key, null])) };
   return { [annotations.nodeLabels]: canonicalJson(value) };
 }

@@ -60,4 +60,6 @@ export const outlookOf: ReadonlyMap<string, Outlook> = new Map([
 export const publicTextOf: ReadonlyMap<string, string> = new Map([
   ["OperatorNeeded", "action by the operator is needed; the conditions of the control plane say why"],
   ["Starting", "the control plane is being started"],
+  ["Failed", "the control plane could not be brought up to date; its conditions say why"],
+  ["BackupFailed", "the last backup failed; the conditions of the control plane say why"],
 ]);

@@ -17,8 +17,17 @@ interface Nodes {
  * at once whenever its nodes are replaced: all but the first of them count, which every cluster may have in addition.
  */
 function nodesOf({ spec }: MagnumCluster): Nodes {
-  const most = ({ labels = spec.labels ?? {}, nodeCount, maxNodeCount }: MagnumNodeGroup): number =>
-    isAutoscaled(labels) ? Math.max(nodeCount, maxNodeCount ?? Number(labels["max_node_count"] ?? 0)) : nodeCount;
+  const most = ({ labels = spec.labels ?? {}, nodeCount, minNodeCount, maxNodeCount }: MagnumNodeGroup): number =>
+    isAutoscaled(labels)
+      ? Math.max(
+          1,
+          nodeCount,
+          maxNodeCount ?? Number(labels["max_node_count"] ?? 0),
+          // The maximum is never below the minimum.
+          minNodeCount,
+          Number(labels["min_node_count"] ?? 1),
+        )
+      : nodeCount;
   const lasting = spec.nodeGroups.reduce((sum, group) => sum + most(group), 0);
   const surging = spec.nodeGroups.reduce(
     (sum, group) => sum + Math.max(0, Math.min(group.maxBatchSize ?? 1, most(group)) - 1),

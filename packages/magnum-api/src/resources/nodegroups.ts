@@ -201,7 +201,18 @@ const allowedLabels = [
 ];
 
 /** Labels that the kubelet would refuse to set on its own Node, and texts that are no labels. */
+/** A group's labels are copied to each of its Machines. */
+const MOST_LABELS = 64;
+const LARGEST_LABELS = 8192;
+
 function requireLabels({ name: group, nodeLabels = {} }: MagnumNodeGroup): void {
+  const size = Object.entries(nodeLabels).reduce((sum, [key, value]) => sum + key.length + value.length, 0);
+  if (Object.keys(nodeLabels).length > MOST_LABELS || size > LARGEST_LABELS)
+    throw invalidGroup(
+      "node_labels",
+      group,
+      `more than ${MOST_LABELS} node labels, or more than ${LARGEST_LABELS} characters of them`,
+    );
   for (const [key, value] of Object.entries(nodeLabels)) {
     const [prefix = ""] = key.includes("/") ? key.split("/", 1) : [];
     const isReserved = /(^|\.)(kubernetes|k8s)\.io$/.test(prefix);

@@ -105,3 +105,16 @@ test("a first read that fails is an error of the command line, and ends the phas
   expect(await play(phaseOf(() => unavailable))).toBe(unavailable);
   expect(clock.now() - begun).toBeLessThan(30_000);
 });
+
+test("a phase whose words change while nothing progresses ends after half an hour", async () => {
+  let round = 0;
+  const phase = definePhase({
+    name: "retire",
+    gather: async () => (round += 1),
+    plan: (facts: number) => ({ steps: [], progress: "1 of 2", wait: `1 of 2; pod ${facts} is not ready`, proof: [] }),
+    async perform() {},
+  });
+  const begun = clock.now();
+  expect(await play(phase as unknown as ReturnType<typeof phaseOf>)).toMatchObject({ code: "MIGRATE_TIMEOUT" });
+  expect(clock.now() - begun).toBeLessThan(40 * 60_000);
+});

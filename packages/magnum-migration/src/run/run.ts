@@ -101,14 +101,14 @@ async function complete(
 ): Promise<readonly string[]> {
   // A phase may take hours, as long as something of it changes.
   let end = tools.clock.now() + STEP_TIMEOUT;
-  let waited: string | undefined;
+  let waited: Pick<PhasePlan<Step>, "wait" | "progress" | "publicWait"> | undefined;
   const noted = new Set<string>();
   const failures = createFailures(tools);
   for (let round = 0; round < ROUNDS;) {
     signal.throwIfAborted();
     let done: Awaited<ReturnType<typeof playRound>>;
     try {
-      await progress.running(waited);
+      await progress.running(waited?.publicWait ?? waited?.wait);
       const next = await phase.round(tools, record, signal);
       failures.hasRead();
       for (const note of next.plan.notes ?? []) if (!noted.has(note)) tools.report(`note: ${note}`);
@@ -128,11 +128,10 @@ async function complete(
       continue;
     }
     if (plan.wait === undefined) return plan.proof;
-    if (plan.wait !== waited) {
-      tools.report(`waiting for ${plan.wait}`);
-      end = tools.clock.now() + STEP_TIMEOUT;
-    }
-    waited = plan.wait;
+    if (plan.wait !== waited?.wait) tools.report(`waiting for ${plan.wait}`);
+    // Names of pods and reasons of a crash loop change without an end.
+    if (waited === undefined || progressOf(plan) !== progressOf(waited)) end = tools.clock.now() + STEP_TIMEOUT;
+    waited = plan;
     if (tools.clock.now() > end) throw timedOut(phase, plan.wait);
     await tools.clock.sleep(PAUSE, signal);
   }
@@ -215,3 +214,6 @@ function requireOrder({ name }: AnyPhase, { phases, begun, inventory }: Migratio
       hint: "Run the next phase.",
     });
 }
+
+const progressOf = ({ progress, wait }: Pick<PhasePlan<Step>, "progress" | "wait">): string | undefined =>
+  progress ?? wait;

@@ -1,5 +1,5 @@
 import type { OpenStackDeploymentStatus } from "@causeway/api";
-import type { KubeObject, Node } from "@causeway/kubernetes";
+import type { DaemonSet, KubeObject, Node } from "@causeway/kubernetes";
 import type { Component } from "../model/component.ts";
 import type { Desired } from "../render/desired.ts";
 import { differs } from "./difference.ts";
@@ -31,7 +31,10 @@ export function judgeComponents(desired: Desired, observed: Observed): ReadonlyM
     const needs = desired.catalogue.graph.needs.get(component.name) ?? [];
     const unmet = needs.filter((name) => !isDone(judged.get(name)));
     const failed = component.gate && failedNode(observed, component.name);
-    const readiness: Readiness = failed ? { state: "Failed", step: failed.slice(0, 256) } : worst(found);
+    const isAwaited = component.everyNode === true && isMissingOnNodes(wanted, observed);
+    const readiness: Readiness = failed
+      ? { state: "Failed", step: failed.slice(0, 256) }
+      : worst(isAwaited ? found.map(notYet) : found);
     judged.set(component.name, { component, readiness, writes, unmet });
   }
   return judged;
@@ -45,6 +48,18 @@ function failedNode({ pods, nodes }: Observed, component: string): string | unde
     component,
   );
 }
+
+/** Whether fewer nodes have it available than are up. */
+function isMissingOnNodes(wanted: readonly KubeObject[], { objects, nodes }: Observed): boolean {
+  const down = nodes.filter((node) => !isUp(node)).length;
+  return wanted.some((object) => {
+    const { status } = (objects.get(idOf(object)) ?? {}) as Partial<DaemonSet>;
+    return (status?.numberAvailable ?? 0) < (status?.desiredNumberScheduled ?? 0) - down;
+  });
+}
+
+const notYet = (readiness: Readiness): Readiness =>
+  readiness.state === "Degraded" ? { ...readiness, state: "Progressing" } : readiness;
 
 const isUp = ({ status }: Node): boolean =>
   status?.conditions?.find(({ type }) => type === "Ready")?.status !== "False" &&

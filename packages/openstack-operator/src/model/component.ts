@@ -151,6 +151,8 @@ export interface Component {
   readonly quorum?: Quorum;
   /** It checks the nodes: one that is up and fails holds back what comes after. */
   readonly gate?: true;
+  /** What comes after it waits until it serves on every node that is up, not only on the first. */
+  readonly everyNode?: true;
   readonly host?: HostNeeds;
   /** It pings floating IPs of the deployment's canary network. */
   readonly pings?: true;

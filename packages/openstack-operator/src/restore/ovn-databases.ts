@@ -38,7 +38,9 @@ export function withSouthboundRebuild(catalogue: Catalogue): Catalogue {
   };
   const changed = catalogue.components.map((component): Component => {
     const before = follows[component.name];
-    return before === undefined ? component : { ...component, after: [...(component.after ?? []), before] };
+    if (before === undefined) return component;
+    const after = [...(component.after ?? []), before];
+    return component.name === CONTROLLER ? { ...component, after, everyNode: true } : { ...component, after };
   });
   const components = [...changed, southboundSync];
   return { ...catalogue, components, graph: graphOf(components) };

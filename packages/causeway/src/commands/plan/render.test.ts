@@ -23,5 +23,11 @@ test("a plan prints of a status only what differs from the published one", () =>
 nothing to do
 `,
   );
+  const addresses = (...list: readonly string[]) => ({
+    addresses: list.map((address) => ({ type: "InternalIP", address })),
+  });
+  expect(renderPlan({ ...nothing, published: addresses("a", "b"), status: addresses("c", "b") })).toContain(
+    '~ addresses[0].address: "a" -> "c"',
+  );
   expect(renderPlan({ ...nothing, published, status: published })).toBe("status does not change\nnothing to do\n");
 });

@@ -108,7 +108,10 @@ function changesOf(from: unknown, to: unknown, field: string): Change[] {
 function partsOf(value: unknown): ReadonlyMap<string, unknown> | undefined {
   if (value === null || typeof value !== "object") return undefined;
   if (!Array.isArray(value)) return new Map(Object.entries(value).filter(([, field]) => field !== undefined));
-  return new Map(value.map((element: unknown, i) => [keyOf(element) ?? String(i), element]));
+  const keys = value.map(keyOf);
+  // Addresses of one type, or subnets of one name, differ by their place.
+  const isUnique = new Set(keys).size === keys.length;
+  return new Map(value.map((element: unknown, i) => [(isUnique ? keys[i] : undefined) ?? String(i), element]));
 }
 
 function keyOf(element: unknown): string | undefined {

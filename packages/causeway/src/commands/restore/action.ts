@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { restoreApiServer } from "@causeway/apiserver";
 import { makeStateFolder } from "../../composition/folder.ts";
@@ -15,9 +15,18 @@ export async function restore(file: string, options: RestoreOptions): Promise<vo
   const isUp = options.for === "up";
   const restoring = restoreApiServer(file, { dir: isUp ? join(state, "apiserver") : state });
   const { revision } = await restoring.catch((error: unknown) => {
-    if (isNew) rmSync(state, { recursive: true, force: true });
+    if (isNew) removeEmpty(state);
     throw error;
   });
   const start = isUp ? "causeway up" : "causeway apiserver";
   process.stdout.write(`${state}: restored at revision ${revision}. Start it: ${start} --state ${state}\n`);
+}
+
+/** Another process may have filled the folder meanwhile: then it remains. */
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // It is not empty, or gone.
+  }
 }

@@ -104,11 +104,8 @@ function planRolling(
   const why = failure === undefined ? "" : `; it has stopped: ${failure}`;
   const held = problems.length === 0 ? "" : `; no other node is drained before new ones work: ${listed(problems)}`;
   const now = leaving?.progress ? `; Machine ${leaving.name}: ${leaving.progress}` : "";
-  return {
-    steps: [],
-    wait: `node group ${group}: ${fresh} of ${replicas} new nodes are ready, ${adopted.length} of Heat's are left${why}${held}${now}`,
-    proof: [],
-  };
+  const progress = `node group ${group}: ${fresh} of ${replicas} new nodes are ready, ${adopted.length} of Heat's are left`;
+  return { steps: [], progress, wait: `${progress}${why}${held}${now}`, proof: [] };
 }
 
 const hold = ({ name }: AdoptedMachine): RollStep => ({

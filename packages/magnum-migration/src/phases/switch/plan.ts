@@ -65,7 +65,10 @@ export function planSwitch(facts: SwitchFacts, { namespace, name, inventory }: M
       what: `start the API server and controllers of HostedControlPlane ${namespace}/${name}`,
     });
   if (!facts.isAvailable || apiAddress === undefined)
-    return wait(`HostedControlPlane ${namespace}/${name} to be available: ${facts.message}`);
+    return {
+      ...wait(`HostedControlPlane ${namespace}/${name} to be available: ${facts.message}`),
+      publicWait: "the hosted control plane to be available",
+    };
   if (hostedUid === undefined || uid === undefined) return wait("both API servers to respond");
   if (hostedUid !== uid)
     return {
