@@ -2,6 +2,7 @@ import {
   allKinds,
   clusterSecretType,
   HostedControlPlane,
+  KubeadmControlPlane,
   labels,
   Machine,
   OpenStackCluster,
@@ -11,6 +12,7 @@ import {
 } from "@causeway/api";
 import { silentLog, systemClock, type KeyPair } from "@causeway/foundation";
 import {
+  type Condition,
   createClient,
   createEventRecorder,
   createInformers,
@@ -221,7 +223,24 @@ export class World {
       if (found) return found;
       await systemClock.sleep(20);
     }
-    throw new Error(`never came: ${what}`);
+    throw new Error(`never came: ${what}\n${await this.#state()}`);
+  }
+
+  /** Machines and control planes with the conditions that are not met. */
+  async #state(): Promise<string> {
+    const machines = await this.client.list(Machine, { namespace });
+    const controlPlanes = await this.client.list(KubeadmControlPlane, { namespace });
+    return [...machines.items, ...controlPlanes.items]
+      .map(({ kind, metadata, spec, status }: KubeObject & { spec?: unknown; status?: unknown }) => {
+        const { version } = spec as { version?: string };
+        const { conditions = [], phase } = (status ?? {}) as { conditions?: Condition[]; phase?: string };
+        const unmet = conditions.filter((each) => each.status !== "True");
+        const words = unmet.map(
+          ({ type, status, reason, message }) => `${type}=${status} ${reason ?? ""}: ${message ?? ""}`,
+        );
+        return [`${kind} ${metadata.name} ${version ?? ""} ${phase ?? ""}`, ...words].join("\n  ");
+      })
+      .join("\n");
   }
 
   running(count: number): Promise<Machine[]> {
