@@ -43,7 +43,7 @@ function problemsOf(types: Types, type: Type, value: unknown, path: string): str
   }
   if (type.scalar !== undefined && typeof value !== "object") {
     const kind = type.scalar === "numeric" ? "number" : type.scalar;
-    return kind === "untyped" || typeof value === kind ? [] : [`${path}: ${JSON.stringify(value)} is no ${kind}`];
+    return kind === "untyped" || typeof value === kind ? [] : [`${path}: ${JSON.stringify(value)} is not a ${kind}`];
   }
   if (Array.isArray(value)) {
     const { list } = type;
