@@ -23,7 +23,7 @@ export interface CloudControllerManagerOptions {
   readonly clusterName: string;
   /** Which to run; default all. */
   readonly controllers?: ReadonlySet<ControllerName>;
-  /** number of Services that are reconciled at once; default 8. */
+  /** Number of Services that are reconciled at once; default 8. */
   readonly serviceSyncs?: number;
   /** Addresses of pods: routes inside them are ours. Without them no routes are kept. */
   readonly clusterCidrs?: readonly Cidr[];

@@ -36,7 +36,7 @@ import type { Step } from "./steps.ts";
 
 /** What the controller of Services works with. */
 export interface ServiceControllerOptions extends ServiceSurroundings {
-  /** number of Services that are reconciled at once. */
+  /** Number of Services that are reconciled at once. */
   readonly serviceSyncs?: number;
   readonly metrics?: Metrics;
   readonly events: EventRecorder;

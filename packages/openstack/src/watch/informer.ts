@@ -354,13 +354,13 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
       if (type.settlesWithAnother || !type.inTransition(object, now - since)) continue;
       const known = this.#transitions.get(object.id);
       const end = this.#putOff.get(object.id);
-      const at = end !== undefined ? end + PUT_OFF : known ? this.#checkAccounts(known) : due(now - since);
+      const at = end !== undefined ? end + PUT_OFF : known ? this.#nextCheck(known) : due(now - since);
       first = Math.min(first, at);
     }
     return Math.max(first, polledAt + (intervals.apart ?? 0));
   }
 
-  #checkAccounts({ what, since }: UnderWay): number {
+  #nextCheck({ what, since }: UnderWay): number {
     const { intervals } = this.#options;
     const looking = { since, polledAt: this.#begunAt, took: this.#took };
     const expected = this.#durations.expected(what);
