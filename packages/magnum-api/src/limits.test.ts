@@ -96,6 +96,9 @@ describe("nodes of a project", () => {
     // An autoscaler may make as many as its bound.
     const scaled = { auto_scaling_enabled: "true", max_node_count: "9" };
     expect(seen(await create(1, scaled))).toBe(reached(9, 8));
+    // Its maximum is never below its minimum.
+    const least = { auto_scaling_enabled: "true", min_node_count: "9" };
+    expect(seen(await create(1, least))).toBe(reached(9, 8));
 
     const patch = (value: number) => change(uuid, "PATCH", "", [{ op: "replace", path: "/node_count", value }]);
     expect(seen(await patch(7))).toBe(reached(7, 4));

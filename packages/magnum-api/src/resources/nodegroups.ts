@@ -211,7 +211,7 @@ function requireLabels({ name: group, nodeLabels = {} }: MagnumNodeGroup): void 
     throw invalidGroup(
       "node_labels",
       group,
-      `more than ${MOST_LABELS} node labels, or more than ${LARGEST_LABELS} characters of them`,
+      `a node group has at most ${MOST_LABELS} node labels, of ${LARGEST_LABELS} characters together; remove some`,
     );
   for (const [key, value] of Object.entries(nodeLabels)) {
     const [prefix = ""] = key.includes("/") ? key.split("/", 1) : [];
