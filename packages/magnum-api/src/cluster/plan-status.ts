@@ -1,9 +1,9 @@
 import type { MagnumClusterStatus } from "@causeway/api";
 import { isTrue, timestamp, type Plan, type PlannedEvent } from "@causeway/kubernetes";
 import { addonsFailed, addonsWaitFor } from "./addon-status.ts";
-import { firstFinding } from "./findings.ts";
 import type { Observed } from "./gather.ts";
 import type { Decided } from "./plan-desired.ts";
+import { groupVerdict } from "./plan-groups.ts";
 import { healthOf } from "./health.ts";
 import { progressOf, type Progress } from "./plan-progress.ts";
 import { rotationWaitsFor } from "./plan-rotation.ts";
@@ -29,7 +29,7 @@ export function statusOf(
   now: number,
 ): Pick<Plan<Step, Status>, "status" | "wait" | "events"> {
   const { object } = observed;
-  const { status: before, spec } = object;
+  const { status: before } = object;
   const pools = poolsOf(observed);
   const isDone = !isWriting && isSettled(observed);
   const created = before?.created === true || isDone;
@@ -52,14 +52,9 @@ export function statusOf(
     ...healthOf(observed),
     ...mastersOf(observed),
     ...runtimeOf(pools),
-    nodeGroups: pools.map((pool) =>
-      poolStatus(
-        pool,
-        groupVerdict(pool, verdict, { before: before?.nodeGroups, isBlocked: isAnotherAtFault(observed) }),
-      ),
-    ),
+    nodeGroups: pools.map((pool) => poolStatus(pool, groupVerdict(pool, change, verdict))),
   };
-  const timed = waitOf(change, spec.createTimeout);
+  const timed = waitOf(change);
   return { status, ...(timed ? { wait: timed } : {}), ...eventOf(before, verdict) };
 }
 
@@ -107,39 +102,4 @@ function eventOf(before: Status | undefined, verdict: Verdict): { events?: reado
   if (before?.status === verdict.status) return {};
   const type = verdict.status.endsWith("FAILED") ? "Warning" : "Normal";
   return { events: [{ type, reason: verdict.status, message: verdict.reason.slice(0, 1_000) }] };
-}
-
-type GroupVerdict = NonNullable<Status["nodeGroups"]>[number];
-
-/** The network or the control plane fails, which node groups wait for: those are not at fault. */
-const isAnotherAtFault = ({ infrastructure, controlPlane }: Decided): boolean =>
-  firstFinding([infrastructure, controlPlane]) !== undefined;
-
-function groupVerdict(
-  pool: Pool,
-  whole: Verdict,
-  { before, isBlocked }: { readonly before: readonly GroupVerdict[] | undefined; readonly isBlocked: boolean },
-): Pick<GroupVerdict, "status" | "reason"> {
-  const previous = before?.find(({ uuid }) => uuid === pool.group.uuid);
-  const finding = firstFinding(pool.machines);
-  if (pool.isSettled) {
-    const wasCreated = previous !== undefined && previous.status.startsWith("UPDATE");
-    return {
-      status: wasCreated || previous?.status === "CREATE_COMPLETE" ? completeOf(previous) : "CREATE_COMPLETE",
-      reason: "",
-    };
-  }
-  const isFirst =
-    previous === undefined || (previous.status.startsWith("CREATE") && previous.status !== "CREATE_COMPLETE");
-  const kind = isFirst ? "CREATE" : "UPDATE";
-  const failed = whole.status.endsWith("FAILED") && (finding !== undefined || !isBlocked);
-  if (!isFirst && whole.status.endsWith("COMPLETE")) return { status: previous.status, reason: previous.reason ?? "" };
-  return {
-    status: `${kind}_${failed ? "FAILED" : "IN_PROGRESS"}`,
-    reason: (failed ? whole.reason : (finding?.message ?? "")).slice(0, 4_000),
-  };
-}
-
-function completeOf(previous: GroupVerdict | undefined): GroupVerdict["status"] {
-  return previous?.status === "CREATE_COMPLETE" ? "CREATE_COMPLETE" : "UPDATE_COMPLETE";
 }

@@ -81,6 +81,26 @@ export interface Change {
 const begunAt = ({ since, progress }: Pick<Change, "since" | "progress">): number | undefined =>
   progress === undefined ? since : Date.parse(progress.at);
 
+/** Milliseconds that a change has: a create from its begin (0: no limit), an update from its last progress. */
+function timeLimitOf({ status, spec }: MagnumCluster): number {
+  if (status?.created === true) return UPDATE_TIMEOUT;
+  return spec.createTimeout > 0 ? spec.createTimeout * 60_000 : Infinity;
+}
+
+/** Whether the time of the change is over. */
+export function isOverdue(change: Change): boolean {
+  const begun = begunAt(change);
+  return begun !== undefined && change.now >= begun + timeLimitOf(change.observed.object);
+}
+
+/** What is said of a change whose time is over. */
+export function timeLimitText(object: MagnumCluster): string {
+  const minutes = timeLimitOf(object) / 60_000;
+  return object.status?.created === true
+    ? `the change made no progress for ${minutes} minutes`
+    : `the cluster was not complete after ${minutes} minutes`;
+}
+
 /** When the change in progress began; undefined: none is. */
 export function sinceOf({ object }: Observed, isDone: boolean, now: number): number | undefined {
   const { status, metadata } = object;
@@ -95,13 +115,12 @@ export function sinceOf({ object }: Observed, isDone: boolean, now: number): num
  * no
  * limit).
  */
-export function createVerdict({ observed, isDone, finding, since = 0, now }: Change): Verdict {
-  const { spec } = observed.object;
+export function createVerdict(change: Change): Verdict {
+  const { observed, isDone, finding } = change;
   if (isDone) return { status: "CREATE_COMPLETE", reason: completeReason("CREATE", observed) };
-  const isLate = spec.createTimeout > 0 && now >= since + spec.createTimeout * 60_000;
-  if (finding?.isTerminal === true || isLate) {
-    const late = `the cluster was not complete after ${spec.createTimeout} minutes`;
-    return { status: "CREATE_FAILED", reason: worded(finding) ?? late, code: finding?.code ?? "MAGNUM_CREATE_TIMEOUT" };
+  if (finding?.isTerminal === true || isOverdue(change)) {
+    const reason = worded(finding) ?? timeLimitText(observed.object);
+    return { status: "CREATE_FAILED", reason, code: finding?.code ?? "MAGNUM_CREATE_TIMEOUT" };
   }
   return { status: "CREATE_IN_PROGRESS", reason: worded(finding) ?? waitingFor(observed) };
 }
@@ -112,7 +131,7 @@ export function createVerdict({ observed, isDone, finding, since = 0, now }: Cha
  * breaks by itself after a complete change keeps the state.
  */
 export function updateVerdict(change: Change): Verdict {
-  const { observed, isDone, isWriting, finding, since, now } = change;
+  const { observed, isDone, isWriting, finding, since } = change;
   const { object } = observed;
   const before = object.status;
   const isChanged = before?.observedGeneration !== object.metadata.generation;
@@ -122,16 +141,15 @@ export function updateVerdict(change: Change): Verdict {
   }
   // What breaks by itself after a change was complete is a matter of health, not of the change.
   if (since === undefined && !isWriting && before !== undefined) return kept(before);
-  const begun = begunAt(change);
-  const isLate = begun !== undefined && now >= begun + UPDATE_TIMEOUT;
-  if (finding?.isTerminal === true || isLate) {
-    const late = `the change made no progress for ${UPDATE_TIMEOUT / 60_000} minutes; ${waitingFor(observed)}`;
-    return { status: "UPDATE_FAILED", reason: worded(finding) ?? late, code: finding?.code ?? "MAGNUM_UPDATE_TIMEOUT" };
+  if (finding?.isTerminal === true || isOverdue(change)) {
+    const reason = worded(finding) ?? `${timeLimitText(object)}; ${waitingFor(observed)}`;
+    return { status: "UPDATE_FAILED", reason, code: finding?.code ?? "MAGNUM_UPDATE_TIMEOUT" };
   }
   return { status: "UPDATE_IN_PROGRESS", reason: waitingFor(observed) };
 }
 
-const worded = (finding: Finding | undefined) => finding && `${finding.message} (${finding.code})`;
+/** A cause with its code, as status reasons have it. */
+export const worded = (finding: Finding | undefined) => finding && `${finding.message} (${finding.code})`;
 
 const kept = ({ status, reason = "", code }: Status): Verdict => ({ status, reason, code });
 
@@ -183,7 +201,8 @@ function waitingFor(observed: Decided): string {
     : "waiting for node groups that are being deleted";
 }
 
-function poolText({ group, readyNodes, updatedNodes, machines, deployment }: Pool): string {
+/** How many nodes of a group are ready, and what is to change of it. */
+export function poolText({ group, readyNodes, updatedNodes, machines, deployment }: Pool): string {
   const wanted = deployment?.spec.replicas ?? group.nodeCount;
   const surplus = machines.length - wanted;
   return [
@@ -200,13 +219,12 @@ function waitingForControlPlane({ object, controlPlane }: Observed): string {
 }
 
 /** What an unfinished change waits for, and when its time limit has to be checked; undefined: the change is done. */
-export function waitOf(change: Change, createTimeout: number): Plan<Step, Status>["wait"] {
+export function waitOf(change: Change): Plan<Step, Status>["wait"] {
   const { observed, isDone, now } = change;
   const since = begunAt(change);
   if (isDone || since === undefined) return undefined;
-  const limit = observed.object.status?.created === true ? UPDATE_TIMEOUT : createTimeout * 60_000;
-  const deadline = since + limit;
+  const deadline = since + timeLimitOf(observed.object);
   const soon = observed.hasCredentials ? deadline : Math.min(deadline, since + CREDENTIALS_TIMEOUT + 1_000);
   const what = waitingFor(observed);
-  return soon > now ? { for: what, until: soon } : { for: what };
+  return soon > now && soon < Infinity ? { for: what, until: soon } : { for: what };
 }

@@ -16,7 +16,7 @@ const created = { created: true, status: "CREATE_COMPLETE", observedGeneration: 
 const failing = (reason: string) => [
   {
     kind: "OpenStackMachine",
-    metadata: { name: "m0" },
+    metadata: { name: "m0", labels: { [magnumLabels.nodeGroup]: group.uuid } },
     status: { conditions: [{ type: "InstanceReady", status: "False", reason, message: "Quota exceeded (req-1)" }] },
   },
 ];
@@ -33,26 +33,6 @@ const three = { masterCount: 3, masterLBEnabled: true };
 const pods = (ready: number) => ({ runtime: "Pods", readyReplicas: ready, upToDateReplicas: 3 });
 const deleting = { metadata: { deletionTimestamp: at(-1) } };
 const nothingLeft = { cluster: undefined, machines: [], servers: [], standing: [], deployments: [] };
-
-describe("a node group of a cluster that failed", () => {
-  const groupOf = (observed: Observed) => plan(observed, NOW).status.nodeGroups?.[0];
-
-  it("is not at fault while the network or the control plane is: it waits for them", () => {
-    const conditions = [{ type: "NetworkReady", status: "False", reason: "OverlappingCIDR", message: "overlap" }];
-    const waiting = unready(settled());
-    const infrastructure = { ...waiting.infrastructure, status: { conditions } } as unknown as OpenStackCluster;
-    const { status } = plan({ ...waiting, infrastructure }, NOW);
-    expect([status.status, status.code]).toEqual(["CREATE_FAILED", "OverlappingCIDR"]);
-    expect(status.nodeGroups?.[0]).toMatchObject({ status: "CREATE_IN_PROGRESS", reason: "" });
-  });
-
-  it("has failed with the cause of its servers, and when its nodes are late", () => {
-    const cause = { status: "CREATE_FAILED", reason: expect.stringContaining("Quota exceeded") };
-    expect(groupOf(unready(settled(), failing("QuotaExceeded")))).toMatchObject(cause);
-    const late = unready(settled({ metadata: { creationTimestamp: at(-61) } }));
-    expect(groupOf(late)).toMatchObject({ status: "CREATE_FAILED", reason: expect.stringContaining("60 minutes") });
-  });
-});
 
 describe("the plan of a Magnum cluster", () => {
   it("shows the version of the nodes' container runtime, without its name", () => {

@@ -86,7 +86,7 @@ export function settled(given: Given = {}, masters: object = {}): Observed {
   const machines = object.spec.nodeGroups.map((one, index) => ({
     kind: "Machine",
     metadata: { name: `m${index}`, labels: { [magnumLabels.nodeGroup]: one.uuid } },
-    spec: { version: one.version },
+    spec: { version: one.version, infrastructureRef: { name: `m${index}` } },
     status: { conditions: ready, nodeRef: { name: `n${index}` } },
   }));
   return {

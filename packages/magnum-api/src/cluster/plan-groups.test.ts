@@ -1,0 +1,96 @@
+/** The state of each node group, which is that of its own machines. */
+import { describe, expect, it } from "vitest";
+import type { HostedControlPlane, MagnumClusterStatus, OpenStackCluster } from "@causeway/api";
+import { at, group, NOW, settled } from "../testing/observed.ts";
+import type { Observed } from "./gather.ts";
+import { magnumLabels } from "./names.ts";
+import { plan } from "./plan.ts";
+
+const other = { ...group, uuid: "6e8ae3a5-0b4c-4f0e-9d26-0000000000b3", name: "other", isDefault: false };
+const both = { spec: { nodeGroups: [group, other] } };
+const late = { metadata: { creationTimestamp: at(-61) } };
+
+/** Without machines, and with a server of the group that has the condition. */
+function withServer(observed: Observed, reason: string, labels: object = { [magnumLabels.nodeGroup]: group.uuid }) {
+  const conditions = [{ type: "InstanceReady", status: "False", reason, message: "Quota exceeded (req-1)" }];
+  const server = { kind: "OpenStackMachine", metadata: { name: "s0", labels }, status: { conditions } };
+  return { ...observed, machines: [], servers: [server] as unknown as Observed["servers"] };
+}
+
+const unready = (observed: Observed): Observed => ({ ...observed, machines: [] });
+const groupsOf = (observed: Observed): NonNullable<MagnumClusterStatus["nodeGroups"]> =>
+  plan(observed, NOW).status.nodeGroups ?? [];
+const failing = (object: object | undefined, reason: string) => ({
+  ...object,
+  status: {
+    ...(object as { status?: object } | undefined)?.status,
+    conditions: [
+      { type: "Available", status: "True", reason: "Available" },
+      { type: "Other", status: "False", reason, message: "why" },
+    ],
+  },
+});
+
+describe("a node group of a cluster that failed", () => {
+  it("is not at fault while the network or the control plane is: it waits for them", () => {
+    const waiting = unready(settled());
+    const infrastructure = failing(waiting.infrastructure, "OverlappingCIDR") as OpenStackCluster;
+    const { status } = plan({ ...waiting, infrastructure }, NOW);
+    expect([status.status, status.code]).toEqual(["CREATE_FAILED", "OverlappingCIDR"]);
+    expect(status.nodeGroups?.[0]).toMatchObject({ status: "CREATE_IN_PROGRESS", reason: "" });
+    const slow = unready(settled(late, { conditions: [] }));
+    expect(plan(slow, NOW).status.status).toBe("CREATE_FAILED");
+    expect(groupsOf(slow)[0]).toMatchObject({ status: "CREATE_IN_PROGRESS", reason: "" });
+  });
+
+  it("has failed with the cause of its servers, and when its nodes are late", () => {
+    const cause = {
+      status: "CREATE_FAILED",
+      reason: expect.stringContaining("Quota exceeded (req-1) (QuotaExceeded)"),
+    };
+    expect(groupsOf(withServer(settled(), "QuotaExceeded"))[0]).toMatchObject(cause);
+    const text = "the cluster was not complete after 60 minutes; default-worker: 0 of 1 nodes are ready";
+    expect(groupsOf(unready(settled(late)))[0]).toMatchObject({ status: "CREATE_FAILED", reason: text });
+  });
+
+  it("waits for its own machines while a machine of another group failed, and fails when they are late", () => {
+    const failed = groupsOf(withServer(settled(both), "QuotaExceeded"));
+    expect(failed.map(({ status }) => status)).toEqual(["CREATE_FAILED", "CREATE_IN_PROGRESS"]);
+    expect(failed[1]).toMatchObject({ reason: "" });
+    const slow = groupsOf(withServer(settled({ ...both, ...late }), "QuotaExceeded"));
+    expect(slow.map(({ status }) => status)).toEqual(["CREATE_FAILED", "CREATE_FAILED"]);
+    expect(slow[1]?.reason).toContain("other: 0 of 1 nodes are ready");
+  });
+
+  it("is judged in an update as in a create", () => {
+    const nodeGroups = [group, other].map(({ uuid }) => ({ uuid, status: "CREATE_COMPLETE" }));
+    const status = {
+      created: true,
+      status: "UPDATE_IN_PROGRESS",
+      observedGeneration: 2,
+      changingSince: at(-5),
+      nodeGroups,
+    };
+    const failed = groupsOf(withServer(settled({ ...both, status }), "QuotaExceeded"));
+    expect(failed.map((one) => one.status)).toEqual(["UPDATE_FAILED", "UPDATE_IN_PROGRESS"]);
+  });
+
+  it("has failed with its server's cause when the control plane has only an old backup", () => {
+    const observed = withServer(settled(), "QuotaExceeded");
+    const controlPlane = failing(observed.controlPlane, "BackupOld") as HostedControlPlane;
+    expect(groupsOf({ ...observed, controlPlane })[0]?.status).toBe("CREATE_FAILED");
+    const slow = unready(settled(late));
+    expect(groupsOf({ ...slow, controlPlane })[0]?.status).toBe("CREATE_FAILED");
+  });
+
+  it("has failed with the cause of a server that only its machine refers to", () => {
+    const observed = settled();
+    const machines = observed.machines.map((machine) => ({
+      ...machine,
+      spec: { ...machine.spec, infrastructureRef: { ...machine.spec.infrastructureRef, name: "s0" } },
+      status: {},
+    }));
+    const adopted = { ...withServer(observed, "InstanceStateError", {}), machines: machines as Observed["machines"] };
+    expect(groupsOf(adopted)[0]?.status).toBe("CREATE_FAILED");
+  });
+});

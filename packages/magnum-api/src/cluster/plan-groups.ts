@@ -1,0 +1,56 @@
+import type { MagnumClusterStatus } from "@causeway/api";
+import { firstFinding } from "./findings.ts";
+import type { Decided } from "./plan-desired.ts";
+import {
+  isControlPlaneReady,
+  isOverdue,
+  poolText,
+  timeLimitText,
+  worded,
+  type Change,
+  type Verdict,
+} from "./plan-verdict.ts";
+import { magnumLabels } from "./names.ts";
+import type { Pool } from "./pools.ts";
+
+type GroupStatus = NonNullable<MagnumClusterStatus["nodeGroups"]>[number];
+
+/**
+ * The state of one node group, by its own machines: what fails in another group, the network or the control plane is
+ * the cluster's, and a group that waits for it is in progress. What is late without a cause has failed, too.
+ */
+export function groupVerdict(pool: Pool, change: Change, whole: Verdict): Pick<GroupStatus, "status" | "reason"> {
+  const { observed } = change;
+  const previous = observed.object.status?.nodeGroups?.find(({ uuid }) => uuid === pool.group.uuid);
+  if (pool.isSettled) return { status: completeOf(previous), reason: "" };
+  const isFirst =
+    previous === undefined || (previous.status.startsWith("CREATE") && previous.status !== "CREATE_COMPLETE");
+  if (!isFirst && whole.status.endsWith("COMPLETE")) return { status: previous.status, reason: previous.reason ?? "" };
+  const finding = firstFinding([...serversOf(observed, pool), ...pool.machines]);
+  const isLate = isOverdue(change) && !waitsForAnother(observed);
+  const failed = whole.status.endsWith("FAILED") && (finding?.isTerminal === true || isLate);
+  const cause = worded(finding) ?? `${timeLimitText(observed.object)}; ${poolText(pool)}`;
+  return {
+    status: `${isFirst ? "CREATE" : "UPDATE"}_${failed ? "FAILED" : "IN_PROGRESS"}`,
+    reason: (failed ? cause : (finding?.message ?? "")).slice(0, 4_000),
+  };
+}
+
+/** The network or the control plane is not there or fails, which all node groups wait for. */
+function waitsForAnother(observed: Decided): boolean {
+  const { infrastructure, controlPlane } = observed;
+  return !isControlPlaneReady(observed) || firstFinding([infrastructure, controlPlane])?.isTerminal === true;
+}
+
+/** A server has the labels of its Machine; one that was adopted is found by the Machine's reference alone. */
+function serversOf({ servers }: Decided, { group, machines }: Pool): Decided["servers"] {
+  const referred = new Set(machines.map(({ spec }) => spec.infrastructureRef.name));
+  return servers.filter(
+    ({ metadata }) => metadata.labels?.[magnumLabels.nodeGroup] === group.uuid || referred.has(metadata.name),
+  );
+}
+
+function completeOf(previous: GroupStatus | undefined): GroupStatus["status"] {
+  const wasCreated = previous?.status.startsWith("UPDATE") === true;
+  return wasCreated ? "UPDATE_COMPLETE" : "CREATE_COMPLETE";
+}
