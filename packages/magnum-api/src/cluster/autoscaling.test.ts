@@ -10,6 +10,7 @@ import { createClient, loadKubeconfig } from "@causeway/kubernetes";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { desiredManifests, nothingStands, type StandingPools } from "./desired.ts";
+import { mostNodes } from "./scaling.ts";
 
 const MIN = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size";
 const MAX = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size";
@@ -128,10 +129,19 @@ describe("a node group with auto_scaling_enabled", () => {
           const deployment = deploymentOf({ labels, nodeCount: nodes, ...bounds });
           expect(() => discovered(deployment)).not.toThrow();
           expect(deployment.spec.replicas).toBeGreaterThan(0);
+          // The quota counts what the group has now and may come to, and no more.
+          const counted = Math.max(nodes, Number(deployment.metadata.annotations?.[MAX]));
+          expect(mostNodes({ ...group, labels, nodeCount: nodes, ...bounds }, {})).toBe(counted);
         },
       ),
     );
   });
+});
+
+it("a group without labels of its own is scaled, and counted by the quota, by those of its cluster", () => {
+  const labels = { ...scaled, max_node_count: "4" };
+  expect(mostNodes(group, labels)).toBe(4);
+  expect(mostNodes({ ...group, labels: {} }, labels)).toBe(2);
 });
 
 it("the autoscaler's number, written by the scale subresource, remains until the user asks for another", async () => {

@@ -24,6 +24,7 @@ import { joinFlag, labelAnnotation } from "./node-labels.ts";
 import { appliedAnnotation, CLOUD, kubeProxyLabel, magnumLabels, poolNameOf } from "./names.ts";
 import { proxyBootstrap } from "./proxies.ts";
 import { registryBootstrap, together } from "./registry.ts";
+import { scalingBounds } from "./scaling.ts";
 import { authoritiesOf, rolloutAfterOf } from "./plan-rotation.ts";
 
 /** Where Keystone is, for clusters whose users come in by it. */
@@ -260,6 +261,7 @@ const flavorOf = (flavor: string) =>
 function poolOf(cluster: MagnumCluster, group: MagnumNodeGroup, standing: StandingPools): NodePool {
   const { metadata, spec } = cluster;
   const settings = labelSettings(group.labels ?? spec.labels ?? {});
+  const bounds = scalingBounds(group, spec.labels ?? {});
   const disk = group.dockerVolumeSize;
   const machine: NodePool["machine"] = {
     flavor: flavorOf(group.flavorID ?? spec.flavorID ?? "m1.small"),
@@ -293,7 +295,7 @@ function poolOf(cluster: MagnumCluster, group: MagnumNodeGroup, standing: Standi
     name,
     templates: `${name}-${digest}`,
     version: group.version,
-    replicas: nodesOf(group, settings, standing.get(name)),
+    replicas: nodesOf(group, bounds !== undefined, standing.get(name)),
     machine,
     kubeletArgs: kubelet,
     ...(bootstrap === undefined ? {} : { bootstrap }),
@@ -301,7 +303,7 @@ function poolOf(cluster: MagnumCluster, group: MagnumNodeGroup, standing: Standi
     machineAnnotations: labelAnnotation(group, ownLabels),
     ...(settings.availabilityZone === undefined ? {} : { failureDomain: settings.availabilityZone }),
     taints: taintsOf(group),
-    ...(settings.autoscaling === undefined ? {} : { annotations: scalingBounds(group, settings) }),
+    ...(bounds === undefined ? {} : { annotations: scalingAnnotations(group, bounds) }),
     ...(group.maxBatchSize === undefined ? {} : { maxSurge: group.maxBatchSize }),
   };
 }
@@ -322,26 +324,24 @@ const typed = (type: string | undefined) => (type === undefined ? {} : { type })
  */
 function nodesOf(
   group: MagnumNodeGroup,
-  { autoscaling }: LabelSettings,
+  isScaled: boolean,
   pool:
     | { readonly replicas?: number | undefined; readonly annotations?: Readonly<Record<string, string>> | undefined }
     | undefined,
 ): number {
-  if (autoscaling === undefined) return group.nodeCount;
+  if (!isScaled) return group.nodeCount;
   const isAutoscalers = pool?.annotations?.[askedAnnotation] === String(group.nodeCount);
   return Math.max(1, isAutoscalers ? (pool?.replicas ?? group.nodeCount) : group.nodeCount);
 }
 
-/**
- * What the autoscaler's clusterapi provider reads. A maximum below the minimum would end its work for all groups; and
- * what has no node it does not scale: the last one remains.
- */
-function scalingBounds(group: MagnumNodeGroup, { autoscaling }: LabelSettings): Readonly<Record<string, string>> {
-  const least = Math.max(group.minNodeCount, autoscaling?.min ?? 1, 1);
-  const most = Math.max(group.maxNodeCount ?? autoscaling?.max ?? group.nodeCount, least);
+/** What the autoscaler's clusterapi provider reads, and what was requested last. */
+function scalingAnnotations(
+  group: MagnumNodeGroup,
+  { min, max }: { min: number; max: number },
+): Record<string, string> {
   return {
     [askedAnnotation]: String(group.nodeCount),
-    "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size": String(least),
-    "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size": String(most),
+    "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size": String(min),
+    "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size": String(max),
   };
 }

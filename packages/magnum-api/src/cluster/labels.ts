@@ -2,6 +2,7 @@ import type { FlaggedProgram, FlagSettings, FlagValue, HostedControlPlaneSpec } 
 import { parseCidr } from "@causeway/foundation";
 import { addonLabels, addonSettings, type AddonSettings } from "./addon-labels.ts";
 import { kubeletArgs, readAdmission, readFlags, type KubeletArgs, type ReadFlags } from "./flags.ts";
+import { labelBounds, type LabelBounds } from "./scaling.ts";
 import { boolean, cidr, isTrue, mapped, noted, onlyEmpty, podNetwork, whole, type LabelRule } from "./label-rule.ts";
 
 type Labels = Readonly<Record<string, string>>;
@@ -197,7 +198,7 @@ export interface LabelSettings {
     readonly monitor: boolean | undefined;
   };
   /** The bounds within which an autoscaler decides; undefined: it does not. */
-  readonly autoscaling: { readonly min: number; readonly max: number | undefined } | undefined;
+  readonly autoscaling: LabelBounds | undefined;
   /** Nodes that are not ready for long are replaced. */
   readonly healing: boolean;
   readonly kubelet: KubeletArgs["args"];
@@ -230,9 +231,7 @@ export function labelSettings(labels: Labels): LabelSettings {
       method: text("octavia_lb_algorithm"),
       monitor: said("octavia_lb_healthcheck"),
     },
-    autoscaling: isTrue(labels["auto_scaling_enabled"])
-      ? { min: number("min_node_count") ?? 1, max: number("max_node_count") }
-      : undefined,
+    autoscaling: labelBounds(labels),
     healing: isTrue(labels["auto_healing_enabled"]),
     kubelet: kubeletArgs(labels["kubelet_options"] ?? "").args,
     access: accessOf(labels),

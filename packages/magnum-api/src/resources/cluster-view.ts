@@ -1,4 +1,5 @@
 import type { MagnumCluster, MagnumClusterStatus } from "@causeway/api";
+import { labelBounds } from "../cluster/scaling.ts";
 import { labelDifferences } from "../wire/label-differences.ts";
 import { instant, linksOf, type Call } from "../call/call.ts";
 
@@ -28,13 +29,8 @@ export function shownStatus({ metadata, spec, status }: MagnumCluster): {
 export function nodeCountOf({ spec, status }: MagnumCluster): number {
   return spec.nodeGroups.reduce((sum, group) => {
     const scaled = status?.nodeGroups?.find(({ uuid }) => uuid === group.uuid)?.nodeCount;
-    return sum + (isAutoscaled(group.labels ?? spec.labels ?? {}) ? (scaled ?? group.nodeCount) : group.nodeCount);
+    return sum + (labelBounds(group.labels ?? spec.labels ?? {}) ? (scaled ?? group.nodeCount) : group.nodeCount);
   }, 0);
-}
-
-/** Whether label auto_scaling_enabled of a cluster or node group is true, in the words that oslo accepts. */
-export function isAutoscaled(labels: Readonly<Record<string, string>>): boolean {
-  return /^(true|yes|on|1|t|y)$/i.test(labels["auto_scaling_enabled"] ?? "");
 }
 
 /** Null for what there is not: every attribute is in a response. */

@@ -2,11 +2,12 @@ import { MagnumCluster } from "@causeway/api";
 import { timestamp } from "@causeway/kubernetes";
 import { enforce, isAdmin, scopeOf, type Answer, type Api, type Call } from "../call/call.ts";
 import { nextLink, onlyParameters, pageOf, readPage, type Listed } from "../call/page.ts";
+import { labelBounds } from "../cluster/scaling.ts";
 import { forbidden, invalid } from "../wire/error.ts";
 import { readBoolean, readFields, readValue, type Values } from "../wire/fields.ts";
 import { applyPatch, readPatch } from "../wire/patch.ts";
 import { clusterFields, defaultsOfCluster, newCluster, withoutEmpty } from "./cluster-body.ts";
-import { clusterDetail, isAutoscaled, nodeCountOf, shownStatus } from "./cluster-view.ts";
+import { clusterDetail, nodeCountOf, shownStatus } from "./cluster-view.ts";
 import { asBadRequest, findCluster, requireIdle, requireNotMigrating, targetOf } from "./find-cluster.ts";
 import { discardRow, finishRow, pendingRow } from "./new-row.ts";
 import { changeNodes, requireNodes } from "./node-quota.ts";
@@ -238,7 +239,8 @@ interface Changes {
 
 function withChanges(cluster: MagnumCluster, { nodeCount, health }: Changes, now: string): MagnumCluster {
   const group = defaultGroup(cluster);
-  if (nodeCount !== undefined && group !== undefined) requireBounds(group, nodeCount, isAutoscaled(group.labels ?? {}));
+  if (nodeCount !== undefined && group !== undefined)
+    requireBounds(group, nodeCount, labelBounds(group.labels ?? cluster.spec.labels ?? {}) !== undefined);
   const nodeGroups = cluster.spec.nodeGroups.map((each) =>
     each.isDefault && nodeCount !== undefined && nodeCount !== each.nodeCount
       ? { ...each, nodeCount, updatedAt: now, nodesToRemove: [] }

@@ -2,8 +2,8 @@ import { MagnumCluster, type MagnumNodeGroup } from "@causeway/api";
 import { keyOf } from "@causeway/kubernetes";
 import type { Api } from "../call/call.ts";
 import { refusedCount } from "../cluster/networks.ts";
+import { mostNodes } from "../cluster/scaling.ts";
 import { forbidden, invalid } from "../wire/error.ts";
-import { isAutoscaled } from "./cluster-view.ts";
 
 interface Nodes {
   /** What a cluster may come to without another request. */
@@ -17,17 +17,7 @@ interface Nodes {
  * at once whenever its nodes are replaced: all but the first of them count, which every cluster may have in addition.
  */
 function nodesOf({ spec }: MagnumCluster): Nodes {
-  const most = ({ labels = spec.labels ?? {}, nodeCount, minNodeCount, maxNodeCount }: MagnumNodeGroup): number =>
-    isAutoscaled(labels)
-      ? Math.max(
-          1,
-          nodeCount,
-          maxNodeCount ?? Number(labels["max_node_count"] ?? 0),
-          // The maximum is never below the minimum.
-          minNodeCount,
-          Number(labels["min_node_count"] ?? 1),
-        )
-      : nodeCount;
+  const most = (group: MagnumNodeGroup): number => mostNodes(group, spec.labels ?? {});
   const lasting = spec.nodeGroups.reduce((sum, group) => sum + most(group), 0);
   const surging = spec.nodeGroups.reduce(
     (sum, group) => sum + Math.max(0, Math.min(group.maxBatchSize ?? 1, most(group)) - 1),
