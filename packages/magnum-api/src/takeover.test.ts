@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { Cluster, MagnumCluster } from "@causeway/api";
+import { CausewayError } from "@causeway/foundation";
 import { Secret, type KubernetesClient } from "@causeway/kubernetes";
 import { connectCloud, issueToken, loadCloudsYaml, type Cloud } from "@causeway/openstack";
 import { readCredential, type ClusterCredential } from "./cluster/credentials.ts";
@@ -13,13 +14,24 @@ let stage: Stage;
 let admin: Cloud;
 /** What happens after the API has written a Secret, before it knows. */
 let written: (() => Promise<unknown>) | undefined;
+/** What happens before the controller takes its finalizer off a row, once it has revoked the credential. */
+let releasing: (() => Promise<unknown>) | undefined;
+/** What happens in place of the write that shows a new row. */
+let showing: (() => Promise<never>) | undefined;
 
 const through = (client: KubernetesClient): KubernetesClient =>
   new Proxy(client, {
     get(target, name) {
       const found = Reflect.get(target, name) as unknown;
+      const patch: KubernetesClient["patch"] = async (type, key, body, options) => {
+        const isRelease = type.kind === MagnumCluster.kind && body.type === "json";
+        if (isRelease && body.body.some(({ op }) => op === "remove")) await releasing?.();
+        return target.patch(type, key, body, options);
+      };
+      if (name === "patch") return patch;
       if (name !== "update") return typeof found === "function" ? (found.bind(target) as unknown) : found;
       const update: KubernetesClient["update"] = async (type, object, options) => {
+        if (object.kind === MagnumCluster.kind) await showing?.();
         const result = await target.update(type, object, options);
         if (object.kind === Secret.kind) await written?.();
         return result;
@@ -95,6 +107,82 @@ it("a cluster whose creator's user is deleted is adopted by another member of th
   expect(await works(after)).toBe(false);
 });
 
+/** A cluster of which nothing is in the cloud. */
+async function create(name: string) {
+  const template = { name: "t", coe: "kubernetes", image_id: "cirros", flavor_id: "m1.small" };
+  const made = await stage.call("demo", "POST", "/v1/clustertemplates", {
+    body: { ...template, external_network_id: "public" },
+  });
+  return stage.call("demo", "POST", "/v1/clusters", { body: { name, cluster_template_id: made.body["uuid"] } });
+}
+
+const isGone = (uuid: string) =>
+  expect
+    .poll(async () => (await stage.call("demo", "GET", `/v1/clusters/${uuid}`)).status, { timeout: 30_000 })
+    .toBe(404);
+
+describe("a credential that is renewed at the end of a deletion", () => {
+  afterEach(() => (written = releasing = undefined));
+
+  it("is revoked when it is written between the old one's revocation and the end", async () => {
+    const uuid = String((await create("late")).body["uuid"]);
+    const before = await credentialOf(uuid);
+    let late: { readonly status: number; readonly credential: ClusterCredential } | undefined;
+    releasing = async () => {
+      releasing = undefined;
+      expect(await works(before)).toBe(false);
+      const { status } = await stage.call("demo", "PATCH", `/v1/credentials/${uuid}`);
+      late = { status, credential: await credentialOf(uuid) };
+      expect(await works(late.credential)).toBe(true);
+    };
+    expect((await stage.call("demo", "DELETE", `/v1/clusters/${uuid}`)).status).toBe(204);
+    await isGone(uuid);
+    expect(late?.status).toBe(202);
+    expect(late && (await works(late.credential))).toBe(false);
+  });
+
+  it("is revoked when the deletion began and ended after it was written", async () => {
+    const uuid = String((await create("quick")).body["uuid"]);
+    let issued: ClusterCredential | undefined;
+    written = async () => {
+      written = undefined;
+      issued = await credentialOf(uuid);
+      const [row] = (await stage.client.list(MagnumCluster, { labelSelector: `magnum.causeway.dev/uuid=${uuid}` }))
+        .items;
+      const { namespace = "", name = "" } = row?.metadata ?? {};
+      // The row ends before the controller has read the new credential.
+      await stage.client.patch(
+        MagnumCluster,
+        { namespace, name },
+        { type: "merge", body: { metadata: { finalizers: [] } } },
+      );
+      await stage.client.delete(MagnumCluster, { namespace, name });
+      await isGone(uuid);
+    };
+    expect((await stage.call("demo", "PATCH", `/v1/credentials/${uuid}`)).status).toBe(404);
+    expect(issued && (await works(issued))).toBe(false);
+  });
+});
+
+it("a create whose row cannot be shown leaves no credential", async () => {
+  const config = loadCloudsYaml({ cloud: "simulator", text: stage.simulator.cloudsYaml });
+  const own = connectCloud(config);
+  const { userId } = await credentialOf((await create("first")).body["uuid"]);
+  const names = async () =>
+    (await own.identity.applicationCredentials(userId).all({})).map(({ name }) => name).toSorted();
+  const before = await names();
+  showing = async () => {
+    throw new CausewayError("KUBERNETES_UNREACHABLE", "the store is away");
+  };
+  try {
+    expect((await create("hidden")).status).toBeGreaterThanOrEqual(500);
+    expect(await names()).toEqual(before);
+  } finally {
+    showing = undefined;
+    await own.close();
+  }
+});
+
 describe("a cluster that is being deleted", () => {
   const finalizer = "test.causeway.dev/wait";
   let uuid: string;
@@ -109,16 +197,9 @@ describe("a cluster that is being deleted", () => {
     expect(items).toHaveLength(1);
   }
   const path = (): string => `/v1/clusters/${uuid}`;
-  const isGone = () =>
-    expect.poll(async () => (await stage.call("demo", "GET", path())).status, { timeout: 30_000 }).toBe(404);
 
   beforeEach(async () => {
-    const template = { name: "t", coe: "kubernetes", image_id: "cirros", flavor_id: "m1.small" };
-    const made = await stage.call("demo", "POST", "/v1/clustertemplates", {
-      body: { ...template, external_network_id: "public" },
-    });
-    const body = { name: "leaving", cluster_template_id: made.body["uuid"] };
-    uuid = String((await stage.call("demo", "POST", "/v1/clusters", { body })).body["uuid"]);
+    uuid = String((await create("leaving")).body["uuid"]);
     await expect
       .poll(
         () =>
@@ -139,7 +220,7 @@ describe("a cluster that is being deleted", () => {
     const after = await credentialOf(uuid);
     expect([await works(before), await works(after)]).toEqual([false, true]);
     await keepCluster([]);
-    await isGone();
+    await isGone(uuid);
     expect(await works(after)).toBe(false);
   });
 
@@ -154,7 +235,7 @@ describe("a cluster that is being deleted", () => {
         const key = { namespace: metadata.namespace ?? "", name: metadata.name };
         await stage.client.patch(MagnumCluster, key, { type: "merge", body: { metadata: { finalizers: [] } } });
       }
-      await isGone();
+      await isGone(uuid);
     };
     expect((await stage.call("demo", "PATCH", `/v1/credentials/${uuid}`)).status).toBe(404);
     expect(issued && (await works(issued))).toBe(false);

@@ -16,11 +16,19 @@ let project: string;
 let template: string;
 /** Writes of Secrets that fail before one succeeds. */
 let refusals = 0;
+/** What happens before the controller takes its finalizer off a row, once it has deleted the user. */
+let releasing: (() => Promise<unknown>) | undefined;
 
 function through(client: KubernetesClient): KubernetesClient {
   return new Proxy(client, {
     get(target, name) {
       const found = Reflect.get(target, name) as unknown;
+      const patch: KubernetesClient["patch"] = async (type, key, body, options) => {
+        const isRelease = type.kind === MagnumCluster.kind && body.type === "json";
+        if (isRelease && body.body.some(({ op }) => op === "remove")) await releasing?.();
+        return target.patch(type, key, body, options);
+      };
+      if (name === "patch") return patch;
       if (name !== "create") return typeof found === "function" ? (found.bind(target) as unknown) : found;
       const create: KubernetesClient["create"] = async (type, object, options) => {
         if (object.kind === Secret.kind && refusals > 0) {
@@ -125,6 +133,22 @@ it("the credentials of a cluster outlive the user who created it, and another me
   await expect.poll(async () => (await stage.call("demo", "GET", path)).status, { timeout: 30_000 }).toBe(404);
   expect(await users()).toEqual([]);
   expect(await works(after)).toBe(false);
+});
+
+it("a renewal at the end of a deletion leaves no user, though it has created the deleted one again", async () => {
+  const uuid = String((await create("demo")).body["uuid"]);
+  const path = `/v1/clusters/${uuid}`;
+  let late: number | undefined;
+  releasing = async () => {
+    releasing = undefined;
+    expect(await users()).toEqual([]);
+    late = (await stage.call("demo", "PATCH", `/v1/credentials/${uuid}`)).status;
+    expect(await users()).toEqual([`magnum-${uuid}`]);
+  };
+  expect((await stage.call("demo", "DELETE", path)).status).toBe(204);
+  await expect.poll(async () => (await stage.call("demo", "GET", path)).status, { timeout: 30_000 }).toBe(404);
+  expect(late).toBe(202);
+  expect(await users()).toEqual([]);
 });
 
 it("the user of a cluster has the key pair of its creator, by which its machines are made", async () => {

@@ -32,6 +32,12 @@ export const pendingAnnotation = "magnum.causeway.dev/pending";
 export const isPending = ({ metadata }: Pick<MagnumCluster, "metadata">): boolean =>
   metadata.annotations?.[pendingAnnotation] !== undefined;
 
+/**
+ * On a row that is being deleted, when its credential was renewed meanwhile: the id of the new one. The deletion does
+ * not end before it has read the row as it is then.
+ */
+export const renewedAnnotation = "magnum.causeway.dev/renewed-credential";
+
 /** Keeps a MagnumCluster until its Cluster, its machines and its credentials are gone. */
 export const finalizer = "magnum.causeway.dev/cluster";
 

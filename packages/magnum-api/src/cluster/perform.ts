@@ -10,7 +10,14 @@ import {
   OpenStackMachineTemplate,
 } from "@causeway/api";
 import { CausewayError } from "@causeway/foundation";
-import { addFinalizer, isConflict, isNotFound, removeFinalizer, type KubernetesClient } from "@causeway/kubernetes";
+import {
+  addFinalizer,
+  isConflict,
+  isInvalid,
+  isNotFound,
+  type JsonPatchOperation,
+  type KubernetesClient,
+} from "@causeway/kubernetes";
 import type { ApplicationCredentialClient } from "@causeway/openstack";
 import type { Trustees } from "../access/trustees.ts";
 import { readCredential, trusteeOf, type ClusterCredential } from "./credentials.ts";
@@ -29,13 +36,16 @@ export interface PerformContext {
 /** The field manager of what the controller applies: objects of a cluster, and the status of its MagnumCluster. */
 export const fieldManager = "causeway-magnum";
 
-/** Performs one step of a plan. A step that is repeated after a crash does no harm. */
+/**
+ * Performs one step of a plan. A step that is repeated after a crash does no harm. "deferred": it was not done, since
+ * what was observed has changed.
+ */
 export async function perform(
   using: PerformContext,
   step: Step,
   observed: Observed,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<void | "deferred"> {
   const { client } = using;
   const { object, cluster } = observed;
   const key = keyOfCluster(object);
@@ -82,8 +92,33 @@ export async function perform(
       return;
     }
     case "remove-finalizer":
-      await removeFinalizer(client, MagnumCluster, object, { finalizer, signal });
-      return;
+      return release(client, object, signal);
+  }
+}
+
+/**
+ * Takes the finalizer off the row as it was observed, which was before its credential was read and revoked. A renewal
+ * that wrote another credential since has changed the row: the next plan revokes that one, too.
+ */
+async function release(
+  client: KubernetesClient,
+  object: MagnumCluster,
+  signal: AbortSignal,
+): Promise<void | "deferred"> {
+  const { uid, resourceVersion, finalizers = [] } = object.metadata;
+  const path = `/metadata/finalizers/${finalizers.indexOf(finalizer)}`;
+  const body: readonly JsonPatchOperation[] = [
+    { op: "test", path: "/metadata/uid", value: uid },
+    { op: "test", path: "/metadata/resourceVersion", value: resourceVersion },
+    { op: "test", path, value: finalizer },
+    { op: "remove", path },
+  ];
+  try {
+    await client.patch(MagnumCluster, keyOfCluster(object), { type: "json", body }, { signal });
+  } catch (error) {
+    // A failed test is "Invalid" to a kube-apiserver.
+    if (isConflict(error) || isInvalid(error)) return "deferred";
+    if (!isNotFound(error)) throw error;
   }
 }
 

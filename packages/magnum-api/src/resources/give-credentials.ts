@@ -5,8 +5,9 @@ import { isForbidden, isUnauthorized } from "@causeway/openstack";
 import { readCredential, trusteeOf, type ClusterCredential } from "../cluster/credentials.ts";
 import { isPending } from "../cluster/names.ts";
 import type { Api, Call } from "../call/call.ts";
-import { forbidden, notFound } from "../wire/error.ts";
+import { forbidden } from "../wire/error.ts";
 import { credentialRoles } from "./credential-roles.ts";
+import { requireStill, withdrawIfGone } from "./renewed-row.ts";
 import { isUnused, writeCredential, type CredentialWrite } from "./write-credential.ts";
 
 /**
@@ -15,7 +16,7 @@ import { isUnused, writeCredential, type CredentialWrite } from "./write-credent
  * requests at the same time one is refused, and what the other one wrote remains valid.
  * @throws MagnumError 403 when Keystone does not let the caller's token create one, or the caller lacks the role, 409
  */
-export async function giveCredentials(api: Api, call: Call, cluster: MagnumCluster): Promise<void> {
+export async function giveCredentials(api: Api, call: Call, cluster: MagnumCluster): Promise<ClusterCredential> {
   const { signal } = call;
   const before = await readCredential(api.store.client, cluster, signal);
   const made = await issueCredential(api, call, cluster, (before?.serial ?? 0) + 1);
@@ -26,20 +27,9 @@ export async function giveCredentials(api: Api, call: Call, cluster: MagnumClust
     throw error;
   }
   if (before !== undefined) await revoke(api, cluster, { before, made }, signal);
-  await requireStill(api, cluster, made, signal);
-}
-
-/** A deletion that ended meanwhile has revoked another credential than this one. @throws MagnumError 404 */
-async function requireStill(
-  api: Api,
-  cluster: MagnumCluster,
-  made: ClusterCredential,
-  signal: AbortSignal,
-): Promise<void> {
-  if (cluster.metadata.deletionTimestamp === undefined || (await api.store.hasRow(cluster.spec.uuid, signal))) return;
-  if (made.isTrustee === true) await api.trustees?.remove(trusteeOf(cluster), signal);
-  else await api.credentials.revoke(made, { signal });
-  throw notFound("Cluster", cluster.spec.uuid);
+  // A row that no client sees yet is shown next, which fails when it is gone.
+  if (!isPending(cluster)) await requireStill(api, cluster, made);
+  return made;
 }
 
 async function issueCredential(
@@ -65,17 +55,23 @@ async function issueCredential(
  * or with the user. Where it is not known whether it was written it remains: a cluster that is shown needs it.
  */
 async function giveBack(api: Api, cluster: MagnumCluster, made: ClusterCredential): Promise<void> {
-  if (made.isTrustee === true) return;
-  if (!isPending(cluster) && !(await isUnused(api, cluster, made))) {
-    api.log.warn("it is not known whether an application credential was written: it is not revoked", {
-      ...keyOf(cluster),
-      credential: made.id,
+  const facts = { ...keyOf(cluster), credential: made.id };
+  if (made.isTrustee === true) {
+    // The user was perhaps created again after a deletion had deleted it.
+    if (isPending(cluster)) return;
+    await withdrawIfGone(api, cluster, made).catch((error: unknown) => {
+      const text = "it is not known whether a cluster is gone: its user is left to the sweep of users";
+      api.log.warn(text, { ...facts, error: messageOf(error) });
     });
     return;
   }
+  if (!isPending(cluster) && !(await isUnused(api, cluster, made))) {
+    api.log.warn("it is not known whether an application credential was written: it is not revoked", facts);
+    return;
+  }
   await api.credentials.revoke(made).catch((error: unknown) => {
-    const facts = { ...keyOf(cluster), credential: made.id, error: messageOf(error) };
-    api.log.warn("an application credential that the cluster does not have could not be revoked", facts);
+    const text = "an application credential that the cluster does not have could not be revoked";
+    api.log.warn(text, { ...facts, error: messageOf(error) });
   });
 }
 
