@@ -99,6 +99,36 @@ it("clusters refuse names that are not in the caller's cloud, in Magnum's words"
   expect((await call("demo", "POST", "/v1/clusters", { ...cluster, ...fits })).status).toBe(202);
 });
 
+it("clusters refuse a subnet of their nodes that overlaps the networks of pods or services", async () => {
+  const cluster = { cluster_template_id: await newTemplate() };
+  const fixed_network = await newNetwork("demo");
+  const subnets = `${await endpointOf("network")}/v2.0/subnets`;
+  const newSubnet = async (name: string, cidr: string): Promise<void> => {
+    const made = await fetch(subnets, {
+      method: "POST",
+      headers: { "x-auth-token": stage.tokens.get("demo") ?? "", "content-type": "application/json" },
+      body: JSON.stringify({ subnet: { network_id: fixed_network, name, ip_version: 4, cidr } }),
+    });
+    expect(made.status).toBe(201);
+  };
+  const create = (more: object) => call("demo", "POST", "/v1/clusters", { ...cluster, fixed_network, ...more });
+  await newSubnet("inner", "10.100.7.0/24");
+  const pods = "calico_ipv4pool=10.100.0.0/16 (the default)";
+  // Without a name it is the only one of the network.
+  for (const [more, named] of [
+    [{ fixed_subnet: "inner" }, "fixed_subnet inner"],
+    [{}, `fixed_network ${fixed_network}`],
+  ] as const) {
+    const refused = await create(more);
+    const detail = `The networks of nodes and pods overlap: ${named} with 10.100.7.0/24 and ${pods}.`;
+    expect([refused.status, detailOf(refused)]).toEqual([400, detail]);
+  }
+  expect((await create({ labels: { flannel_network_cidr: "10.42.0.0/16" } })).status).toBe(202);
+  await newSubnet("served", "10.254.9.0/24");
+  const services = await create({ fixed_subnet: "served" });
+  expect([services.status, detailOf(services)]).toEqual([400, expect.stringContaining("nodes and services overlap")]);
+});
+
 it("clusters refuse a node group and an upgrade that name what is not there", async () => {
   const uuid = await newCluster({ master_lb_enabled: true });
   const [row] = (await client.list(MagnumCluster, { labelSelector: `magnum.causeway.dev/uuid=${uuid}` })).items;

@@ -1,5 +1,6 @@
 import { messageOf, type Log } from "@causeway/foundation";
 import { connectCloud, isOpenStackNotFound, type Cloud, type CloudConfig } from "@causeway/openstack";
+import type { FixedSubnet } from "../cluster/networks.ts";
 import { conflict, invalid, MagnumError } from "../wire/error.ts";
 import { isUuid } from "../wire/fields.ts";
 
@@ -24,6 +25,8 @@ export interface CloudFacts {
   readonly distribution?: string | undefined;
   /** `magnum_driver` of the image. Undefined: it has none, or it is not known. */
   readonly driver?: string | undefined;
+  /** The subnet of a cluster's nodes. Undefined: none is named, or it is not known which one they get. */
+  readonly fixed?: FixedSubnet | undefined;
 }
 
 /** Checks what a request names (image, flavors, networks, key pair) in the caller's own project. */
@@ -59,9 +62,9 @@ export function createCloudChecker(address: Omit<CloudConfig, "auth">, log: Log)
         const image = await lenient("image", () => checkImage(cloud, names, within));
         await lenient("flavor", () => checkFlavors(cloud, names, within));
         await lenient("external network", () => checkExternalNetwork(cloud, names.externalNetworkID, within));
-        await lenient("fixed network", () => checkFixed(cloud, names, within));
+        const fixed = await lenient("fixed network", () => checkFixed(cloud, names, within));
         await lenient("keypair", () => checkKeypair(cloud, names.keypair, within));
-        return image ?? {};
+        return { ...image, ...(fixed === undefined ? {} : { fixed }) };
       } finally {
         await cloud.close();
       }
@@ -126,7 +129,11 @@ async function checkExternalNetwork(cloud: Cloud, ident: string | undefined, wit
 }
 
 /** What the project sees of networks: its own, shared ones and external ones. */
-async function checkFixed(cloud: Cloud, { fixedNetwork, fixedSubnet }: CloudNames, within: Within): Promise<void> {
+async function checkFixed(
+  cloud: Cloud,
+  { fixedNetwork, fixedSubnet }: CloudNames,
+  within: Within,
+): Promise<FixedSubnet | undefined> {
   const networks = await found(fixedNetwork, (query) => cloud.network.networks.all(query, within));
   const [network] = networks;
   if (fixedNetwork !== undefined && network === undefined)
@@ -140,6 +147,11 @@ async function checkFixed(cloud: Cloud, { fixedNetwork, fixedSubnet }: CloudName
   const [subnet] = subnets;
   if (network !== undefined && subnet !== undefined && subnet.network_id !== network.id)
     throw invalid(`The fixed subnet ${fixedSubnet} is not a subnet of the fixed network ${fixedNetwork}.`);
+  if (subnet !== undefined) return { attribute: "fixed_subnet", name: fixedSubnet ?? "", cidr: subnet.cidr };
+  if (network === undefined) return undefined;
+  const [only, another] = await cloud.network.subnets.all({ network_id: network.id }, within);
+  if (only === undefined || another !== undefined) return undefined;
+  return { attribute: "fixed_network", name: fixedNetwork ?? "", cidr: only.cidr };
 }
 
 type Query = { readonly id: string } | { readonly name: string };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { refusedCount, refusedNetworks } from "./networks.ts";
+import { refusedCount, refusedNetworks, refusedSubnet } from "./networks.ts";
 
 const byDefault = (label: string, cidr: string) => `${label}=${cidr} (the default)`;
 
@@ -56,6 +56,22 @@ describe("the networks of a cluster", () => {
   it("do not have the nodes' range where these are in a network that exists", () => {
     const labels = { fixed_subnet_cidr: "10.100.3.0/30" };
     expect(refusedNetworks({ labels, isFixed: true, nodes: 9 })).toBe(undefined);
+  });
+
+  it.each([
+    [
+      "10.100.7.0/24",
+      `and pods overlap: fixed_subnet own with 10.100.7.0/24 and ${byDefault("calico_ipv4pool", "10.100.0.0/16")}.`,
+    ],
+    ["10.0.0.0/8", "and pods overlap: fixed_subnet own with 10.0.0.0/8 and "],
+    ["10.254.255.0/28", `and services overlap: fixed_subnet own with 10.254.255.0/28 and `],
+  ])("are refused where the nodes' own subnet has %s", (cidr, refusal) => {
+    const found = refusedSubnet({}, { attribute: "fixed_subnet", name: "own", cidr });
+    expect(found).toContain(`The networks of nodes ${refusal}`);
+  });
+
+  it.each(["10.0.0.0/24", "192.168.0.0/16", "fd00::/64"])("work where the nodes' own subnet has %s", (cidr) => {
+    expect(refusedSubnet({}, { attribute: "fixed_network", name: "own", cidr })).toBe(undefined);
   });
 
   it("have room for nodes that come later or not", () => {

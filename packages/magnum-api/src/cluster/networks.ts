@@ -10,6 +10,14 @@ export interface NetworkFacts {
   readonly nodes: number;
 }
 
+/** The subnet that exists and has a cluster's nodes, as it was found in the caller's cloud. */
+export interface FixedSubnet {
+  /** The attribute that names it, or its network. */
+  readonly attribute: "fixed_subnet" | "fixed_network";
+  readonly name: string;
+  readonly cidr: string;
+}
+
 interface Range {
   readonly whose: "nodes" | "pods" | "services";
   /** As a refusal names it: with the label that gives it. */
@@ -37,12 +45,27 @@ const NODE_PREFIX = 24;
  */
 export function refusedNetworks(facts: NetworkFacts): string | undefined {
   const ranges = rangesOf(facts);
+  return refusedOverlap(ranges) ?? refusedServices(ranges) ?? refusedCount(facts);
+}
+
+/** Why pods or services cannot have their ranges next to a subnet that exists; undefined: they can. */
+export function refusedSubnet(
+  labels: NetworkFacts["labels"],
+  { attribute, name, cidr: text }: FixedSubnet,
+): string | undefined {
+  const cidr = parseCidr(text);
+  if (cidr === undefined) return undefined;
+  const nodes: Range = { whose: "nodes", text: `${attribute} ${name} with ${text}`, cidr };
+  return refusedOverlap([nodes, ...rangesOf({ labels, isFixed: true, nodes: 0 })]);
+}
+
+function refusedOverlap(ranges: readonly Range[]): string | undefined {
   for (const [at, one] of ranges.entries()) {
     const other = ranges.slice(at + 1).find(({ cidr }) => cidrsOverlap(one.cidr, cidr));
     if (other !== undefined)
       return `The networks of ${one.whose} and ${other.whose} overlap: ${one.text} and ${other.text}.`;
   }
-  return refusedServices(ranges) ?? refusedCount(facts);
+  return undefined;
 }
 
 /** Why so many nodes do not fit into the networks of a cluster; undefined: they do. */

@@ -2,6 +2,7 @@ import { MagnumCluster } from "@causeway/api";
 import { timestamp } from "@causeway/kubernetes";
 import { enforce, isAdmin, scopeOf, type Answer, type Api, type Call } from "../call/call.ts";
 import { nextLink, onlyParameters, pageOf, readPage, type Listed } from "../call/page.ts";
+import { refusedSubnet } from "../cluster/networks.ts";
 import { labelBounds } from "../cluster/scaling.ts";
 import { forbidden, invalid } from "../wire/error.ts";
 import { readBoolean, readFields, readValue, type Values } from "../wire/fields.ts";
@@ -104,7 +105,9 @@ export async function createCluster(api: Api, call: Call): Promise<Answer> {
     keypair,
     hasBootVolume: bootsFromVolume(labels),
   };
-  await api.cloud.check(caller.token, { ...cloudNamesOf(base), ...names }, signal);
+  const { fixed } = await api.cloud.check(caller.token, { ...cloudNamesOf(base), ...names }, signal);
+  const unfit = fixed && refusedSubnet(labels ?? {}, fixed);
+  if (unfit !== undefined) throw invalid(unfit);
   // Creates of a project come one after the other, so that two together do not exceed the quota.
   const made = await api.inTurn(caller.projectId, async () => {
     const limit = quotaOf(api, caller.projectId);
