@@ -74,7 +74,12 @@ function options() {
     .option("--max-nodes <count>", "nodes of all clusters of a project; 0: no limit", whole(0, 1_000_000), 1000)
     .option("--kubernetes-version <version>", "version of clusters whose template has no label kube_tag", "v1.34.0")
     .option("--rate <count>", "requests a second of one project", whole(1, 100_000), 50)
-    .option("--token-recheck <seconds>", "a cached token is checked again after this", whole(1, 86_400), 5)
+    .option(
+      "--token-recheck <seconds>",
+      "a cached token is checked at Keystone again after this, of all tokens ten a second at most, and each after 60 seconds at the latest, or after this if it is longer",
+      whole(1, 86_400),
+      5,
+    )
     .addOption(
       new Option(
         "--probe-kubelets [when]",
