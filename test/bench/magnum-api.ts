@@ -10,7 +10,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { connectCloud, issueToken, loadCloudsYaml } from "@causeway/openstack";
+import { connectCloud, createApplicationCredentialClient, issueToken, loadCloudsYaml } from "@causeway/openstack";
 import { startSimulator } from "@causeway/simulator";
 import { rounded } from "./apiserver/rows.ts";
 import { makeRows, type Rows } from "./magnum-api/clusters.ts";
@@ -118,11 +118,27 @@ async function creates(subject: Subject): Promise<Figures> {
   }
 }
 
+/** What each of our creates waits for, by itself: as many can be accepted as Keystone makes, and no more. */
+async function keystoneAlone(subject: Subject): Promise<Figures> {
+  const client = createApplicationCredentialClient(config);
+  const made: { readonly id: string; readonly secret: string }[] = [];
+  const call = async (at: number): Promise<number> => {
+    made.push(await client.create(token, userID, { name: `bench-${process.pid}-${at}`, unrestricted: true }));
+    return 0;
+  };
+  try {
+    return await measured(subject, { width: BURST_WIDTH, seconds: 600, most: burst, call });
+  } finally {
+    client.close();
+    for (const { id } of made) await cloud.identity.applicationCredentials(userID).delete(id);
+  }
+}
+
 async function measureOurs(): Promise<readonly Figures[]> {
   const ours = await startOurs(base, config.authUrl);
   try {
     await ours.add(rows);
-    return [...(await reads(ours, rows)), await creates(ours)];
+    return [...(await reads(ours, rows)), await creates(ours), await keystoneAlone(ours)];
   } finally {
     await ours.close();
   }
@@ -155,7 +171,13 @@ const named: readonly Pick<Row, "name" | "by" | "note">[] = [
       ? "the simulated cloud's Keystone makes an application credential for each"
       : "until they are accepted. Ours has a row and an application credential of each by then; upstream's has handed it to a message bus, in its own memory here, and its conductor makes row, trustee and trust later: that is not measured, nor do its creates end here, since devcloud's servers boot nothing",
   },
+  {
+    name: `Keystone alone: ${burst} application credentials, ${BURST_WIDTH} at once`,
+    by: "perSecond",
+    note: "without the Magnum API: a create of ours takes one of these, so that this is its limit; memory and processor time are those of the idle API",
+  },
 ];
+
 /** A row of throughput gives one of latency with the same figures; the last read one of memory, too. */
 function rowsOf(ours: readonly Figures[], upstream: readonly Figures[] | undefined): readonly Row[] {
   const roundedOf = (figures: Figures): Figures =>

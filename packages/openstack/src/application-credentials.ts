@@ -1,7 +1,7 @@
-import { silentLog, systemClock } from "@causeway/foundation";
+import { messageOf, silentLog, systemClock } from "@causeway/foundation";
 import type { CloudConfig } from "./config/config.ts";
 import { isOpenStackNotFound, isUnauthorized } from "./errors/predicates.ts";
-import { repeatIdempotent } from "./http/repeat.ts";
+import { repeatCreate, repeatIdempotent } from "./http/repeat.ts";
 import { SMALL_ANSWER } from "./http/transport.ts";
 import { exchangeOf, issueToken, type IdentityAddress, type IdentityClientOptions } from "./identity-client.ts";
 import { listIn, objectIn } from "./services/wire.ts";
@@ -12,10 +12,11 @@ import type { ApplicationCredential, ApplicationCredentialCreate } from "./types
 /** A user's application credentials, made with a token that the user brings. */
 export interface ApplicationCredentialClient {
   /**
-   * A new one, whose secret is in the result. One of the same name, as an attempt whose answer was lost leaves it, is
-   * replaced. Throws OPENSTACK_FORBIDDEN for the token of an application credential that is restricted.
+   * A new one, whose secret is in the result; no other may ever have its name. What an attempt whose answer was lost
+   * has left is deleted before the next one, and after the last. Throws OPENSTACK_FORBIDDEN for the token of an
+   * application credential that is restricted.
    */
-  replace(
+  create(
     token: string,
     userId: string,
     credential: ApplicationCredentialCreate,
@@ -28,6 +29,9 @@ export interface ApplicationCredentialClient {
   ): Promise<void>;
   close(): void;
 }
+
+/** Milliseconds after which Keystone is searched again for what a lost attempt has made. */
+const PAUSES = [1_000];
 
 /** A client that creates and deletes application credentials of the user that it is. */
 export function createApplicationCredentialClient(
@@ -50,18 +54,40 @@ export function createApplicationCredentialClient(
     return (method === "POST" ? await once() : await repeatIdempotent(once, { clock, log, signal })).body;
   };
   const pathOf = (userId: string) => `/users/${encodeURIComponent(userId)}/application_credentials`;
+  const discard = async (path: string, token: string, signal: AbortSignal | undefined): Promise<void> => {
+    await send({ method: "DELETE", path, token }, signal).catch((error: unknown) => {
+      if (!isOpenStackNotFound(error)) throw error;
+    });
+  };
+  const left = (credential: string, cause: unknown): undefined => {
+    const text = "an application credential was perhaps made, and could not be deleted";
+    log.warn(text, { credential, error: messageOf(cause) });
+  };
   return {
-    async replace(token, userId, credential, call) {
+    async create(token, userId, credential, call) {
       const path = pathOf(userId);
-      const query = `?name=${encodeURIComponent(credential.name)}`;
-      const same = listIn<ApplicationCredential>(
-        await send({ method: "GET", path: path + query, token }, call?.signal),
-        "application_credentials",
-      );
-      for (const { id, name } of same)
-        if (name === credential.name) await send({ method: "DELETE", path: `${path}/${id}`, token }, call?.signal);
       const body = { application_credential: credential };
-      return objectIn(await send({ method: "POST", path, token, body }, call?.signal), "application_credential");
+      const post = async (): Promise<ApplicationCredential & { readonly secret: string }> =>
+        objectIn(await send({ method: "POST", path, token, body }, call?.signal), "application_credential");
+      /** Keystone shows a secret once: one whose answer was lost cannot be used. */
+      const remove = async (signal: AbortSignal | undefined): Promise<undefined> => {
+        const query = `?name=${encodeURIComponent(credential.name)}`;
+        const answer = await send({ method: "GET", path: path + query, token }, signal);
+        for (const { id, name } of listIn<ApplicationCredential>(answer, "application_credentials"))
+          if (name === credential.name) await discard(`${path}/${id}`, token, signal);
+      };
+      const given = call?.signal;
+      try {
+        const options = { clock, log, pauses: PAUSES, signal: given ? AbortSignal.any([given, closed]) : closed };
+        return await repeatCreate(
+          post,
+          () => remove(given).catch((cause: unknown) => left(credential.name, cause)),
+          options,
+        );
+      } catch (error) {
+        if (given?.aborted) await remove(undefined).catch((cause: unknown) => left(credential.name, cause));
+        throw error;
+      }
     },
     async revoke({ userId, id, secret }, call) {
       const config: CloudConfig = { ...address, auth: { type: "application_credential", id, secret } };

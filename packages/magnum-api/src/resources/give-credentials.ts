@@ -100,7 +100,7 @@ async function createCredential(
 ) {
   const roles = credentialRoles(caller, api.credentialRoles).map((role) => ({ name: role }));
   try {
-    return await api.credentials.replace(
+    return await api.credentials.create(
       caller.token,
       caller.userId,
       // Unrestricted, so that it can delete itself when the cluster is gone. Others that it makes have no more roles.
