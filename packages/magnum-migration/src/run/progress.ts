@@ -1,4 +1,5 @@
 import { MagnumCluster } from "@causeway/api";
+import { isNotFound } from "@causeway/kubernetes";
 import { migratingAnnotation, renderMigrating, type MigrationState } from "@causeway/magnum-api";
 import type { MigrationRecord } from "../record/record.ts";
 import type { AnyPhase, Tools } from "../phase.ts";
@@ -33,7 +34,11 @@ export function createProgress(
       ...(waitsFor === undefined ? {} : { waitsFor }),
     });
     const body = { metadata: { annotations: { [migratingAnnotation]: value } } };
-    await management.patch(MagnumCluster, { namespace, name }, { type: "merge", body }, { signal });
+    await management
+      .patch(MagnumCluster, { namespace, name }, { type: "merge", body }, { signal })
+      .catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+      });
     shown = clock.now();
   };
   return {

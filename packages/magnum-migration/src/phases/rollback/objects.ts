@@ -15,7 +15,7 @@ import {
   KubeadmConfig,
 } from "@causeway/api";
 import { addonSetNameOf } from "@causeway/magnum-api";
-import { Secret, type KubeObject, type KubernetesClient, type ResourceType } from "@causeway/kubernetes";
+import { isNotFound, Secret, type KubeObject, type KubernetesClient, type ResourceType } from "@causeway/kubernetes";
 import type { MigrationRecord } from "../../record/record.ts";
 
 type AnyType = ResourceType<KubeObject>;
@@ -92,8 +92,15 @@ export async function forgetObject(
   const found = await client.find(type, key, { signal });
   if (!found) return;
   const kept = kind === HostedControlPlane.kind ? (found.metadata.finalizers ?? []).filter((one) => one === OWN) : [];
-  const body = { metadata: { finalizers: kept, ...(kept.length > 0 ? {} : { ownerReferences: [] }) } };
-  await client.patch(type, key, { type: "merge", body }, { signal });
+  const { uid } = found.metadata;
+  const metadata = { uid, finalizers: kept, ...(kept.length > 0 ? {} : { ownerReferences: [] }) };
+  try {
+    await client.patch(type, key, { type: "merge", body: { metadata } }, { signal });
+  } catch (error) {
+    // Its controller has ended its own work meanwhile.
+    if (isNotFound(error)) return;
+    throw error;
+  }
   await client.delete(type, key, { propagationPolicy: "Orphan", signal });
 }
 
