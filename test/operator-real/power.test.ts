@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/processes.ts";
 import { deployment, podsOf, restarts, statusOf } from "./cloud.ts";
+import { record } from "./figures.ts";
 import { readLedger, startWriter, type Kind } from "./ledger.ts";
 import { loseAll } from "./outage.ts";
 import { TIMEOUT, startRig, volumes, type Rig } from "./rig.ts";
@@ -48,8 +49,13 @@ describe("a database and a broker of three members each", () => {
         const confirmed = writers[index]?.confirmed ?? [];
         const left = await eventually(TIMEOUT, () => readLedger(rig, kind));
         const seconds = Math.round((Date.now() - began) / 1000);
-        console.log(`${what}: ${confirmed.length} ${kind} confirmed, all could be read ${seconds} s after the loss`);
-        expect(confirmed.filter((number) => !left.has(number))).toEqual([]);
+        const missing = confirmed.filter((number) => !left.has(number));
+        record(`${what} without power: ${kind} of three members`, {
+          confirmed: confirmed.length,
+          missing: missing.length,
+          secondsToRead: seconds,
+        });
+        expect(missing).toEqual([]);
       }
       await eventually(TIMEOUT, async () => {
         for (const pod of podsOf(rig, "mariadb"))
@@ -58,7 +64,7 @@ describe("a database and a broker of three members each", () => {
         return true;
       });
       await ready();
-      console.log(`${what}: all members were back ${Math.round((Date.now() - began) / 1000)} s after the loss`);
+      record(`${what} without power: all members are back`, { seconds: Math.round((Date.now() - began) / 1000) });
     },
   );
 });

@@ -30,6 +30,8 @@ IDLE_SECONDS = float(os.environ.get("FRONT_IDLE_SECONDS", "60"))
 RATE = float(os.environ.get("FRONT_RATE", str(16 << 10)))
 # For the client's end of TLS, once it has its response.
 CLOSE_SECONDS = 2
+# For a client that reads the metrics, from its first byte to its last: the next one waits for it.
+METRICS_SECONDS = float(os.environ.get("FRONT_METRICS_SECONDS", "5"))
 # For a worker that takes no more of a body.
 WORKER_SECONDS = 600
 STOP_SECONDS = 75
@@ -84,15 +86,34 @@ class Meter:
         while True:
             try:
                 client, _ = listener.accept()
-                with client:
-                    client.settimeout(5)
+                with client, limited(client, METRICS_SECONDS):
                     read_head(client)
                     body = self.text().encode()
                     head = f"HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
                     client.sendall(head.encode() + body)
-            except (OSError, Bad):
-                # Without a pause a lack of descriptors would keep it busy.
+            except (OSError, Bad, RuntimeError):
+                # Without a pause a lack of descriptors or threads would keep it busy.
                 time.sleep(0.1)
+
+
+@contextlib.contextmanager
+def limited(client, seconds):
+    """Ends the connection after this time, however often its client sends a byte."""
+    timer = threading.Timer(seconds, shut, [client])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def shut(client):
+    try:
+        # That of TLS would forget what its own thread reads with.
+        socket.socket.shutdown(client, socket.SHUT_RDWR)
+    except OSError:
+        pass
 
 
 def head_of(row):
@@ -155,11 +176,7 @@ class Connection:
             if state is not None and self.state != state:
                 return False
             is_new, self.dropped = not self.dropped, True
-        try:
-            # That of TLS would forget what its own thread reads with.
-            socket.socket.shutdown(self.socket, socket.SHUT_RDWR)
-        except OSError:
-            pass
+        shut(self.socket)
         return is_new
 
 

@@ -345,6 +345,22 @@ describe.skipIf(!python).each([
     expect(await read()).toContain(`causeway_openstack_api_dropped_total{${own}} 1`);
   });
 
+  test("reports metrics to a next client when one never ends its request, however often it sends a byte", async () => {
+    const metrics = await freePort();
+    await start({ FRONT_METRICS: String(metrics), FRONT_METRICS_SECONDS: "1" });
+    const client = connectPlain(metrics, "127.0.0.1");
+    open.push(client);
+    client.on("error", () => {});
+    await new Promise((done) => client.once("connect", done));
+    client.write("GET /metrics HTTP/1.1\r\nx: ");
+    const drip = setInterval(() => client.write("y"), 100);
+    client.once("close", () => clearInterval(drip));
+    const dropped = new Promise((done) => client.once("close", done));
+    const answer = await fetch(`http://127.0.0.1:${metrics}/metrics`);
+    expect(await answer.text()).toContain("causeway_openstack_api_connections");
+    await dropped;
+  });
+
   test("ends when its worker does", async () => {
     await start();
     const closed = new Promise((resolve) => child?.once("close", resolve));
