@@ -88,6 +88,8 @@ export {
   type MachineSetStatus,
   type MachineSpec,
   type MachineStatus,
+  nodeMetadataApplied,
+  nodeMetadataOf,
 } from "./cluster/index.ts";
 export {
   KubeadmConfig,

@@ -7,6 +7,7 @@ export {
 } from "./machine-health-check.ts";
 export { MachinePool, type MachinePoolSpec, type MachinePoolStatus } from "./machine-pool.ts";
 export { Cluster, type ClusterSpec, type ClusterStatus } from "./cluster.ts";
+export { nodeMetadataApplied, nodeMetadataOf } from "./node-metadata.ts";
 export { Machine, type MachineSpec, type MachineStatus } from "./machine.ts";
 export { MachineSet, type MachineSetSpec, type MachineSetStatus } from "./machine-set.ts";
 export { MachineDeployment, type MachineDeploymentSpec, type MachineDeploymentStatus } from "./machine-deployment.ts";

@@ -1,10 +1,11 @@
-import type { Machine } from "@causeway/api";
+import { nodeMetadataApplied, nodeMetadataOf, type Machine } from "@causeway/api";
 import { conditionOf, dataSecretNameOf, isProvisioned, type ProviderObject } from "../contract/provider-object.ts";
 import { getCondition, isTrue, type Condition, type Node, type WantedCondition } from "@causeway/kubernetes";
 import { notPaused, summarise, type SummaryInput } from "../objects/conditions.ts";
 import type { Deletion } from "./deletion.ts";
 import { deletingCondition } from "./deletion.ts";
 import { whyAbsent, type Referred } from "../contract/kind-table.ts";
+import { nodePatch } from "./node.ts";
 import type { Observed } from "./observed.ts";
 import { isCurrentSet } from "../objects/template.ts";
 import { isStoredAlike } from "../objects/versions.ts";
@@ -52,6 +53,7 @@ export function machineConditions(view: MachineView): WantedCondition[] {
     infrastructure,
     nodeHealthy,
     nodeReady,
+    ...nodeMetadataCondition(view),
     deletion ? deletingCondition(deletion) : { type: "Deleting", status: "False", reason: "NotDeleting" },
     notPaused,
   ];
@@ -181,6 +183,17 @@ function readinessOf(node: Node): WantedCondition {
   return ready?.status === "False"
     ? { type: "NodeReady", status: "False", reason: "NodeNotReady", message }
     : { type: "NodeReady", status: "Unknown", reason: "NodeReadyUnknown", message };
+}
+
+/** What the Node has of the Machine's labels and taints. While it is not known or not done, what it had before. */
+function nodeMetadataCondition({ observed, finding, now }: MachineView): WantedCondition[] {
+  const { machine } = observed;
+  if (finding.node && nodePatch(finding.node, machine, isOutdated(observed, now)) === undefined) {
+    const message = nodeMetadataOf(machine);
+    return message === undefined ? [] : [{ type: nodeMetadataApplied, status: "True", reason: "Applied", message }];
+  }
+  const before = getCondition(machine.status?.conditions, nodeMetadataApplied);
+  return before ? [before] : [];
 }
 
 /** What a MachineHealthCheck found, if there is one. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { getCondition, type Node } from "@causeway/kubernetes";
+import { annotations, nodeMetadataApplied, nodeMetadataOf, type Machine } from "@causeway/api";
+import { getCondition, type Condition, type Node } from "@causeway/kubernetes";
 import {
   at,
   cluster,
@@ -74,6 +75,40 @@ test("a Node of a MachineSet that a rollout replaces is avoided by new pods", ()
   const taint = { key: "node.cluster.x-k8s.io/outdated-revision", effect: "PreferNoSchedule" };
   expect(taintsOf(current)).not.toContainEqual({ taints: [taint] });
   expect(taintsOf(replaced)).toContainEqual({ taints: [taint] });
+});
+
+test("condition NodeMetadataApplied says which labels and taints the Node has, and nothing before it has them", () => {
+  const taint = { key: "gpu", value: "yes", effect: "NoSchedule", propagation: "Always" } as const;
+  const given = (labels: string, conditions: readonly Condition[] = [], ...nodes: Node[]): Observed => {
+    const { metadata, spec, ...rest } = running.machine;
+    const own = { ...metadata, annotations: { [annotations.nodeLabels]: labels } };
+    const status = { ...rest.status, conditions: [...(rest.status?.conditions ?? []), ...conditions] };
+    const of = { ...rest, metadata: own, spec: { ...spec, taints: [taint] }, status } as Machine;
+    return { ...running, machine: of, workload: connected(...nodes) };
+  };
+  const conditionOf = (of: Observed) => getCondition(plan(of, now).status.conditions, nodeMetadataApplied);
+  expect(conditionOf(running)).toBeUndefined();
+  const bare = given('{"p":"1"}', [], node("w-1"));
+  expect(conditionOf(bare)).toBeUndefined();
+  // Its steps are done: the patch of the Node, and the Machine's own metadata.
+  const patch = plan(bare, now).steps.flatMap((step) =>
+    step.type === "patch-node" ? [step.body] : [],
+  )[0] as Partial<Node>;
+  const of = node("w-1");
+  const metadata = {
+    ...of.metadata,
+    labels: { ...of.metadata.labels, ...patch.metadata?.labels },
+    annotations: { ...of.metadata.annotations, ...patch.metadata?.annotations },
+  };
+  const patched = { ...of, metadata, spec: { ...of.spec, ...patch.spec } };
+  const applied = conditionOf(given('{"p":"1"}', [], patched));
+  expect(applied).toMatchObject({ status: "True", message: nodeMetadataOf(bare.machine) });
+  const before = applied ? [applied] : [];
+  // Of other labels it says what the Node has still, also when the Node is not reached.
+  const later = given('{"p":"2"}', before, patched);
+  expect(conditionOf(later)?.message).toBe(applied?.message);
+  expect(conditionOf(later)?.message).not.toBe(nodeMetadataOf(later.machine));
+  expect(conditionOf({ ...later, workload: { reach: "unreachable" } })?.message).toBe(applied?.message);
 });
 
 describe("a Machine's status copies from its providers", () => {

@@ -202,12 +202,16 @@ function waitingFor(observed: Decided): string {
 }
 
 /** How many nodes of a group are ready, and what is to change of it. */
-export function poolText({ group, readyNodes, updatedNodes, machines, deployment }: Pool): string {
+export function poolText(pool: Pool): string {
+  const { group, readyNodes, updatedNodes, unlabelledNodes, machines, deployment } = pool;
   const wanted = deployment?.spec.replicas ?? group.nodeCount;
   const surplus = machines.length - wanted;
   return [
     `${group.name}: ${Math.min(readyNodes, wanted)} of ${wanted} nodes are ready`,
     ...(updatedNodes === undefined ? [] : [`${updatedNodes} of ${wanted} are updated`]),
+    ...(updatedNodes === undefined && unlabelledNodes > 0
+      ? [`labels and taints of ${unlabelledNodes} are to be set`]
+      : []),
     ...(surplus > 0 ? [`${surplus} more ${surplus === 1 ? "is" : "are"} to go`] : []),
   ].join(", ");
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { HostedControlPlane, OpenStackCluster } from "@causeway/api";
+import { nodeMetadataApplied, nodeMetadataOf, type HostedControlPlane, type OpenStackCluster } from "@causeway/api";
 import { desiredManifests, nothingStands, type Installation } from "./desired.ts";
 import type { Observed } from "./gather.ts";
 import { at, clusterOf, group, keystone, NOW, settled, type Given } from "../testing/observed.ts";
@@ -322,6 +322,41 @@ describe("the plan of a Magnum cluster", () => {
     expect(specOf({ infrastructure })?.endpoint?.allowedCIDRs).toEqual(
       [...before, "192.0.2.9/32", "2001:db8::9/128"].toSorted(),
     );
+  });
+
+  it("is complete once its nodes have the labels and taints of their group, as they are now", () => {
+    const nodeGroups = [
+      {
+        ...group,
+        joinLabels: {},
+        nodeLabels: { p: "1" },
+        nodeTaints: [{ key: "gpu", value: "yes", effect: "NoSchedule" }],
+      },
+    ];
+    const observed = settled({ spec: { nodeGroups }, status: { ...created, observedGeneration: 1 } });
+    const { template } = observed.deployments[0]?.spec ?? {};
+    const having = (message: string | undefined): Observed => {
+      const machines = observed.machines.map((machine) => ({
+        ...machine,
+        metadata: { ...machine.metadata, annotations: template?.metadata?.annotations },
+        spec: { ...machine.spec, taints: template?.spec.taints },
+        status: {
+          ...machine.status,
+          conditions: [
+            ...(machine.status?.conditions ?? []),
+            ...(message === undefined ? [] : [{ type: nodeMetadataApplied, status: "True", message }]),
+          ],
+        },
+      }));
+      return { ...observed, machines: machines as unknown as Observed["machines"] };
+    };
+    const reason = "default-worker: 1 of 1 nodes are ready, labels and taints of 1 are to be set";
+    const pending = { status: "UPDATE_IN_PROGRESS", reason };
+    expect(plan(observed, NOW).status).toMatchObject(pending);
+    expect(plan(having(undefined), NOW).status).toMatchObject(pending);
+    expect(plan(having("labels and taints of before"), NOW).status).toMatchObject(pending);
+    const [machine] = having(undefined).machines;
+    expect(plan(having(machine && nodeMetadataOf(machine)), NOW).status.status).toBe("UPDATE_COMPLETE");
   });
 
   it("marks exactly the machines to remove before their group becomes smaller", () => {

@@ -1,12 +1,14 @@
 import {
   annotations,
+  nodeMetadataApplied,
+  nodeMetadataOf,
   type Machine,
   type MachineDeployment,
   type MagnumClusterStatus,
   type MagnumNodeGroup,
 } from "@causeway/api";
 import { canonicalJson } from "@causeway/foundation";
-import { isTrue } from "@causeway/kubernetes";
+import { getCondition, isTrue } from "@causeway/kubernetes";
 import type { Observed } from "./gather.ts";
 import { magnumLabels, poolNameOf } from "./names.ts";
 
@@ -22,6 +24,8 @@ export interface Pool {
   readonly readyNodes: number;
   /** Ready nodes of the wanted version and content. Undefined: no others are to be replaced, or it is not known yet. */
   readonly updatedNodes: number | undefined;
+  /** Ready nodes that do not have their labels and taints yet. */
+  readonly unlabelledNodes: number;
 }
 
 type ObservedPools = Pick<Observed, "object" | "deployments" | "machines">;
@@ -51,6 +55,7 @@ export function poolsOf({ object, deployments, machines }: ObservedPools): reado
       machines: own,
       readyNodes: ready.length,
       updatedNodes: updatedNodes(deployment, ready),
+      unlabelledNodes: deployment ? ready.filter((machine) => !follows(machine, deployment)).length : 0,
       isSettled: isSettled(deployment, own),
     };
   });
@@ -91,14 +96,14 @@ function isSettled(deployment: MachineDeployment | undefined, machines: readonly
   );
 }
 
-/** The Machine has what it takes over from its MachineDeployment in place: taints and labels of its Node. */
-function follows({ metadata, spec }: Machine, deployment: MachineDeployment): boolean {
+/** The Machine has what it takes over from its MachineDeployment in place, and its Node has it: taints and labels. */
+function follows(machine: Machine, deployment: MachineDeployment): boolean {
   const { template } = deployment.spec;
   const labels = template.metadata?.annotations?.[annotations.nodeLabels];
-  return (
-    (labels === undefined || metadata.annotations?.[annotations.nodeLabels] === labels) &&
-    canonicalJson(spec.taints ?? []) === canonicalJson(template.spec.taints ?? [])
-  );
+  const hasOwn =
+    (labels === undefined || machine.metadata.annotations?.[annotations.nodeLabels] === labels) &&
+    canonicalJson(machine.spec.taints ?? []) === canonicalJson(template.spec.taints ?? []);
+  return hasOwn && nodeMetadataOf(machine) === getCondition(machine.status?.conditions, nodeMetadataApplied)?.message;
 }
 
 /** What clients see of a node group, given the state and reason that it has. */
