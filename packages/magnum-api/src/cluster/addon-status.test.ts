@@ -104,7 +104,7 @@ describe("the add-ons in the state of a cluster", () => {
         ],
       }),
       "CREATE_IN_PROGRESS",
-      "not connected",
+      "waiting for the add-ons: the control plane is not connected yet",
     ],
     [
       "an upgrade is not complete with the add-ons of before",
@@ -149,6 +149,44 @@ describe("the add-ons in the state of a cluster", () => {
     const found = plan(observed, NOW).status;
     expect(found.status).toBe(status);
     expect(found.reason ?? "").toContain(reason);
+  });
+
+  it.each<[string, object, string]>([
+    [
+      "objects of the management cluster that lack a source",
+      {
+        addons: instead(
+          addon("coredns", "Failed", "Secret own does not exist (ADDON_SOURCE_MISSING)", "ADDON_SOURCE_MISSING"),
+        ),
+      },
+      "add-on coredns: it cannot be installed; the operator's log has the reason (ADDON_SOURCE_MISSING)",
+    ],
+    [
+      "what Argo CD reports",
+      { addons: instead(addon("coredns", "Failed", "Argo CD: ComparisonError: repo https://git.internal is away")) },
+      "add-on coredns: it cannot be installed; the operator's log has the reason (ADDON_FAILED)",
+    ],
+    [
+      "the reason of the add-on that another one waits for",
+      {
+        addons: instead(
+          addon("flannel", "Waiting", "waits for add-on x of wave 0: connect 10.0.0.9:6443 (KUBERNETES_UNREACHABLE)"),
+        ),
+      },
+      "add-on flannel: waits for add-on x of wave 0",
+    ],
+    [
+      "the reason of the set as a whole",
+      {
+        conditions: [
+          condition("Applied", "False", "ADDON_ARGO_CD_NAME_TAKEN", "Secret argocd/web exists"),
+          condition("Healthy", "Unknown", "ADDON_ARGO_CD_NAME_TAKEN", "Secret argocd/web exists"),
+        ],
+      },
+      "waiting for the add-ons; the operator's log has the reason: ADDON_ARGO_CD_NAME_TAKEN",
+    ],
+  ])("do not show %s", (_, status, reason) => {
+    expect(plan(withAddons(status), NOW).status.reason).toBe(reason);
   });
 
   it("make a cluster unhealthy, and are remembered for its next change", () => {

@@ -5,6 +5,7 @@ import type { Observed } from "./gather.ts";
 import type { Decided } from "./plan-desired.ts";
 import { addonSetNameOf } from "./addons.ts";
 import { appliedAnnotation } from "./names.ts";
+import { publicText } from "./public-text.ts";
 
 type AddonStatus = NonNullable<NonNullable<AddonSet["status"]>["addons"]>[number];
 
@@ -61,7 +62,7 @@ function firstProblem(observed: Decided, { spec, status }: AddonSet): AddonProbl
   const conditions = (status?.conditions ?? []) as readonly Condition[];
   const applied = getCondition(conditions, "Applied");
   if (isComplete && applied !== undefined && isKnown(getCondition(conditions, "Healthy"))) return undefined;
-  return { message: `waiting for the add-ons${applied?.message ? `: ${applied.message}` : ""}` };
+  return { message: `waiting for the add-ons${applied?.status === "False" ? publicWaiting(applied) : ""}` };
 }
 
 /** While the set as a whole waits or is refused, its health is unknown: what its add-ons had before says nothing. */
@@ -77,15 +78,37 @@ function isBad({ state, code }: AddonStatus, isJudged: boolean): boolean {
 }
 
 function problemOf({ name, state, message = "", code: named = "" }: AddonStatus): AddonProblem {
-  // Addresses of the management cluster may be in such messages, and are the operator's alone.
-  const isHidden = named.startsWith("KUBERNETES_") && named !== "KUBERNETES_INVALID";
-  const said = isHidden ? `the cluster's API refused an object; the operator's log has the reason: ${named}` : message;
   const isCoded = named.startsWith(CODES);
-  const text = `add-on ${name}: ${isCoded ? said.replace(` (${named})`, "") : said}`
-    .replaceAll(/\s+/g, " ")
-    .slice(0, 1_000);
+  const said = publicReason(state, message, named);
+  const text = `add-on ${name}: ${isCoded ? said.replace(` (${named})`, "") : said}`.slice(0, 1_000);
   if (state === "Failed") return { message: text, code: isCoded ? named : `${CODES}FAILED` };
   return state === "Unhealthy" ? { message: text, code: isCoded ? named : `${CODES}UNHEALTHY` } : { message: text };
+}
+
+/** Codes of what is wrong with an object in the cluster; other refusals name what is in the management cluster. */
+const ofCluster: ReadonlySet<string> = new Set([
+  "KUBERNETES_INVALID",
+  "ADDON_OBJECT_IMMUTABLE",
+  "ADDON_OBJECT_TWICE",
+  "ADDON_CONTESTED",
+  "ADDON_MANIFEST_REFUSED",
+]);
+
+/** What users of a cluster read of an add-on. Addresses and objects of the management cluster are the operator's. */
+function publicReason(state: AddonStatus["state"], message: string, code: string): string {
+  // What follows is the other add-on's reason, which may have them.
+  if (state === "Waiting") return publicText(message.split(": ")[0] ?? "");
+  if (code.startsWith("KUBERNETES_") && code !== "KUBERNETES_INVALID")
+    return `the cluster's API refused an object; the operator's log has the reason: ${code}`;
+  if (state !== "Failed" || ofCluster.has(code)) return publicText(message);
+  const shown = code === "" || code.startsWith(CODES) ? "" : `: ${code}`;
+  return `it cannot be installed; the operator's log has the reason${shown}`;
+}
+
+/** What a set as a whole waits for. Its conditions repeat the reasons of its add-ons, and name its own objects. */
+function publicWaiting({ reason }: Condition): string {
+  if (reason === "WaitingForConnection") return ": the control plane is not connected yet";
+  return reason.startsWith(CODES) ? `; the operator's log has the reason: ${reason}` : "";
 }
 
 /** What does not work of the add-ons, as a cause; undefined: nothing, or it only takes its time. */

@@ -1,4 +1,5 @@
 import { CausewayError } from "@causeway/foundation";
+import { publicText } from "./public-text.ts";
 import type { Step } from "./steps.ts";
 
 /** Steps that use the operator's account, at an address of Keystone that tenants may not know. */
@@ -12,5 +13,5 @@ export function reasonOf(step: Step["type"], error: unknown): string {
   // The tenant may know what is wrong with the object itself.
   return error.code.startsWith("KUBERNETES_") && error.code !== "KUBERNETES_INVALID"
     ? `the management cluster refused the object; the operator's log has the reason (${error.code})`
-    : `${error.message} (${error.code})`;
+    : `${publicText(error.message)} (${error.code})`;
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { KubeObject } from "@causeway/kubernetes";
 import { expect, test } from "vitest";
-import { firstFinding } from "./findings.ts";
+import { allFindings, firstFinding } from "./findings.ts";
 import { outlookOf } from "./reasons.ts";
 
 const object = (reason: string, more: object = {}): KubeObject =>
@@ -25,7 +25,13 @@ test.each<[title: string, objects: readonly KubeObject[], code: string | undefin
 ])("of the conditions of a cluster's objects %s", (_title, objects, code, isTerminal) => {
   const found = firstFinding(objects);
   expect(found?.code).toBe(code);
-  if (isTerminal !== undefined) expect(found).toMatchObject({ isTerminal, message: "Machine m: why" });
+  if (isTerminal !== undefined) expect(found).toMatchObject({ isTerminal, message: "node m: why" });
+});
+
+test("a cause that a node repeats of its server is one, of the server", () => {
+  const server = { ...object("QuotaExceeded"), kind: "OpenStackMachine", metadata: { name: "s" } } as KubeObject;
+  const found = allFindings([server, object("QuotaExceeded"), object("Odd"), object("Odd", { message: "else" })]);
+  expect(found.map(({ message }) => message)).toEqual(["server s: why", "node m: why", "node m: else"]);
 });
 
 test.each(["cluster-api", "cluster-api-openstack", "hosted-control-plane"])(

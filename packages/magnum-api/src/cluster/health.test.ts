@@ -41,8 +41,9 @@ const DETAILS = "etcd cannot be reached: connect ECONNREFUSED 10.20.0.7:2379; lo
 it.each<[string, string, string]>([
   ["OperatorNeeded", DETAILS, "action by the operator is needed; the conditions of the control plane say why"],
   ["Starting", DETAILS, "the control plane is being started"],
-  ["Hibernated", "spec.replicas is 0", "spec.replicas is 0"],
-  ["Parked", "", "not available"],
+  ["Hibernated", "spec.replicas is 0", "the control plane is stopped; the operator starts it again"],
+  ["Parked", "", "the control plane is stopped for a time, and started again by itself"],
+  ["Odd", "", "not available"],
 ])("health of a control plane with reason %s and message %j has no details of management", (reason, message, api) => {
   const observed = settled({ status: { ...created } });
   const { controlPlane } = observed;

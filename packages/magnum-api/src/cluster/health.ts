@@ -1,8 +1,8 @@
 import type { Machine, MagnumClusterStatus } from "@causeway/api";
 import { getCondition, isTrue } from "@causeway/kubernetes";
 import { addonFinding } from "./addon-status.ts";
-import { publicMessage } from "./findings.ts";
 import type { Decided } from "./plan-desired.ts";
+import { publicMessage } from "./public-text.ts";
 
 type Health = Pick<MagnumClusterStatus, "health" | "healthReason" | "kubeletReached">;
 
@@ -20,7 +20,7 @@ export function healthOf(observed: Decided): Health {
     return { health: "UNKNOWN", healthReason: {}, ...reached };
   const available = getCondition(controlPlane.status.conditions, "Available");
   const isAvailable = available?.status === "True";
-  const said = available === undefined ? "" : publicMessage(available);
+  const said = available === undefined ? "" : publicMessage("HostedControlPlane", available);
   const condition = isAvailable ? "ok" : (said === "" ? "not available" : said).slice(0, 500);
   const api = isAvailable ? (probe?.api ?? "ok") : condition;
   const { node, state } = probe?.kubelet ?? { node: "", state: "ok" };

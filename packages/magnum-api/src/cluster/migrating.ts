@@ -4,6 +4,7 @@ import type { Decided } from "./plan-desired.ts";
 import { heatFacts, heatVerdict, readHeat, type HeatReport } from "./heat.ts";
 import { migratingAnnotation } from "./names.ts";
 import { statusOf } from "./plan-status.ts";
+import { publicText } from "./public-text.ts";
 import type { Step } from "./steps.ts";
 
 /**
@@ -67,7 +68,7 @@ export function planMigrating(
   const verdict = {
     Running: {
       status: "UPDATE_IN_PROGRESS",
-      reason: `Phase ${phase} of the migration from Heat runs${waitsFor === undefined ? "." : `. It waits for ${waitsFor}`}`,
+      reason: `Phase ${phase} of the migration from Heat runs${waitsFor === undefined ? "." : `. It waits for ${publicText(waitsFor)}`}`,
     },
     Done: {
       status: "UPDATE_COMPLETE",

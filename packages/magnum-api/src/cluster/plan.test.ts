@@ -359,6 +359,40 @@ describe("the plan of a Magnum cluster", () => {
     expect(plan(having(machine && nodeMetadataOf(machine)), NOW).status.status).toBe("UPDATE_COMPLETE");
   });
 
+  it("says what a phase of its migration waits for, without the management cluster", () => {
+    const waiting = `roll Running ${at(-1)} Machine magnum-p/web-1, whose API at https://10.20.0.7:6443 does not respond`;
+    expect(plan(migrated(waiting), NOW).status.reason).toBe(
+      "Phase roll of the migration from Heat runs. It waits for Machine web-1, whose API at (address) does not respond",
+    );
+  });
+
+  it("names several causes of a deletion that does not end, and what is left in its user's words", () => {
+    const observed = settled({ metadata: { deletionTimestamp: at(-31) } });
+    const conditionOf = (reason: string, message: string) => ({ type: "Ready", status: "False", reason, message });
+    const servers = Array.from({ length: 12 }, (_, index) => ({
+      kind: "OpenStackMachine",
+      metadata: { name: `s${index}` },
+      status: { conditions: [conditionOf("InstanceStateError", `error ${index}`)] },
+    }));
+    const blocked = "Load balancers are still on the cluster's subnet: kube_service_a (1). Delete their Services";
+    const infrastructure = {
+      ...observed.infrastructure,
+      status: { conditions: [conditionOf("DeletionBlocked", blocked)] },
+    };
+    const given = { ...observed, machines: [], servers: servers.slice(0, 2), infrastructure } as unknown as Observed;
+    const { status } = plan(given, NOW);
+    expect(status).toMatchObject({ status: "DELETE_FAILED", code: "InstanceStateError" });
+    expect(status.reason?.split("; ")).toEqual([
+      "server s0: error 0 (InstanceStateError)",
+      "server s1: error 1 (InstanceStateError)",
+      `network: ${blocked} (DeletionBlocked)`,
+      "still to be deleted: 2 servers s0, s1, the network, the control plane",
+    ]);
+    const many = plan({ ...given, servers: servers as unknown as Observed["servers"] }, NOW).status.reason ?? "";
+    expect(many).toContain("; 8 more causes; still to be deleted: 12 servers s0, s1, ");
+    expect(many).toContain("s9 and 2 more, the network");
+  });
+
   it("marks exactly the machines to remove before their group becomes smaller", () => {
     const observed = settled({ spec: { nodeGroups: [{ ...group, nodeCount: 0, nodesToRemove: ["m0"] }] } });
     const { steps } = plan(without("MachineDeployment", observed), NOW);

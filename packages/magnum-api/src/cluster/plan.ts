@@ -6,12 +6,13 @@ import {
   type Manifest,
 } from "@causeway/api";
 import type { KubeObject, Plan } from "@causeway/kubernetes";
-import { firstFinding } from "./findings.ts";
+import { allFindings } from "./findings.ts";
 import type { Observed } from "./gather.ts";
 import { planMigrating, readMigrating } from "./migrating.ts";
 import { appliedAnnotation, finalizer, isPending, poolNameOf } from "./names.ts";
 import { decide, type Decided } from "./plan-desired.ts";
 import { statusOf } from "./plan-status.ts";
+import { worded } from "./plan-verdict.ts";
 import { isRolledOut, poolsOf } from "./pools.ts";
 import type { Step } from "./steps.ts";
 
@@ -21,6 +22,8 @@ const CHECK = MachineHealthCheck.kind;
 /** A create that takes longer has ended without a response: its process was ended, or the store was away. */
 const CREATE_DEADLINE = 2 * 60_000;
 const DELETE_TIMEOUT = 30 * 60_000;
+/** Causes and servers that the reason of a deletion names at most. */
+const [CAUSES, NAMES] = [5, 10];
 
 /** The rules of a cluster: what is to be written, and the state that clients see. */
 export function plan(observed: Observed, now: number): Plan<Step, Status> {
@@ -114,21 +117,36 @@ function surplus({ object, desired, deployments, standing, machines }: Decided):
   return deployments.length > 0 && isQuiet ? [...gone, ...templates] : gone;
 }
 
+/** What is left of a cluster that is deleted, as its users know it. */
+function leftText({ cluster, controlPlane, infrastructure, machines, servers }: Observed): string {
+  const names = [...new Set([...servers, ...machines].map(({ metadata }) => metadata.name))];
+  const shown = names.slice(0, NAMES).join(", ");
+  const more = names.length > NAMES ? ` and ${names.length - NAMES} more` : "";
+  const left = [
+    ...(names.length === 0 ? [] : [`${names.length === 1 ? "server" : `${names.length} servers`} ${shown}${more}`]),
+    ...(infrastructure === undefined ? [] : ["the network"]),
+    ...(controlPlane === undefined ? [] : ["the control plane"]),
+  ];
+  if (left.length > 0) return `still to be deleted: ${left.join(", ")}`;
+  return cluster === undefined ? "the credentials are being revoked" : "the last parts are being deleted";
+}
+
 function planDeletion(observed: Observed, now: number): Plan<Step, Status> {
   const { object, cluster, controlPlane, infrastructure, machines, servers } = observed;
   const begun = Date.parse(object.metadata.deletionTimestamp ?? "");
-  const finding = firstFinding([...servers, ...machines, infrastructure, controlPlane, cluster]);
+  const findings = allFindings([...servers, ...machines, infrastructure, controlPlane]);
   const isLate = now >= begun + DELETE_TIMEOUT;
-  const left = [cluster, controlPlane, infrastructure, ...machines].filter((each) => each !== undefined).map(nameOf);
-  const what = left.length === 0 ? "the credentials are being revoked" : `still there: ${left.slice(0, 10).join(", ")}`;
+  const what = leftText(observed);
+  const causes = findings.slice(0, CAUSES).map((finding) => worded(finding));
+  const more = findings.length > CAUSES ? [`${findings.length - CAUSES} more causes`] : [];
   const { status: _, reason: __, code: ___, conditions, ...rest } = object.status ?? { status: "DELETE_IN_PROGRESS" };
   const status: Status = {
     ...rest,
     ...(conditions ? { conditions } : {}),
     observedGeneration: object.metadata.generation ?? 0,
     status: isLate ? "DELETE_FAILED" : "DELETE_IN_PROGRESS",
-    reason: (finding ? `${finding.message} (${finding.code}); ${what}` : what).slice(0, 4_000),
-    ...(finding ? { code: finding.code } : {}),
+    reason: [...causes, ...more, what].join("; ").slice(0, 4_000),
+    ...(findings[0] ? { code: findings[0].code } : {}),
   };
   if (!(object.metadata.finalizers ?? []).includes(finalizer)) return { steps: [], status };
   if (cluster !== undefined) {

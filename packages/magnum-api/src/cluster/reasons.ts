@@ -52,14 +52,3 @@ export const outlookOf: ReadonlyMap<string, Outlook> = new Map([
   ...of("passes", ["NodeReadyUnknown", "NodeInspectionFailed", "NodeStartupTimeout"]),
   ...of("passes", ["InternalError", "InspectionFailed", "ConnectionDown"]),
 ]);
-
-/**
- * Reasons of hosted control planes whose messages have addresses and folders of the management cluster, which are the
- * operator's alone: what users of a project read in place of them.
- */
-export const publicTextOf: ReadonlyMap<string, string> = new Map([
-  ["OperatorNeeded", "action by the operator is needed; the conditions of the control plane say why"],
-  ["Starting", "the control plane is being started"],
-  ["Failed", "the control plane could not be brought up to date; its conditions say why"],
-  ["BackupFailed", "the last backup failed; the conditions of the control plane say why"],
-]);
