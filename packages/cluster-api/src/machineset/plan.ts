@@ -33,9 +33,7 @@ export function plan(observed: Observed, now: number): MachineSetPlan {
   const paused = pausedPlan(set, observed.cluster, now);
   if (paused) return paused;
   const blocked = blockedBy(observed);
-  const steps = set.metadata.deletionTimestamp
-    ? removal(observed)
-    : [...upkeep(observed), ...scaling(observed, { now, blocked })];
+  const steps = set.metadata.deletionTimestamp ? removal(observed) : living(observed, { now, blocked });
   return {
     steps,
     status: machineSetStatus(observed, { now, blocked }),
@@ -69,20 +67,28 @@ function skewOf(set: MachineSet, controlPlaneVersion: string | undefined): strin
   return isSkipped ? undefined : versionSkew(set.spec.template.spec.version, controlPlaneVersion);
 }
 
+function living(observed: Observed, on: { now: number; blocked: string | undefined }): MachineSetStep[] {
+  const scale = scaling(observed, on);
+  const isLeaving =
+    scale.some(({ type }) => type === "delete") ||
+    observed.machines.some(({ metadata }) => metadata.deletionTimestamp !== undefined);
+  return [...upkeep(observed, isLeaving), ...scale];
+}
+
 function removal({ set, machines }: Observed): MachineSetStep[] {
   if (machines.length > 0) return machines.flatMap((machine) => deleteStep(Machine, machine));
   return patchStep(MachineSet, set, finalizerRemoval(set, finalizers.machineSet));
 }
 
 /** The set's own metadata, and what its Machines take over in place. */
-function upkeep(observed: Observed): MachineSetStep[] {
+function upkeep(observed: Observed, isLeaving: boolean): MachineSetStep[] {
   const { set, cluster, deployment, machines, orphans, infrastructure, bootstrap } = observed;
   if (!cluster) return [];
   const toCluster = { owner: ownerReference(cluster) };
   const own = metadataPatch(set, {
     finalizer: finalizers.machineSet,
     labels: { [labels.clusterName]: set.spec.clusterName },
-    ...givenNames(observed),
+    ...(isLeaving ? givenNames(observed) : {}),
     ...(deployment ? {} : toCluster),
   });
   const templates = [infrastructure, ...(bootstrap ? [bootstrap] : [])].flatMap(({ object, kind }) =>
@@ -99,11 +105,10 @@ function upkeep(observed: Observed): MachineSetStep[] {
 }
 
 /**
- * Recorded before a Machine is gone. Another one by its name would find its server, its Node and its Node's pods, some
- * of which may still be on their way out.
+ * Recorded before a Machine is deleted, since the set may be paused from then on until it is gone. Another one by its
+ * name would find its server, its Node and its Node's pods, some of which may still be on their way out.
  */
-function givenNames({ set, machines, taken }: Observed): Pick<WantedMetadata, "annotations"> {
-  if (machines.every(({ metadata }) => metadata.deletionTimestamp === undefined)) return {};
+function givenNames({ set, taken }: Observed): Pick<WantedMetadata, "annotations"> {
   const given = namesGiven(set, taken);
   return given > recordedNames(set) ? { annotations: { [annotations.machineNamesGiven]: String(given) } } : {};
 }
