@@ -71,6 +71,32 @@ it("removed bounds, labels and taints of a node group are as those of a new one"
   expect(body).toMatchObject({ min_node_count: 0, max_node_count: null, node_labels: {}, node_taints: [] });
 });
 
+/** Labels whose names have 100 characters. */
+const labelsOf = (count: number, value: (index: number) => string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, index) => {
+      const key = `${"p".repeat(40)}.io/${"k".repeat(53)}${String(index).padStart(3, "0")}`;
+      return [key, value(index)];
+    }),
+  );
+const whole = labelsOf(64, () => "v".repeat(28));
+
+it.each<[string, Readonly<Record<string, string>>, number]>([
+  ["64 node labels of 8,192 characters", whole, 202],
+  ["a character more than that", labelsOf(64, (index) => "v".repeat(index === 0 ? 29 : 28)), 409],
+  ["65 node labels", labelsOf(65, () => ""), 409],
+])("a node group with %s", async (title, node_labels, expected) => {
+  await complete();
+  const name = `labels-${title.length}`;
+  const made = await call("POST", `${path}/nodegroups`, { name, node_labels });
+  await complete();
+  const patch = [{ op: "replace", path: "/node_labels", value: node_labels }];
+  const changed = await call("PATCH", `${path}/nodegroups/default-worker`, patch);
+  expect([made.status, changed.status]).toEqual([expected, expected]);
+  const limit = "has at most 64 node labels, of 8192 characters together; remove some";
+  if (expected !== 202) for (const { body } of [made, changed]) expect(JSON.stringify(body)).toContain(limit);
+});
+
 it.each<[string, number]>([
   ["1.9", 400],
   ["1.10", 202],

@@ -200,11 +200,11 @@ const allowedLabels = [
   "topology.kubernetes.io/zone",
 ];
 
-/** Labels that the kubelet would refuse to set on its own Node, and texts that are no labels. */
 /** A group's labels are copied to each of its Machines. */
 const MOST_LABELS = 64;
 const LARGEST_LABELS = 8192;
 
+/** Refuses labels that the kubelet would refuse to set on its own Node, and texts that are no labels. */
 function requireLabels({ name: group, nodeLabels = {} }: MagnumNodeGroup): void {
   const size = Object.entries(nodeLabels).reduce((sum, [key, value]) => sum + key.length + value.length, 0);
   if (Object.keys(nodeLabels).length > MOST_LABELS || size > LARGEST_LABELS)

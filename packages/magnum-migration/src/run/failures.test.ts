@@ -1,5 +1,7 @@
 /** What a phase does about errors that pass by themselves, and about those that do not. */
+import { MagnumCluster } from "@causeway/api";
 import { CausewayError, VirtualClock } from "@causeway/foundation";
+import { migratingAnnotation } from "@causeway/magnum-api";
 import { beforeEach, expect, test } from "vitest";
 import type { Inventory } from "../inventory/model.ts";
 import { writeRecord, type MigrationRecord } from "../record/record.ts";
@@ -117,4 +119,32 @@ test("a phase whose words change while nothing progresses ends after half an hou
   const begun = clock.now();
   expect(await play(phase as unknown as ReturnType<typeof phaseOf>)).toMatchObject({ code: "MIGRATE_TIMEOUT" });
   expect(clock.now() - begun).toBeLessThan(40 * 60_000);
+});
+
+test.each<[string, object, string]>([
+  ["in place of what its operator reads", { publicWait: "the hosted control plane" }, "the hosted control plane"],
+  ["where there is nothing else", {}, "HostedControlPlane n/web-1: 10.0.0.7 is away"],
+])("users of the project read what a phase waits for, %s", async (_, more, shown) => {
+  const { management } = tools;
+  const metadata = { namespace: "n", name: "web-1", annotations: { [migratingAnnotation]: "retire Running" } };
+  const row = { kind: "MagnumCluster", metadata } as unknown as MagnumCluster;
+  await management.apply(MagnumCluster, row, { fieldManager: "test" });
+  const seen = new Set<string>();
+  let round = 0;
+  const phase = definePhase({
+    name: "retire",
+    gather: async () => {
+      const found = await management.find(MagnumCluster, metadata, { signal });
+      seen.add(found?.metadata.annotations?.[migratingAnnotation]?.split(" ").slice(3).join(" ") ?? "");
+      return (round += 1);
+    },
+    plan: (facts: number) =>
+      facts < 4
+        ? { steps: [], wait: "HostedControlPlane n/web-1: 10.0.0.7 is away", ...more, proof: [] }
+        : { steps: [], proof: ["all"] },
+    async perform() {},
+  });
+  expect(await play(phase as unknown as ReturnType<typeof phaseOf>)).toEqual(["all"]);
+  expect([...seen]).toEqual(["", shown]);
+  expect(lines).toContain("waiting for HostedControlPlane n/web-1: 10.0.0.7 is away");
 });

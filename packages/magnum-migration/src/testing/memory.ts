@@ -57,6 +57,14 @@ export class MemoryCluster {
         alive();
         return store(type, object);
       },
+      /** Of annotations. */
+      patch: async (type: Type, at: ObjectKey, { body }: { body: Partial<KubeObject> }) => {
+        alive();
+        const found = this.#objects.get(key(type, at));
+        if (found === undefined) throw new CausewayError("KUBERNETES_NOT_FOUND", "it is not there");
+        const annotations = { ...found.metadata.annotations, ...body.metadata?.annotations };
+        return store(type, { ...found, metadata: { ...found.metadata, annotations } });
+      },
       delete: async (type: Type, at: ObjectKey) => {
         alive();
         this.#objects.delete(key(type, at));
