@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { loadKubeconfig } from "@causeway/kubernetes";
 import { root, startProgram, type Started } from "../support/processes.ts";
+import { execInContainer } from "./container-exec.ts";
 import type { MachineFacts } from "./facts.ts";
 import type { Place } from "./network.ts";
 
 const execute = promisify(execFile);
+const CTR = ["ctr", "--address", "/run/containerd/containerd.sock", "-n", "k8s.io"];
 
 /** A container that runs; its process as the machine numbers it. */
 export interface RunningContainer {
@@ -91,7 +93,7 @@ export class Machine {
 
   /** Runs a program in a container; what it printed. */
   execute(id: string, command: readonly string[]): Promise<string> {
-    return this.#ctr("tasks", "exec", "--exec-id", `rig-${process.pid}-${Date.now()}`, id, ...command);
+    return execInContainer(["nsenter", ...this.#inside(), ...CTR], id, command);
   }
 
   /**
@@ -139,8 +141,8 @@ export class Machine {
   }
 
   async #ctr(...args: readonly string[]): Promise<string> {
-    const ctr = ["ctr", "--address", "/run/containerd/containerd.sock", "-n", "k8s.io", ...args];
-    const { stdout } = await execute("nsenter", [...this.#inside(), ...ctr], { maxBuffer: 64 * 1024 * 1024 });
+    const ctr = [...this.#inside(), ...CTR, ...args];
+    const { stdout } = await execute("nsenter", ctr, { maxBuffer: 64 * 1024 * 1024 });
     return stdout;
   }
 
