@@ -4,8 +4,8 @@ headers or its body would occupy one.
     front.py PORT CERTIFICATE KEY COMMAND...      COMMAND is uWSGI, which listens at SOCKET by its own protocol
     front.py PORT - - COMMAND...                  without TLS
 
-A request that is too slow is dropped. Where there are too many connections, one that waits for its client is dropped: the oldest of the address
-with the most of them. Bodies beyond BODY bytes, and those without a length, go to the worker as they come; a client that sends them, or reads
+A request that is too slow is dropped. Where too many connections wait for their clients, one of them is dropped: the oldest of the address with
+the most of them. Where workers have too many, no more are taken until one has ended. Bodies beyond BODY bytes, and those without a length, go to the worker as they come; a client that sends them, or reads
 a long response, below RATE is dropped, too. Where FRONT_METRICS is a port, its metrics can be read there. Requested to stop, it takes no more connections, ends the requests that it has, and then stops uWSGI."""
 import collections
 import contextlib
@@ -22,7 +22,9 @@ import time
 import urllib.parse
 
 SOCKET = os.environ.get("FRONT_SOCKET", "/tmp/api.sock")
+# Connections that wait for their clients; those with a request for a worker, which are dropped for no other.
 CONNECTIONS = int(os.environ.get("FRONT_CONNECTIONS", "128"))
+REQUESTS = int(os.environ.get("FRONT_REQUESTS", "128"))
 HEADER_SECONDS = float(os.environ.get("FRONT_HEADER_SECONDS", "10"))
 BODY_SECONDS = float(os.environ.get("FRONT_BODY_SECONDS", "30"))
 # A client may be behind RATE bytes a second for so long while a worker waits for it, in either direction.
@@ -217,13 +219,14 @@ class Front:
         return True
 
     def make_room(self):
-        """Drops a connection that waits for its client, first of all one that no worker has; waits where a worker has each to do."""
+        """Drops one of too many connections that wait for their clients, first of all one that no worker has; waits where workers have too many."""
         while True:
             with self.lock:
-                if len(self.open) < CONNECTIONS:
-                    return
                 found = [(each, each.state) for each in self.open.values()]
-            for states in ((READING, ENDING), (WAITING,)):
+            working = sum(state == WORKING for _, state in found)
+            if len(found) - working < CONNECTIONS and working < REQUESTS:
+                return
+            for states in ((READING, ENDING), (WAITING,)) if len(found) - working >= CONNECTIONS else ():
                 candidates = [(each, state) for each, state in found if state in states]
                 if candidates:
                     count = collections.Counter(each.address[0] for each, _ in candidates)

@@ -12,9 +12,9 @@ vi.setConfig({ testTimeout: 60_000 });
 const program = join(import.meta.dirname, "../../programs/front.py");
 const python = spawnSync("python3", ["-c", "import ssl"]).status === 0;
 
-/** Represents uWSGI with one worker: it says what it got, and how long its body was. */
+/** Represents uWSGI with one worker, or with many: it says what it got, and how long its body was. */
 const WORKER = `
-import json, os, signal, socket, struct, sys, time
+import json, os, signal, socket, struct, sys, threading, time
 signal.signal(signal.SIGTERM, lambda *_: (print("stopped", flush=True), os._exit(0)))
 listener = socket.socket(socket.AF_UNIX); listener.bind(os.environ["FRONT_SOCKET"]); listener.listen(int(os.environ.get("BACKLOG", "100")))
 def read(connection, count):
@@ -24,8 +24,7 @@ def read(connection, count):
         if not block: break
         data += block
     return data
-while True:
-    connection, _ = listener.accept()
+def serve(connection):
     _, size, _ = struct.unpack("<BHB", read(connection, 4))
     data, variables = read(connection, size), {}
     while data:
@@ -46,6 +45,10 @@ while True:
     try: connection.sendall(b"HTTP/1.1 200 OK\\r\\nConnection: close\\r\\n\\r\\n" + text.encode())
     except OSError: pass
     connection.close()
+while True:
+    connection, _ = listener.accept()
+    if "WORKERS" in os.environ: threading.Thread(target=serve, args=(connection,), daemon=True).start()
+    else: serve(connection)
 `;
 
 let dir = "";
@@ -304,6 +307,24 @@ describe.skipIf(!python).each([
     expect(isDropped).toBe(false);
   });
 
+  test("drops no client that has just begun for another one while workers have the other requests", async () => {
+    await start({ FRONT_CONNECTIONS: "4", WORKERS: "many" });
+    const answers = Array.from({ length: 3 }, () => ask("GET /?wait=3 HTTP/1.1\r\n\r\n"));
+    await until(() => said === "request\n".repeat(3));
+    const begun = connectTo();
+    let answer = "";
+    begun.on("data", (chunk) => (answer += String(chunk)));
+    begun.on("error", () => {});
+    const closed = new Promise((done) => begun.once("close", done));
+    await new Promise((done) => begun.once(connected(), done));
+    begun.write("GET / HTTP/1.1\r\n");
+    expect(await ask("GET / HTTP/1.1\r\n\r\n")).toContain("200 OK");
+    begun.write("\r\n");
+    await closed;
+    expect(answer).toContain("200 OK");
+    for (const each of await Promise.all(answers)) expect(each).toContain("200 OK");
+  });
+
   test("ends the requests that it has before it stops, and takes no other ones", async () => {
     await start();
     connections = 0;
@@ -318,7 +339,7 @@ describe.skipIf(!python).each([
   });
 
   test("lets requests wait where the worker has more of them than it takes", async () => {
-    await start({ BACKLOG: "1" });
+    await start({ BACKLOG: "1", FRONT_REQUESTS: "2" });
     const answers = Array.from({ length: 12 }, () => ask("GET /?wait=0.05 HTTP/1.1\r\n\r\n"));
     for (const answer of await Promise.all(answers)) expect(answer).toContain("200 OK");
   });
