@@ -5,7 +5,7 @@ headers or its body would occupy one.
     front.py PORT - - COMMAND...                  without TLS
 
 A request that is too slow is dropped. Where too many connections wait for their clients, one of them is dropped: the oldest of the address with
-the most of them. Where workers have too many, no more are taken until one has ended. Bodies beyond BODY bytes, and those without a length, go to the worker as they come; a client that sends them, or reads
+the most of them. Where workers have too many, no other one is accepted until one has ended. Bodies beyond BODY bytes, and those without a length, go to the worker as they come; a client that sends them, or reads
 a long response, below RATE is dropped, too. Where FRONT_METRICS is a port, its metrics can be read there. Requested to stop, it takes no more connections, ends the requests that it has, and then stops uWSGI."""
 import collections
 import contextlib
