@@ -71,10 +71,9 @@ export function createMagnumController(options: MagnumControllerOptions): { run(
     gather: async (key) => gather(sources, installation, key, probes?.of(key)),
     plan,
     async perform(step, observed, signal) {
-      const outcome = await perform({ client, credentials, trustees: options.trustees }, step, observed, signal);
-      if (step.type === "remove-finalizer" && outcome !== "deferred")
+      await perform({ client, credentials, trustees: options.trustees }, step, observed, signal);
+      if (step.type === "remove-finalizer")
         options.audit?.record({ action: "delete", outcome: "success", cluster: observed.object });
-      return outcome;
     },
     async publish(observed, status, planned, signal) {
       for (const event of planned) events.event(observed.object, event);

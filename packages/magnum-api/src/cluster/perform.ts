@@ -36,16 +36,13 @@ export interface PerformContext {
 /** The field manager of what the controller applies: objects of a cluster, and the status of its MagnumCluster. */
 export const fieldManager = "causeway-magnum";
 
-/**
- * Performs one step of a plan. A step that is repeated after a crash does no harm. "deferred": it was not done, since
- * what was observed has changed.
- */
+/** Performs one step of a plan. A step that is repeated after a crash does no harm. */
 export async function perform(
   using: PerformContext,
   step: Step,
   observed: Observed,
   signal: AbortSignal,
-): Promise<void | "deferred"> {
+): Promise<void> {
   const { client } = using;
   const { object, cluster } = observed;
   const key = keyOfCluster(object);
@@ -92,33 +89,42 @@ export async function perform(
       return;
     }
     case "remove-finalizer":
-      return release(client, object, signal);
+      await release(using, object, signal);
+      return;
   }
 }
 
+const ATTEMPTS = 5;
+
 /**
- * Takes the finalizer off the row as it was observed, which was before its credential was read and revoked. A renewal
- * that wrote another credential since has changed the row: the next plan revokes that one, too.
+ * Takes the finalizer off the row as it was before its credential was read and revoked. A renewal that wrote another
+ * credential since has changed the row: then that one is revoked, too.
  */
-async function release(
-  client: KubernetesClient,
-  object: MagnumCluster,
-  signal: AbortSignal,
-): Promise<void | "deferred"> {
-  const { uid, resourceVersion, finalizers = [] } = object.metadata;
-  const path = `/metadata/finalizers/${finalizers.indexOf(finalizer)}`;
-  const body: readonly JsonPatchOperation[] = [
-    { op: "test", path: "/metadata/uid", value: uid },
-    { op: "test", path: "/metadata/resourceVersion", value: resourceVersion },
-    { op: "test", path, value: finalizer },
-    { op: "remove", path },
-  ];
-  try {
-    await client.patch(MagnumCluster, keyOfCluster(object), { type: "json", body }, { signal });
-  } catch (error) {
-    // A failed test is "Invalid" to a kube-apiserver.
-    if (isConflict(error) || isInvalid(error)) return "deferred";
-    if (!isNotFound(error)) throw error;
+async function release(using: PerformContext, object: MagnumCluster, signal: AbortSignal): Promise<void> {
+  const { client } = using;
+  let row = object;
+  for (let attempt = 1; ; attempt += 1) {
+    const at = row.metadata.finalizers?.indexOf(finalizer) ?? -1;
+    if (at === -1) return;
+    const path = `/metadata/finalizers/${at}`;
+    const body: readonly JsonPatchOperation[] = [
+      { op: "test", path: "/metadata/uid", value: row.metadata.uid },
+      { op: "test", path: "/metadata/resourceVersion", value: row.metadata.resourceVersion },
+      { op: "test", path, value: finalizer },
+      { op: "remove", path },
+    ];
+    try {
+      await client.patch(MagnumCluster, keyOfCluster(row), { type: "json", body }, { signal });
+      return;
+    } catch (error) {
+      if (isNotFound(error)) return;
+      // A failed test is "Invalid" to a kube-apiserver.
+      if (attempt === ATTEMPTS || !(isConflict(error) || isInvalid(error))) throw error;
+    }
+    const found = await client.find(MagnumCluster, keyOfCluster(object), { signal });
+    if (found === undefined || found.metadata.uid !== object.metadata.uid) return;
+    row = found;
+    await revoke(using, row, await readCredential(client, row, signal), signal);
   }
 }
 
