@@ -94,6 +94,10 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
       return state && parked ? { ...state, ready: false, parked } : state;
     },
     onChange: (listener) => options.apiServer.onChange(listener),
+    async tunnel(id) {
+      const { tunnel: socket } = kubeletsOf(id, options);
+      return socket === undefined ? undefined : { socket };
+    },
     async remove(id) {
       await options.apiServer.removeCluster(id);
       running.delete(id);

@@ -243,9 +243,16 @@ export interface ControlPlaneRuntime {
    * Default: no.
    */
   assignsEndpoint?(runtime: RuntimeName | undefined): boolean;
+  /** The tunnel through which its API servers reach its nodes. Undefined: there is none. */
+  tunnel?(id: string, signal: AbortSignal): Promise<TunnelAccess | undefined>;
   /** Removes it with all its data. Nothing to do is success. */
   remove(id: string, signal: AbortSignal): Promise<void>;
 }
+
+/** How a tunnel server is reached as the API server of one control plane reaches it. */
+export type TunnelAccess =
+  | { readonly socket: string }
+  | { readonly url: string; readonly certificateAuthority: string; readonly client: KeyPair };
 
 /** The key of a control plane by its id, "NAMESPACE.NAME" of the management cluster: it is shared by that namespace. */
 export function keyOfId(id: string): { readonly namespace: string; readonly name: string } {

@@ -38,6 +38,11 @@ export function createRuntimes({ runtimes, default: fallback }: RuntimesOptions)
       };
     },
     assignsEndpoint: (name = fallback) => runtimes[name]?.assignsEndpoint?.(name) === true,
+    async tunnel(id, signal) {
+      for (const runtime of all)
+        if ((await runtime.observe(id, signal)) !== undefined) return runtime.tunnel?.(id, signal);
+      return undefined;
+    },
     async remove(id, signal) {
       for (const runtime of all) await runtime.remove(id, signal);
     },

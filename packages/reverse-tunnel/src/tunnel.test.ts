@@ -1,4 +1,7 @@
 import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { get } from "node:https";
+import { json } from "node:stream/consumers";
 import { connect as connectTls } from "node:tls";
 import type { Socket } from "node:net";
 import { issueCertificate, silentLog, systemClock, type KeyPair, type Log } from "@causeway/foundation";
@@ -58,6 +61,30 @@ describe.each([
     expect((await over(stage.authorities.b)).line).toMatch(/^HTTP\/1.1 503 no agent of tenant b is connected since 2/);
     expect((await over(stage.authorities.serving)).line).toMatch(/ 403 the certificate is of no tenant/);
     expect((await over(undefined)).line).toMatch(/ 403 the certificate is of no tenant/);
+  });
+
+  test("report how many agents a tenant has, and since when, to those with a certificate of it", async () => {
+    const server = await stage.serve();
+    const report = async (
+      authority: KeyPair,
+    ): Promise<{ status: number | undefined; body: Record<string, unknown> }> => {
+      const own = await issueCertificate(authority, { commonName: "kas", usages: ["client"], lifetime: YEAR });
+      const response = await new Promise<IncomingMessage>((resolve, reject) => {
+        const tls = { ca: stage.authorities.serving.certificate, cert: own.certificate, key: own.key };
+        const request = get({ host: "127.0.0.1", port: server.serverPort, path: "/agents", agent: false, ...tls });
+        request.once("response", resolve).once("error", reject);
+      });
+      return { status: response.statusCode, body: (await json(response)) as Record<string, unknown> };
+    };
+    const before = clock.now();
+    expect((await report(stage.authorities.a)).body).toMatchObject({ agents: 0 });
+    await stage.agentOf(server, stage.authorities.a);
+    await agents(server, "a", 1);
+    const { status, body } = await report(stage.authorities.a);
+    expect([status, body["agents"]]).toEqual([200, 1]);
+    expect(Date.parse(String(body["since"]))).toBeGreaterThanOrEqual(before);
+    expect((await report(stage.authorities.b)).body).toMatchObject({ agents: 0 });
+    expect(await report(stage.authorities.serving)).toMatchObject({ status: 403 });
   });
 
   const refused: [title: string, address: string, line: RegExp][] = [

@@ -17,6 +17,7 @@ import {
 import { HostedControlPlane } from "@causeway/api";
 import type { Backups } from "../backup/backups.ts";
 import type { ControlPlaneRuntime } from "../runtime.ts";
+import { createTunnelWatchdog, type WatchedTunnel } from "../tunnel/watchdog.ts";
 import { createWebhookWatchdog, type WatchedApi } from "../webhooks/watchdog.ts";
 import { gather, openInformers, ownerCluster, type GatherFrom, type Observed } from "./gather.ts";
 import { clusterName, runtimeId } from "./names.ts";
@@ -51,11 +52,13 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): {
   const { informers, runtime, events, clock, log } = options;
   const opened = openInformers(informers);
   const checked = new Set<(id: string) => void>();
+  const changed = (id: string): void => {
+    for (const listener of checked) listener(id);
+  };
+  const tunnels = createTunnelWatchdog({ tunnels: () => watchedTunnels(opened, options), changed, clock });
   const watchdog = createWebhookWatchdog({
     apis: () => watchedApis(opened, options),
-    changed: (id) => {
-      for (const listener of checked) listener(id);
-    },
+    changed,
     exempted(id, webhook) {
       const object = opened.controlPlanes.get(keyOfId(id));
       const message = `${webhook} broke requests of the system: a match condition exempts them from it`;
@@ -65,7 +68,8 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): {
     log,
   });
   const webhooks = (id: string) => watchdog.findings(id);
-  const from = { ...opened, runtime, advertise: options.advertise, webhooks };
+  const tunnel = (id: string) => tunnels.facts(id);
+  const from = { ...opened, runtime, advertise: options.advertise, webhooks, tunnel };
   const { backups } = options;
   const using = { client: informers.client, runtime, clock, events, ...(backups ? { backups } : {}) };
   const pipeline: Pipeline<Observed, Step, ObjectStatus> = {
@@ -104,7 +108,7 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): {
   ];
   return {
     run: async (signal) => {
-      const checks = watchdog.run(signal);
+      const checks = Promise.all([watchdog.run(signal), tunnels.run(signal)]);
       await runController(
         {
           name: "hosted-control-plane",
@@ -127,22 +131,40 @@ function watchedApis(
   { controlPlanes, clusters, secrets }: Pick<GatherFrom, "controlPlanes" | "clusters" | "secrets">,
   { runtime, shards }: Pick<HostedControlPlaneOptions, "runtime" | "shards">,
 ): WatchedApi[] {
+  return ours(controlPlanes, shards).map((object) => ({
+    id: runtimeId(object),
+    mayExempt: object.spec.brokenWebhooks === "Exempt",
+    async access(signal) {
+      const state = await runtime.observe(runtimeId(object), signal);
+      const name = clusterName(object, ownerCluster({ clusters }, object));
+      const secret = secrets.get({ namespace: object.metadata.namespace ?? "", name: `${name}-kubeconfig` });
+      const kubeconfig = secretText(secret, "value");
+      return state?.ready !== true || kubeconfig === undefined ? undefined : { kubeconfig, inside: state.inside };
+    },
+  }));
+}
+
+/** The control planes of this process whose tunnels are checked. */
+function watchedTunnels(
+  { controlPlanes }: Pick<GatherFrom, "controlPlanes">,
+  { runtime, shards }: Pick<HostedControlPlaneOptions, "runtime" | "shards">,
+): WatchedTunnel[] {
+  return ours(controlPlanes, shards).map((object) => ({
+    id: runtimeId(object),
+    async access(signal) {
+      const state = await runtime.observe(runtimeId(object), signal);
+      return state?.ready === true ? runtime.tunnel?.(runtimeId(object), signal) : "later";
+    },
+  }));
+}
+
+/** Those that this process works on, and that are not being deleted. */
+function ours(controlPlanes: GatherFrom["controlPlanes"], shards: Shards | undefined): HostedControlPlane[] {
   return controlPlanes
     .list()
     .filter(
       ({ metadata }) => metadata.deletionTimestamp === undefined && shards?.owns(metadata.namespace ?? "") !== false,
-    )
-    .map((object) => ({
-      id: runtimeId(object),
-      mayExempt: object.spec.brokenWebhooks === "Exempt",
-      async access(signal) {
-        const state = await runtime.observe(runtimeId(object), signal);
-        const name = clusterName(object, ownerCluster({ clusters }, object));
-        const secret = secrets.get({ namespace: object.metadata.namespace ?? "", name: `${name}-kubeconfig` });
-        const kubeconfig = secretText(secret, "value");
-        return state?.ready !== true || kubeconfig === undefined ? undefined : { kubeconfig, inside: state.inside };
-      },
-    }));
+    );
 }
 
 /** A source of the control planes that change by themselves. */

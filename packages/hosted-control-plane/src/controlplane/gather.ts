@@ -13,6 +13,7 @@ import type { ControlPlaneRuntime, ControlPlaneState, JoinCertificates } from ".
 import { clusterName, runtimeId } from "./names.ts";
 import { kubeconfigRenewAnnotation, kubeconfigRootAnnotation, kubeconfigServerAnnotation } from "./kubeconfig.ts";
 import { bundleOf, rootOf, serialsOf, type AuthorityFacts, type RotatedRoots } from "./roots.ts";
+import type { TunnelFacts } from "../tunnel/facts.ts";
 import type { Finding } from "../webhooks/findings.ts";
 import type { RootPurpose } from "./steps.ts";
 
@@ -52,12 +53,16 @@ export interface Observed {
   readonly defaults: { readonly host: string | undefined };
   /** Webhooks and APIServices of the tenant that break its cluster. Undefined: not checked yet. */
   readonly webhooks?: readonly Finding[] | undefined;
+  /** The agents of its tunnel. Undefined: not checked yet. */
+  readonly tunnel?: TunnelFacts | undefined;
 }
 
 /** Caches of the management cluster, and what gather reads elsewhere. */
 export interface GatherFrom {
   /** What the check of webhooks found last. */
   readonly webhooks: (id: string) => readonly Finding[] | undefined;
+  /** What the check of tunnels found last. */
+  readonly tunnel: (id: string) => TunnelFacts | undefined;
   readonly controlPlanes: Informer<HostedControlPlane>;
   readonly clusters: Informer<Cluster>;
   readonly secrets: Informer<Secret>;
@@ -119,6 +124,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     state,
     exists: state !== undefined,
     webhooks: from.webhooks(runtimeId(object)),
+    tunnel: from.tunnel(runtimeId(object)),
     initialized: object.status?.initialization?.controlPlaneInitialized === true,
     defaults: {
       host: object.spec.endpoint?.host ?? object.status?.endpoint?.host ?? (await defaultHost(from, object)),

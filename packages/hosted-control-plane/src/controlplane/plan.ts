@@ -19,6 +19,7 @@ import { planAuthorities, type AuthoritiesPlan } from "./plan-authorities.ts";
 import { usableKubeconfig } from "./plan-kubeconfig.ts";
 import type { Step } from "./steps.ts";
 import { storageConditions, storageEvents } from "./storage-condition.ts";
+import { planTunnel } from "../tunnel/condition.ts";
 
 /** The finalizer that keeps the object until its control plane is gone. */
 export const finalizer = "hostedcontrolplane.controlplane.cluster.x-k8s.io";
@@ -38,8 +39,9 @@ type HostedControlPlaneStatus = NonNullable<HostedControlPlane["status"]>;
  */
 export function plan(observed: Observed, now: number): Plan<Step, HostedControlPlaneStatus> {
   const { object, cluster } = observed;
+  const tunnel = planTunnel(object, observed.tunnel, now);
   const conditionsWith = (...wanted: readonly WantedCondition[]) =>
-    setConditions(object.status?.conditions, wanted, { generation: object.metadata.generation, now });
+    setConditions(tunnel.before, wanted, { generation: object.metadata.generation, now });
   if (isPaused(observed)) return { steps: [], status: { ...object.status, conditions: conditionsWith(paused) } };
   if (object.metadata.deletionTimestamp !== undefined) {
     const { condition, ...rest } = planDeletion(observed);
@@ -85,13 +87,15 @@ export function plan(observed: Observed, now: number): Plan<Step, HostedControlP
         ...backedUp(object, observed.state?.backup, now),
         ...storageConditions(observed.state?.storage),
         ...webhookConditions(observed.webhooks),
+        ...tunnel.conditions,
       ),
     ),
-    ...waiting(observed, { now, until: authorities?.until }),
+    ...waiting(observed, { now, until: Math.min(authorities?.until ?? Infinity, tunnel.until ?? Infinity) }),
     events: [
       ...parkedEvents(observed),
       ...storageEvents(object, observed.state?.storage),
       ...webhookEvents(object, observed.webhooks),
+      ...tunnel.events,
     ],
   };
 }
@@ -128,14 +132,14 @@ function authoritiesPlan(observed: Observed, isQuiet: boolean, now: number): Aut
 
 function waiting(
   observed: Observed,
-  { now, until = Infinity }: { now: number; until: number | undefined },
+  { now, until }: { now: number; until: number },
 ): Pick<Plan<Step, HostedControlPlaneStatus>, "wait"> {
   const { defaults } = observed;
   const kubeconfig = usableKubeconfig(observed);
   if (defaults.host === undefined)
     return { wait: { for: "the address at which machines reach this host", until: now + 500 } };
   if (until < (kubeconfig?.renewAt ?? Infinity))
-    return { wait: { for: "a time of spec.authorities, or Machines to be replaced", until } };
+    return { wait: { for: "a time of spec.authorities, Machines to be replaced, or the tunnel", until } };
   return kubeconfig === undefined
     ? {}
     : { wait: { for: "the kubeconfig's certificate to reach half its life", until: kubeconfig.renewAt } };

@@ -37,6 +37,7 @@ import { failedState, leftover, requestedState, restoreFailureAfter, withBackup 
 import type { Step } from "./steps.ts";
 import type { ShareRequest } from "./storage/shares.ts";
 import { idAnnotation, namespaceOf, ownerAnnotation } from "./tenant.ts";
+import { tunnelAccess } from "./tunnel-access.ts";
 
 /** The service cluster, images, sizes and etcd of the control planes. */
 export interface PodsRuntimeOptions {
@@ -237,6 +238,9 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
       return () => listeners.delete(listener);
     },
     assignsEndpoint: () => true,
+    async tunnel(id) {
+      return settings.tunnel && tunnelAccess(settings.tunnel, cluster, namespaceOfId(id));
+    },
     async remove(id, signal) {
       known.delete(id);
       await informers.whenSynced(signal);

@@ -55,13 +55,15 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
       throw new CausewayError("PROCESS_RUNTIME_UNSUPPORTED", `"${id}" cannot name a folder`);
     return join(dir, id);
   };
+  const socketOf = (id: string): string | undefined =>
+    options.tunnels === undefined ? undefined : join(options.tunnels, `${id}.sock`);
   const open = (id: string): ProcessControlPlane => {
     const known = running.get(id);
     if (known) return known;
     const opened = new ProcessControlPlane({
       dir: folderOf(id),
       listen: options.listen,
-      tunnel: options.tunnels === undefined ? undefined : join(options.tunnels, `${id}.sock`),
+      tunnel: socketOf(id),
       authenticators,
       backups: options.backups,
       clock,
@@ -122,6 +124,10 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    async tunnel(id) {
+      const socket = socketOf(id);
+      return socket === undefined ? undefined : { socket };
     },
     async remove(id) {
       await cleaned;

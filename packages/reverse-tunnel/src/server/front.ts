@@ -7,10 +7,18 @@ import { messageOf, type KeyPair, type Log } from "@causeway/foundation";
 import { DialError } from "./dial-error.ts";
 import type { Target } from "./pool.ts";
 
+/** What `GET /agents` responds: how many agents a tenant has, and since when it has any, or none (RFC 3339). */
+export interface AgentsReport {
+  readonly agents: number;
+  readonly since: string;
+}
+
 /** How the side of API servers connects to agents. */
 export interface FrontOptions {
   /** Connects the socket that `accept` returns. Throws DialError. */
   readonly dial: (target: Target, accept: () => Duplex, peer: Socket, signal: AbortSignal) => Promise<void>;
+  /** The agents of the tenant that the peer is of; undefined: it is of none. */
+  readonly agents: (peer: Socket) => AgentsReport | undefined;
   readonly log: Log;
   readonly onConnections: (by: 1 | -1) => void;
 }
@@ -21,10 +29,16 @@ const ESTABLISHED = Buffer.from("HTTP/1.1 200 Connection Established\r\n\r\n");
 const MOST_EARLY = 64 * 1024;
 
 /**
- * The side of API servers: HTTP CONNECT, as an EgressSelectorConfiguration with proxyProtocol HTTPConnect speaks it.
+ * The side of API servers: HTTP CONNECT, as an EgressSelectorConfiguration with proxyProtocol HTTPConnect speaks it, and
+ * `GET /agents` for what watches control planes.
  */
 export function createFront(options: FrontOptions, certificate?: KeyPair): Server {
-  const others: RequestListener = (_request, response) => {
+  const others: RequestListener = (request, response) => {
+    if (request.method === "GET" && request.url === "/agents") {
+      const report = options.agents(request.socket);
+      response.writeHead(report ? 200 : 403, { "Content-Type": "application/json", Connection: "close" });
+      return void response.end(JSON.stringify(report ?? { error: "the certificate is of no tenant of this tunnel" }));
+    }
     response.writeHead(405, { "Content-Type": "text/plain; charset=utf-8" });
     response.end("this proxy only supports CONNECT passthrough\n");
   };

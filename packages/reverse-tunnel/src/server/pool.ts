@@ -48,17 +48,23 @@ export class Pool {
   readonly #idle = new Set<() => void>();
   tenant: TunnelTenant;
   #streams = 0;
-  #emptySince: number;
+  /** When the first agent connected, or the last one was lost. */
+  #since: number;
   #changed = Promise.withResolvers<void>();
 
   constructor(tenant: TunnelTenant, options: PoolOptions) {
     this.tenant = tenant;
     this.#options = options;
-    this.#emptySince = options.clock.now();
+    this.#since = options.clock.now();
   }
 
   get agents(): number {
     return this.#agents.size;
+  }
+
+  /** Since when there are agents, or none (ms since epoch). */
+  get since(): number {
+    return this.#since;
   }
 
   get streams(): number {
@@ -66,6 +72,7 @@ export class Pool {
   }
 
   add(agent: Agent): void {
+    if (this.#agents.size === 0) this.#since = this.#options.clock.now();
     this.#agents.add(agent);
     this.#count();
     this.#changed.resolve();
@@ -74,7 +81,7 @@ export class Pool {
 
   remove(agent: Agent): void {
     if (!this.#agents.delete(agent)) return;
-    if (this.#agents.size === 0) this.#emptySince = this.#options.clock.now();
+    if (this.#agents.size === 0) this.#since = this.#options.clock.now();
     this.#count();
     for (const answer of agent.pending.values()) answer({ lost: true });
     agent.pending.clear();
@@ -178,7 +185,7 @@ export class Pool {
   #absence(): string {
     const { name } = this.tenant;
     if (this.#agents.size > 0) return `no agent of tenant ${name} serves this host`;
-    return `no agent of tenant ${name} is connected since ${new Date(this.#emptySince).toISOString()}`;
+    return `no agent of tenant ${name} is connected since ${new Date(this.#since).toISOString()}`;
   }
 
   async #ask(agent: Agent, { address, accept }: Question, signal: AbortSignal): Promise<Dialled> {

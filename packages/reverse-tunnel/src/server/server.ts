@@ -101,6 +101,10 @@ export async function startTunnelServer(options: TunnelServerOptions): Promise<T
       {
         log,
         onConnections: (by) => metrics.httpConnections.add(by),
+        agents(peer) {
+          const pool = find(peer);
+          return pool && { agents: pool.agents, since: new Date(pool.since).toISOString() };
+        },
         dial: (target, accept, peer, signal) => dial(find(peer), target, accept, signal),
       },
       certificate,

@@ -1,0 +1,9 @@
+/** What is known of the agents of a control plane's tunnel. Times are milliseconds since epoch. */
+export type TunnelFacts =
+  | { readonly type: "connected" }
+  /** No agent is connected: since when, by the server, and since when every check found that. */
+  | { readonly type: "absent"; readonly since: number; readonly seenSince: number }
+  /** The server does not respond. */
+  | { readonly type: "unreachable"; readonly because: string; readonly seenSince: number }
+  /** Its API servers use no tunnel, or one whose server does not report its agents. */
+  | { readonly type: "none" };

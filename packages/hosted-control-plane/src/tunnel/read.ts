@@ -1,0 +1,59 @@
+import { get as getHttp, type IncomingMessage, type RequestOptions } from "node:http";
+import { get as getHttps } from "node:https";
+import type { TunnelAccess } from "../runtime.ts";
+
+/** What a tunnel server reports: are agents connected, and since when (ms since epoch). Undefined: it reports none. */
+export interface TunnelReport {
+  readonly agents: number;
+  readonly since: number;
+}
+
+const LONGEST = 10_000;
+
+/** Requests the agents of a control plane from its tunnel server, with a connection of its own. */
+export async function readTunnel(access: TunnelAccess, signal: AbortSignal): Promise<TunnelReport | undefined> {
+  try {
+    return await requestReport(access, signal);
+  } catch (error) {
+    // A name that only the service cluster's DNS has, and this process runs outside.
+    if ((error as NodeJS.ErrnoException).code === "ENOTFOUND") return undefined;
+    throw error;
+  }
+}
+
+async function requestReport(access: TunnelAccess, signal: AbortSignal): Promise<TunnelReport | undefined> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const options: RequestOptions = { path: "/agents", agent: false, signal };
+    const request =
+      "socket" in access
+        ? getHttp({ ...options, socketPath: access.socket }, resolve)
+        : getHttps(
+            new URL("/agents", access.url),
+            { ...options, ca: access.certificateAuthority, cert: access.client.certificate, key: access.client.key },
+            resolve,
+          );
+    request.on("error", reject);
+  });
+  const text = await textOf(response);
+  const { statusCode } = response;
+  if (statusCode === 200) return reportOf(text);
+  // Another program's server, which forwards CONNECT alone.
+  if (statusCode === 404 || statusCode === 405) return undefined;
+  throw new Error(`it responded ${statusCode}: ${text.slice(0, 200)}`);
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  let text = "";
+  for await (const chunk of response.setEncoding("utf8")) {
+    text += String(chunk);
+    if (text.length > LONGEST) throw new Error(`its response is longer than ${LONGEST} bytes`);
+  }
+  return text;
+}
+
+function reportOf(text: string): TunnelReport {
+  const { agents, since } = JSON.parse(text) as { agents?: unknown; since?: unknown };
+  const at = typeof since === "string" ? Date.parse(since) : Number.NaN;
+  if (typeof agents !== "number" || Number.isNaN(at)) throw new Error("its response has no number of agents");
+  return { agents, since: at };
+}

@@ -1,0 +1,102 @@
+import { messageOf, type Clock } from "@causeway/foundation";
+import type { TunnelAccess } from "../runtime.ts";
+import type { TunnelFacts } from "./facts.ts";
+import { readTunnel, type TunnelReport } from "./read.ts";
+
+/** One control plane whose tunnel is checked. */
+export interface WatchedTunnel {
+  readonly id: string;
+  /** "later": it does not serve now. Undefined: it has no tunnel. */
+  readonly access: (signal: AbortSignal) => Promise<TunnelAccess | "later" | undefined>;
+}
+
+/** Which tunnels are checked, and who is informed. */
+export interface TunnelWatchdogOptions {
+  /** Those of the control planes that this process works on. */
+  readonly tunnels: () => readonly WatchedTunnel[];
+  /** Agents came, or all of them are gone, or the server is. */
+  readonly changed: (id: string) => void;
+  /** Default: a request to the tunnel server. */
+  readonly read?: (access: TunnelAccess, signal: AbortSignal) => Promise<TunnelReport | undefined>;
+  readonly clock: Clock;
+}
+
+/** Checks tunnels, and remembers what it found. */
+export interface TunnelWatchdog {
+  /** Undefined: it was not checked yet. */
+  facts(id: string): TunnelFacts | undefined;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Milliseconds between two checks of one tunnel: with an agent or without a tunnel, and otherwise. */
+const EVERY = 60_000;
+const EVERY_ABSENT = 15_000;
+/** Milliseconds between two rounds, and for one response. */
+const ROUND = 5_000;
+const LIMIT = 5_000;
+/** Requests at a time. */
+const AT_ONCE = 32;
+
+interface Known {
+  due: number;
+  facts: TunnelFacts | undefined;
+}
+
+/** Checks from time to time whether an agent of each control plane's tunnel is connected. */
+export function createTunnelWatchdog(options: TunnelWatchdogOptions): TunnelWatchdog {
+  const { tunnels, changed, read = readTunnel, clock } = options;
+  const known = new Map<string, Known>();
+  const check = async ({ id, access }: WatchedTunnel, entry: Known, signal: AbortSignal): Promise<void> => {
+    const before = entry.facts;
+    const now = clock.now();
+    const seenSince = (type: "absent" | "unreachable"): number => (before?.type === type ? before.seenSince : now);
+    const over = new AbortController();
+    const timer = new AbortController();
+    void clock.sleep(LIMIT, timer.signal).then(
+      () => over.abort(new Error(`no response within ${LIMIT / 1000} s`)),
+      () => {},
+    );
+    const within = AbortSignal.any([signal, over.signal]);
+    try {
+      const found = await access(within);
+      entry.due = now + EVERY_ABSENT;
+      if (found === "later") return;
+      const report = found && (await read(found, within));
+      if (report === undefined) entry.facts = { type: "none" };
+      else if (report.agents > 0) entry.facts = { type: "connected" };
+      else entry.facts = { type: "absent", since: report.since, seenSince: seenSince("absent") };
+    } catch (error) {
+      if (signal.aborted) return;
+      const because = messageOf(over.signal.aborted ? over.signal.reason : error);
+      entry.facts = { type: "unreachable", because, seenSince: seenSince("unreachable") };
+    } finally {
+      timer.abort(new Error("done"));
+    }
+    const { type } = entry.facts;
+    entry.due = now + (type === "connected" || type === "none" ? EVERY : EVERY_ABSENT);
+    if (type !== before?.type) changed(id);
+  };
+  const round = async (signal: AbortSignal): Promise<void> => {
+    const all = tunnels();
+    const ids = new Set(all.map(({ id }) => id));
+    for (const id of known.keys()) if (!ids.has(id)) known.delete(id);
+    const due = all.filter(({ id }) => (known.get(id)?.due ?? 0) <= clock.now());
+    for (let i = 0; i < due.length; i += AT_ONCE)
+      await Promise.all(
+        due.slice(i, i + AT_ONCE).map((tunnel) => {
+          const entry = known.get(tunnel.id) ?? { due: 0, facts: undefined };
+          known.set(tunnel.id, entry);
+          return check(tunnel, entry, signal);
+        }),
+      );
+  };
+  return {
+    facts: (id) => known.get(id)?.facts,
+    async run(signal) {
+      while (!signal.aborted) {
+        await round(signal);
+        await clock.sleep(ROUND, signal).catch(() => {});
+      }
+    },
+  };
+}
