@@ -24,6 +24,8 @@ interface Chart {
   readonly name: string;
   /** The folder below deploy whose manifests are the same objects, and its namespace. Default: kube-system. */
   readonly plain?: string;
+  /** Files of that folder that the chart has with options only. */
+  readonly optional?: readonly string[];
   readonly namespace?: string;
   /** Values without which nothing is rendered. */
   readonly needed?: readonly string[];
@@ -183,6 +185,61 @@ const everyChart: readonly Chart[] = [
       },
     ],
   },
+  {
+    name: "hosted-control-plane",
+    plain: "hosted-control-plane",
+    optional: ["api-gateway.yaml"],
+    namespace: "causeway-system",
+    crds: true,
+    options: [
+      "serviceKubeconfig=causeway-system/service-cluster",
+      "owner=region-one",
+      "registry=registry.example.com/kubernetes",
+      "pool.members=1",
+      "pool.storageClass=fast",
+      "limits.size=Medium",
+      "limits.replicas=3",
+      "limits.storageClasses={fast,slow}",
+      "limits.controlPlanes=20",
+      "nodeNetworks={10.6.0.0/16,10.7.0.0/16}",
+      "tunnel.url=https://tunnel-server.causeway-system.svc:8090",
+      "text: tunnel.ca=-----BEGIN CERTIFICATE-----",
+      "gateway.domain=api.example.org",
+      "gateway.address=192.0.2.1",
+      "shards=64",
+      "serviceMonitor.enabled=true",
+    ],
+    kinds: ["ConfigMap", "Service", "ServiceMonitor"],
+    texts: [
+      '"--service-kubeconfig=causeway-system/service-cluster","--owner=region-one"',
+      '"--pool-members=1","--pool-storage-class=fast","--max-size=Medium","--max-replicas=3"',
+      '"--storage-classes=fast,slow","--max-control-planes=20","--node-networks=10.6.0.0/16,10.7.0.0/16"',
+      '"--tunnel-ca-file=/etc/hosted-control-plane/tunnel-ca.crt"',
+      '"--gateway-domain=api.example.org","--gateway-namespace=causeway-system","--gateway-address=192.0.2.1"',
+      '"--shards=64"',
+    ],
+    upgrade: ["gateway.domain=api.example.org", "shards=64", "replicas=3"],
+    rights: [
+      {
+        account: "hosted-control-plane",
+        granted: [
+          "patch hostedcontrolplanes.controlplane.cluster.x-k8s.io --subresource=status",
+          "create namespaces",
+          "update secrets",
+          "create statefulsets.apps",
+          "patch networkpolicies.networking.k8s.io",
+        ],
+        refused: [
+          "delete hostedcontrolplanes.controlplane.cluster.x-k8s.io",
+          "create pods",
+          "get pods --subresource=exec",
+          "delete persistentvolumeclaims",
+          "patch clusters.cluster.x-k8s.io",
+          "patch clusterroles.rbac.authorization.k8s.io",
+        ],
+      },
+    ],
+  },
 ];
 
 /** Names on the command line: only these charts and folders of manifests. */
@@ -212,10 +269,14 @@ function helm(program: string, args: readonly string[]): string {
 }
 
 /** The texts of the plain manifests in a folder below deploy. */
-function manifestsOf(folder: string): readonly string[] {
-  const files = readdirSync(join(root, "deploy", folder)).filter((file) => file.endsWith(".yaml"));
+function manifestsOf(folder: string, without: readonly string[] = []): readonly string[] {
+  const all = readdirSync(join(root, "deploy", folder)).filter((file) => file.endsWith(".yaml"));
+  const files = all.filter((file) => !without.includes(file));
   return files.map((file) => readFileSync(join(root, "deploy", folder, file), "utf8"));
 }
+
+const othersThan = (folder: string, file: string): readonly string[] =>
+  readdirSync(join(root, "deploy", folder)).filter((other) => other !== file);
 
 /**
  * A static pod and a file of kube-apiserver's are put on a host; rules for Prometheus need its operator's CRDs
@@ -232,7 +293,7 @@ const TEXT = "text: ";
 /** What is wrong with the chart. */
 function problemsOf(
   program: string,
-  { name, plain, namespace = NAMESPACE, needed = [], options, kinds, texts = [] }: Chart,
+  { name, plain, optional = [], namespace = NAMESPACE, needed = [], options, kinds, texts = [] }: Chart,
 ): readonly string[] {
   const folder = join(root, "deploy/charts", name);
   const set = (values: readonly string[]) =>
@@ -260,11 +321,15 @@ function problemsOf(
     ...texts.filter((each) => !text.includes(each)).map((each) => `no ${each} with every option on`),
   ];
   if (plain === undefined) return problems;
-  const expected = new Map(objectsOf(manifestsOf(plain).join("\n---\n")));
+  const expected = new Map(objectsOf(manifestsOf(plain, optional).join("\n---\n")));
   // helm makes it with --create-namespace.
   expected.delete(`Namespace /${namespace}`);
   const names = [...new Set([...own.keys(), ...expected.keys()])];
   const different = names.filter((key) => !isDeepStrictEqual(own.get(key), expected.get(key)));
+  for (const [key, object] of objectsOf(
+    optional.flatMap((file) => manifestsOf(plain, othersThan(plain, file))).join("\n---\n"),
+  ))
+    if (!isDeepStrictEqual(all.get(key), object)) different.push(key);
   return [...problems, ...different.map((key) => `${key} is not as in deploy/${plain}`)];
 }
 
