@@ -25,6 +25,17 @@ describe("reads of the SDK", () => {
     await failure(cloud.network.networks.all());
     expect(server.count("GET", "/networks")).toBe(1);
   });
+  it("are sent while deletions are held, which are refused with the reason until they are not", async () => {
+    let why: string | undefined = "the state was restored";
+    const { server, cloud } = await start(inTurn(networks, { status: 204 }), { holdDeletions: () => why });
+    expect(await cloud.network.networks.all()).toEqual([]);
+    const error = await failure(cloud.network.networks.delete("one"));
+    expect([error.code, error.message]).toEqual(["CLOUD_DELETIONS_HELD", expect.stringContaining(why)]);
+    expect(server.count("DELETE", "/networks/one")).toBe(0);
+    why = undefined;
+    await cloud.network.networks.delete("one");
+    expect(server.count("DELETE", "/networks/one")).toBe(1);
+  });
   it("wait as long as Retry-After says", async () => {
     const { cloud, clock } = await start(inTurn({ status: 429, headers: { "retry-after": "7" } }, networks));
     const before = clock.now();

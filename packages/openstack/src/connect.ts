@@ -29,6 +29,8 @@ export interface ConnectOptions {
   readonly userAgent?: string;
   readonly budget?: BudgetOptions;
   readonly metrics?: Metrics;
+  /** Why nothing may be deleted now; undefined: it may. Read before each DELETE that is not of Keystone. */
+  readonly holdDeletions?: (() => string | undefined) | undefined;
   /**
    * Reads the config again where it came from, such as `() => loadCloudsYaml({ cloud })`. It is called before each
    * authentication (a token ends, or was refused) and when a certificate is refused, so that rotated credentials and
@@ -62,6 +64,7 @@ export function connectCloud(config: CloudConfig, options: ConnectOptions = {}):
     budget,
     counter,
     metrics: options.metrics,
+    holdDeletions: options.holdDeletions,
     secrets: () => secretsOf(live.current),
     closed: closing.signal,
   });

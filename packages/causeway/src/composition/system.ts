@@ -25,6 +25,7 @@ import { authenticators } from "../workloads/authenticators.ts";
 import { workerProgram } from "../workloads/program.ts";
 import { magnumOfSystem } from "./magnum.ts";
 import { launchHere, simulatedMachines } from "./machines.ts";
+import { restoredHold } from "./restored.ts";
 import type { State } from "./state.ts";
 
 /** What the options of `causeway up` come to. */
@@ -85,7 +86,11 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const kubeconfig = state.write("management.kubeconfig", text);
   const client = createClient(loadKubeconfig({ text }));
   own.client = client;
-  const clouds = createCloudPool({ clock, log: log.with({ component: "openstack" }) });
+  const clouds = createCloudPool({
+    clock,
+    log: log.with({ component: "openstack" }),
+    holdDeletions: () => restoredHold(state.dir),
+  });
   const runtime = options.runtime ?? { default: "Embedded", programs: undefined };
   const controlPlanes = openRuntime({
     choice: runtime,

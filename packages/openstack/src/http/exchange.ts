@@ -1,4 +1,4 @@
-import { LimitExceeded, type Clock, type Log, type Metrics } from "@causeway/foundation";
+import { CausewayError, LimitExceeded, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import { errorFromAnswer, type CallFacts } from "../errors/openstack-error.ts";
 import { errorFromDeadline, errorFromNetwork, errorFromSize } from "../errors/network-error.ts";
 import type { Budget } from "./budget.ts";
@@ -38,6 +38,8 @@ export interface ExchangeOptions {
   readonly budget: Budget;
   readonly counter: CallCounter;
   readonly metrics?: Metrics | undefined;
+  /** Why nothing may be deleted now. */
+  readonly holdDeletions?: (() => string | undefined) | undefined;
   /** What no message may show: the configured password, secret or token. */
   readonly secrets: () => readonly string[];
   /** Aborts with the reason that every later call is refused with. */
@@ -52,6 +54,7 @@ export function createExchange(options: ExchangeOptions): Exchange {
   const { clock, log, budget, counter } = options;
   const measure = measures(options.metrics);
   return async (given) => {
+    refuseHeld(options, given);
     const signal = given.signal ? AbortSignal.any([given.signal, options.closed]) : options.closed;
     const call = { ...given, signal };
     const facts: CallFacts = { cloud: options.cloud, service: call.service, method: call.method, url: bare(call.url) };
@@ -78,6 +81,16 @@ export function createExchange(options: ExchangeOptions): Exchange {
       measure(call, status, (clock.now() - begun) / 1000);
     }
   };
+}
+
+/** Tokens and credentials of Keystone are no resources that anything depends on. */
+function refuseHeld({ cloud, holdDeletions }: ExchangeOptions, { method, service, url }: Call): void {
+  const why = method === "DELETE" && service !== "identity" ? holdDeletions?.() : undefined;
+  if (why === undefined) return;
+  throw new CausewayError("CLOUD_DELETIONS_HELD", `${bare(url)} of cloud ${cloud} is not deleted: ${why}.`, {
+    hint: "Confirm that this program's state is as new as the cloud; the message says how.",
+    details: { service, method },
+  });
 }
 
 async function withDeadline(options: ExchangeOptions, call: Call, facts: CallFacts): Promise<HttpAnswer> {

@@ -1,7 +1,9 @@
 import { existsSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { restoreApiServer } from "@causeway/apiserver";
+import { systemClock } from "@causeway/foundation";
 import { makeStateFolder } from "../../composition/folder.ts";
+import { confirmRestored, markRestored, restoredHold } from "../../composition/restored.ts";
 import type { RestoreOptions } from "./command.ts";
 
 /**
@@ -13,13 +15,20 @@ export async function restore(file: string, options: RestoreOptions): Promise<vo
   const isNew = !existsSync(state);
   makeStateFolder(state);
   const isUp = options.for === "up";
+  const wasHeld = restoredHold(state) !== undefined;
+  if (isUp) markRestored(state, { from: file, now: systemClock.now() });
   const restoring = restoreApiServer(file, { dir: isUp ? join(state, "apiserver") : state });
   const { revision } = await restoring.catch((error: unknown) => {
+    if (isUp && !wasHeld) confirmRestored(state);
     if (isNew) removeEmpty(state);
     throw error;
   });
   const start = isUp ? "causeway up" : "causeway apiserver";
   process.stdout.write(`${state}: restored at revision ${revision}. Start it: ${start} --state ${state}\n`);
+  if (isUp)
+    process.stdout.write(
+      "It deletes nothing in the cloud until it is started with --confirm-restore: compare it with the cloud first.\n",
+    );
 }
 
 /** Another process may have filled the folder meanwhile: then it remains. */

@@ -19,6 +19,9 @@ Objects keep their UIDs and resource versions, so controllers and clients contin
 be empty or not there: move the old one away first, and stop what runs on it: two programs with one
 identity would both write to the cloud.
 
+What was created since the backup is not in the state. Until causeway up is started with
+--confirm-restore, it deletes nothing in the cloud: conditions and the log say so.
+
 Examples:
   causeway restore /backups/monday --state /var/lib/causeway
   causeway restore api.backup --state .causeway/kubernetes --for apiserver

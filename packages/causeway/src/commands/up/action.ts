@@ -4,6 +4,7 @@ import { Cluster } from "@causeway/api";
 import { isUnreachable, Secret, secretText } from "@causeway/kubernetes";
 import { backupKeyOf, openBackups } from "../../backups/store.ts";
 import { openCloud, type ChosenCloud } from "../../composition/cloud.ts";
+import { confirmRestored, restoredHold } from "../../composition/restored.ts";
 import { openState, type State } from "../../composition/state.ts";
 import { chosenRuntime, newestVersion } from "../../composition/runtime.ts";
 import { startSystem, type System } from "../../composition/system.ts";
@@ -22,6 +23,9 @@ export async function up(options: UpOptions, signal: AbortSignal): Promise<void>
   const started = performance.now();
   backupKeyOf(options);
   const state = openState(options.state);
+  if (options.confirmRestore) confirmRestored(state.dir);
+  const held = restoredHold(state.dir);
+  if (held !== undefined) process.stderr.write(`Nothing is deleted in the cloud: ${held}.\n`);
   const log = commandLog(options.logLevel);
   const runtime = chosenRuntime(options);
   const cloud = await openCloud(options, { state, clock: systemClock, log, signal });

@@ -113,6 +113,11 @@ function options() {
         .choices(["instant", "real"] as const)
         .default("instant" as const),
     )
+    .option(
+      "--confirm-restore",
+      "the state was restored from a backup and compared with the cloud: deletions in the cloud are made again",
+      false,
+    )
     .option("--no-volumes", "leave the Cinder volumes of all clusters to drivers that run in them")
     .option("--data-path", "serve the listeners of the simulated cloud's load balancers on loopback", false)
     .addOption(outputOption("with --demo: output format"))
