@@ -1,4 +1,5 @@
 import { compareVersions, type Deployment, type KubeObject, type Pod, type StatefulSet } from "@causeway/kubernetes";
+import { tellingLine } from "../program-log.ts";
 import type { ControlPlaneProblem } from "../runtime.ts";
 import { componentLabel, credentialsAnnotation, versionAnnotation } from "./tenant.ts";
 
@@ -95,16 +96,24 @@ function problemOf(pod: Pod): ControlPlaneProblem | undefined {
       return { code: "CONTROL_PLANE_IMAGE_MISSING", message: text, actor: "operator" };
     }
     if (reason === "CreateContainerConfigError" || reason === "CrashLoopBackOff") {
-      const last = lastState?.terminated;
-      const why =
-        last === undefined ? message : `exit status ${last.exitCode}${last.message ? `: ${last.message}` : ""}`;
+      const why = lastState?.terminated === undefined ? message : endOf(lastState.terminated);
       return { code: "CONTROL_PLANE_CRASHING", message: `${where}: ${why.slice(0, LONGEST)}`, actor: "operator" };
     }
   }
   return undefined;
 }
 
+function endOf({ exitCode, message = "" }: Terminated): string {
+  const said = tellingLine(message);
+  return `exit status ${exitCode}${said === "" ? "" : `: ${said}`}`;
+}
+
+interface Terminated {
+  readonly exitCode: number;
+  readonly message?: string;
+}
+
 interface ContainerState {
   readonly state?: { readonly waiting?: { readonly reason?: string; readonly message?: string } };
-  readonly lastState?: { readonly terminated?: { readonly exitCode: number; readonly message?: string } };
+  readonly lastState?: { readonly terminated?: Terminated };
 }

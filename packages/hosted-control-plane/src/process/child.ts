@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { messageOf, whenAborted, type Clock, type Log } from "@causeway/foundation";
+import { tellingLine } from "../program-log.ts";
 import { endProcess } from "./end-process.ts";
 import { writeOnce } from "./files.ts";
 import { identityOf, processesWith, readIdentity, type ProcessIdentity } from "./process-identity.ts";
@@ -194,15 +195,6 @@ function putAside(file: string): void {
   }
 }
 
-/** What a line says: of JSON, as etcd writes it, its message and its error. A full disk cuts lines off. */
-function textOfLine(line: string): string {
-  if (!line.startsWith("{")) return line;
-  const found = ["msg", "error"].flatMap(
-    (field) => new RegExp(`"${field}":("(?:[^"\\\\]|\\\\.)*")`).exec(line)?.[1] ?? [],
-  );
-  return found.length === 0 ? line : found.map((text) => String(JSON.parse(text))).join(": ");
-}
-
 /** The last line of a log that says something, shortened. */
 function lastLine(file: string): string {
   try {
@@ -212,9 +204,7 @@ function lastLine(file: string): string {
       const length = Math.min(TAIL, size);
       const bytes = Buffer.alloc(length);
       readSync(from, bytes, 0, length, size - length);
-      const lines = bytes.toString("utf8").split("\n");
-      const meant = lines.filter((line) => /(^[EF]\d{4} )|^Error: |"level":"(error|fatal)"/.test(line)).at(-1);
-      return textOfLine(meant ?? lines.filter((line) => line.trim() !== "").at(-1) ?? "").slice(0, 400);
+      return tellingLine(bytes.toString("utf8")).slice(0, 400);
     } finally {
       closeSync(from);
     }

@@ -101,6 +101,8 @@ function container(of: PodOf): Container {
     image: of.image,
     imagePullPolicy: "IfNotPresent",
     command: [...of.command],
+    // Why it ended is in the pod's status, where the control plane's condition reads it.
+    terminationMessagePolicy: "FallbackToLogsOnError",
     env: [field("POD_IP", "status.podIP"), field("POD_NAME", "metadata.name")],
     ports: Object.entries(of.ports).map(([name, containerPort]) => ({ name, containerPort, protocol: "TCP" })),
     resources: { requests: { ...of.resources.requests }, limits: { ...of.resources.limits } },
