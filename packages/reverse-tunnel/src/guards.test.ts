@@ -1,6 +1,7 @@
 /** What a tunnel refuses, keeps apart and survives: addresses, tenants, credentials, lost clients and servers. */
 import { createServer, connect, type AddressInfo, type Server, type Socket } from "node:net";
-import { parseCidr, systemClock, type DialRules } from "@causeway/foundation";
+import { setImmediate } from "node:timers/promises";
+import { parseCidr, silentLog, systemClock, VirtualClock, type DialRules, type Log } from "@causeway/foundation";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { agents, dial, echoed, localRules, Stage } from "./testing/stage.ts";
 
@@ -133,6 +134,40 @@ describe.each([
     expect(await echoed(await opened("other", port), "new")).toBe("new");
     await vi.waitFor(() => expect(agent.connections).toBe(1), soon);
     kept.destroy();
+  });
+
+  test("serves dials again within two seconds of its own time after the only server crashed", async () => {
+    const port = await echo();
+    const { a } = stage.authorities;
+    // Time moves only while the agent waits by itself, and not while a connection takes the time it takes.
+    const clock = new VirtualClock(Date.now());
+    let [current, begun, ended, refused] = [await stage.serve(), 0, 0, 0];
+    const count = (message: string): void => {
+      const isRefusal = message === "the agent cannot connect";
+      if (isRefusal) refused++;
+      if (isRefusal || message === "connected to a server of the tunnel") ended++;
+    };
+    const log: Log = { ...silentLog, info: count, warn: count };
+    const each = () => {
+      begun++;
+      return { port: current.agentPort };
+    };
+    const agent = await stage.agentOf(current, a, { each, options: { clock, log, syncInterval: 1_000 } });
+    await agents(current, "a", 1);
+    const wait = async (isOver: () => boolean): Promise<void> => {
+      while (!isOver()) {
+        if (begun === ended) await clock.advance(10);
+        await setImmediate();
+      }
+    };
+    const crashed = clock.now();
+    await current.close();
+    await wait(() => refused === 1);
+    current = await stage.serve({ agentWait: 60_000 });
+    const dialling = opened("a", port);
+    await wait(() => agent.connections === 1);
+    expect(clock.now() - crashed).toBeLessThanOrEqual(2_000);
+    expect(await echoed(await dialling, "again")).toBe("again");
   });
 
   describe("behind a router that forgets connections after an idle minute", () => {
