@@ -3,11 +3,12 @@
  * control plane says why it does not serve, and serves again once there is space.
  */
 import { execFileSync } from "node:child_process";
-import { closeSync, openSync, rmSync, writeSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { HostedControlPlane } from "@causeway/api";
 import { ConfigMap, getCondition, type Condition, type KubernetesClient } from "@causeway/kubernetes";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { fillDisk } from "./fill-disk.ts";
 import { available, create, key, missingFor, startWorld, until, type World } from "./runtime-world.ts";
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 300_000 });
@@ -41,15 +42,6 @@ describe.skipIf(why !== undefined)(`a control plane as processes${why === undefi
     await world?.close();
   });
 
-  /** Writes until the disk has no byte left. */
-  const fill = (file: string): void => {
-    const open = openSync(file, "w");
-    try {
-      for (const size of [2 ** 20, 4096]) while (wrote(open, size));
-    } finally {
-      closeSync(open);
-    }
-  };
   const conditionOf = async (type: string) => {
     const { status } = await world.client.get(HostedControlPlane, key("one"));
     return getCondition((status?.conditions ?? []) as Condition[], type);
@@ -65,7 +57,7 @@ describe.skipIf(why !== undefined)(`a control plane as processes${why === undefi
     };
     for (let i = 0; i < 5; i++) await until("a write", async () => (await write(`before-${i}`), true));
     const ballast = join(disk, "ballast");
-    fill(ballast);
+    fillDisk(ballast);
     let refused: unknown;
     for (let i = 0; refused === undefined && i < 300; i++)
       await write(`full-${i}`).catch((error: unknown) => (refused = error));
@@ -85,11 +77,3 @@ describe.skipIf(why !== undefined)(`a control plane as processes${why === undefi
     await until("a write", async () => (await write("afterwards"), true));
   });
 });
-
-function wrote(file: number, size: number): boolean {
-  try {
-    return writeSync(file, Buffer.alloc(size)) > 0;
-  } catch {
-    return false;
-  }
-}

@@ -11,10 +11,12 @@ import {
   existsSync,
   mkdirSync,
   openSync,
+  readFileSync,
   rmSync,
   writeFileSync,
   closeSync,
 } from "node:fs";
+import { constants } from "node:os";
 import { get as getHttp, type IncomingMessage } from "node:http";
 import { get as getHttps } from "node:https";
 import { dirname, join } from "node:path";
@@ -47,7 +49,7 @@ interface PlayedContainer {
   readonly dir: string;
   child: ChildProcess | undefined;
   restarts: number;
-  last: string | undefined;
+  last: { readonly exitCode: number; readonly message: string } | undefined;
   ready: boolean;
   /** Of the readiness probe, in a row. */
   failures: number;
@@ -77,9 +79,8 @@ export class PlayedNode {
     const claims = informers.for(PersistentVolumeClaim);
     await informers.whenSynced(signal);
     await this.#register();
-    let turn = 0;
+    const beating = this.#beat(signal);
     while (!signal.aborted) {
-      if (turn++ % 50 === 0) await this.#heartbeat().catch(() => {});
       for (const claim of claims.list()) await this.#provision(claim).catch(() => {});
       const mine = pods.list().filter(({ spec }) => spec.nodeName === NODE);
       await this.#services.update(mine, (pod) => this.#hostsOf(pod)).catch(() => {});
@@ -88,6 +89,7 @@ export class PlayedNode {
       for (const [uid, running] of this.#pods) if (!uids.has(uid) && !running.ending) void this.#end(uid, running);
       await systemClock.sleep(200, signal).catch(() => {});
     }
+    await beating;
     this.#services.close();
     await Promise.all([...this.#pods].map(([uid, running]) => this.#end(uid, running)));
   }
@@ -115,6 +117,14 @@ export class PlayedNode {
     const { client } = this.#options;
     await client.create(Node, { apiVersion: "v1", kind: "Node", metadata: { name: NODE }, spec: {} } as Node);
     await this.#heartbeat();
+  }
+
+  /** Next to the work with pods, so that slow pods do not make the node look lost. */
+  async #beat(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#heartbeat().catch(() => {});
+      await systemClock.sleep(5_000, signal).catch(() => {});
+    }
   }
 
   async #heartbeat(): Promise<void> {
@@ -173,7 +183,8 @@ export class PlayedNode {
     // One that is not ready yet is probed more often than by a kubelet.
     running.probeAt = Date.now() + (answered ? periodSeconds * 1_000 : 300);
     const isReady = answered || (running.ready && running.failures < failureThreshold);
-    if (isReady !== running.ready) {
+    // Another controller sets it to False when the node was late: a kubelet, too, sets it right again.
+    if (isReady !== running.ready || !isReported(pod, isReady)) {
       running.ready = isReady;
       await this.#report(pod, running);
     }
@@ -297,7 +308,10 @@ export class PlayedNode {
       running.ready = false;
       if (running.ending) return;
       running.restarts++;
-      running.last = by ?? `exit status ${code}`;
+      running.last = {
+        exitCode: code ?? 128 + (by === null ? 0 : (constants.signals[by] ?? 0)),
+        message: lastOutput(pod, running),
+      };
       void this.#report(pod, running).catch(() => {});
       setTimeout(() => this.#launch(pod, running), 1_000);
     });
@@ -310,7 +324,7 @@ export class PlayedNode {
     const is = running.ready ? "True" : "False";
     const crashing = running.child === undefined && running.restarts > 0;
     const state = crashing
-      ? { waiting: { reason: "CrashLoopBackOff", message: running.last } }
+      ? { waiting: { reason: "CrashLoopBackOff", message: "back-off restarting failed container" } }
       : { running: { startedAt: time } };
     const status = {
       phase: "Running",
@@ -332,6 +346,7 @@ export class PlayedNode {
           started: true,
           restartCount: running.restarts,
           state,
+          ...(running.last === undefined ? {} : { lastState: { terminated: { ...running.last, reason: "Error" } } }),
         },
       ],
     };
@@ -358,7 +373,18 @@ export class PlayedNode {
   }
 }
 
+const isReported = ({ status }: Pod, isReady: boolean): boolean =>
+  status?.conditions?.find(({ type }) => type === "Ready")?.status === (isReady ? "True" : "False");
+
 const USER = 65_532;
+/** Bytes of a container's output that a kubelet takes at most in place of a termination message. */
+const MOST_OUTPUT = 2_048;
+
+/** As a kubelet with terminationMessagePolicy FallbackToLogsOnError. */
+function lastOutput(pod: Pod, { dir }: PlayedContainer): string {
+  if (pod.spec.containers[0]?.["terminationMessagePolicy"] !== "FallbackToLogsOnError") return "";
+  return readFileSync(join(dir, "log")).subarray(-MOST_OUTPUT).toString("utf8");
+}
 
 interface Volume {
   readonly name: string;
