@@ -111,6 +111,7 @@ function groupOf(facts: ClusterFacts, group: Readonly<Record<string, unknown>>):
     nodeCount: count(group["node_count"]),
     minNodeCount: count(group["min_node_count"]),
     maxNodeCount: typeof group["max_node_count"] === "number" ? group["max_node_count"] : null,
+    ...(count(group["docker_volume_size"]) > 0 ? { dockerVolumeSize: count(group["docker_volume_size"]) } : {}),
     labels: labelsOf(group["labels"]),
     machines: machinesOf(facts, stack, /^kube-minion/),
   };

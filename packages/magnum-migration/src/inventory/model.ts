@@ -18,6 +18,8 @@ export interface NodeGroup {
   readonly nodeCount: number;
   readonly minNodeCount: number;
   readonly maxNodeCount: number | null;
+  /** GiB of an additional volume of each node. Records from before it was read have none. */
+  readonly dockerVolumeSize?: number;
   readonly labels: Readonly<Record<string, string>>;
   readonly machines: readonly Machine[];
 }

@@ -18,8 +18,8 @@ import type { MigrationRecord } from "./record.ts";
 type Json = Readonly<Record<string, unknown>>;
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
-const count = (value: unknown): number | undefined =>
-  typeof value === "number" && Number.isInteger(value) && value > 0 ? value : undefined;
+const count = (value: unknown, least = 1): number | undefined =>
+  typeof value === "number" && Number.isInteger(value) && value >= least ? value : undefined;
 const set = <K extends string, V>(key: K, value: V | undefined | null) =>
   (value === undefined || value === null ? {} : { [key]: value }) as { [P in K]?: V };
 
@@ -47,7 +47,8 @@ export function magnumClusterOf(
     ...set("dockerVolumeSize", count(attributes["docker_volume_size"])),
     ...set("discoveryURL", text(attributes["discovery_url"])?.slice(0, 1_024)),
     labels: { ...inventory.labels },
-    createTimeout: count(attributes["create_timeout"]) ?? 60,
+    // 0 is no limit.
+    createTimeout: count(attributes["create_timeout"], 0) ?? 60,
     ...networkOf(inventory, attributes),
     floatingIPEnabled: floating !== false,
     masterLBEnabled: attributes["master_lb_enabled"] !== false,
@@ -133,6 +134,7 @@ function nodeGroupOf(inventory: Inventory, group: NodeGroup, now: string): Magnu
     nodeCount: group.nodeCount,
     minNodeCount: group.minNodeCount,
     ...set("maxNodeCount", group.maxNodeCount),
+    ...set("dockerVolumeSize", group.dockerVolumeSize),
     labels: { ...group.labels },
     version: inventory.version || "unknown",
     createdAt: now,

@@ -47,13 +47,20 @@ async function fillOldMagnum(): Promise<void> {
       cluster_template_id: TEMPLATE,
       api_address: `https://${heat.vip}:6443`,
       fixed_network: null,
-      create_timeout: 45,
+      // No limit.
+      create_timeout: 0,
+      docker_volume_size: 20,
       // As Magnum counts: the workers of all node groups.
       node_count: 3,
       floating_ip_enabled: false,
       master_lb_enabled: true,
       discovery_url: "https://discovery.example.org/x",
     },
+    nodegroups: heat.rows.nodegroups.map((group) => ({
+      ...group,
+      docker_volume_size: group["name"] === "big" ? 100 : 20,
+      ...(group["name"] === "big" ? { labels: { kube_tag: "v1.34.0", docker_volume_type: "fast" } } : {}),
+    })),
     authorities,
   });
   expect(status).toBeLessThan(300);
@@ -100,7 +107,7 @@ describe("a cluster of Magnum's Heat driver", () => {
       api_address: `https://${heat.vip}:6443`,
       master_count: 3,
       node_count: 3,
-      create_timeout: 45,
+      create_timeout: 0,
       discovery_url: "https://discovery.example.org/x",
       coe_version: "v1.34.0",
       cluster_template_id: TEMPLATE,
@@ -168,7 +175,17 @@ describe("a cluster of Magnum's Heat driver", () => {
     ];
     const here = (await stage.call("demo", "GET", `/v1/clustertemplates/${TEMPLATE}`)).body;
     expect(of(here, inTemplate)).toEqual(of(await magnum.clusterTemplates.get(TEMPLATE), inTemplate));
-    const inGroup = ["name", "role", "node_count", "min_node_count", "max_node_count", "flavor_id", "image_id"];
+    const inGroup = [
+      "name",
+      "role",
+      "node_count",
+      "min_node_count",
+      "max_node_count",
+      "flavor_id",
+      "image_id",
+      "docker_volume_size",
+      "labels",
+    ];
     for (const group of await magnum.nodeGroups(UUID).all({})) {
       if (group.name === "default-master") continue;
       const { body } = await stage.call("demo", "GET", `${path}/nodegroups/${group.uuid}`);
