@@ -94,11 +94,14 @@ export async function loseAll(rig: Rig, components: readonly string[]): Promise<
   );
 }
 
+/** What every line has, as text. */
+const FIELDS = ["time", "level", "service", "host", "message"];
+
 /**
- * Lines that pods of the deployment wrote and that are no JSON object; each with its pod. The kubelet puts time, stream
- * and a flag in front.
+ * Lines that pods of the deployment wrote and that are no JSON object with these fields; each with its pod. The kubelet
+ * puts time, stream and a flag in front.
  */
-export function jsonLines(rig: Rig): string[] {
+export function incompleteLines(rig: Rig): string[] {
   const folders = logFolders(rig).filter((folder) => basename(folder).startsWith(`default_${NAME}-`));
   const files = folders.flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: "utf8" })
@@ -107,7 +110,7 @@ export function jsonLines(rig: Rig): string[] {
   );
   return files.flatMap((file) =>
     wholeLines(readFileSync(file, "utf8"))
-      .filter((line) => !isObject(line))
+      .filter((line) => !isWhole(line))
       .map((line) => `${file.split("/").slice(-3).join("/")}: ${line.slice(0, 200)}`)
       .slice(0, 3),
   );
@@ -125,9 +128,10 @@ function wholeLines(log: string): string[] {
   });
 }
 
-function isObject(text: string): boolean {
+function isWhole(text: string): boolean {
   try {
-    return typeof JSON.parse(text) === "object";
+    const found = JSON.parse(text) as Record<string, unknown>;
+    return FIELDS.every((field) => typeof found[field] === "string");
   } catch {
     return false;
   }

@@ -4,7 +4,7 @@ import { eventually } from "../support/processes.ts";
 import { serviceAddress, statusOf } from "./cloud.ts";
 import { record } from "./figures.ts";
 import { startedTooSoon } from "./order.ts";
-import { jsonLines } from "./outage.ts";
+import { incompleteLines } from "./outage.ts";
 import { commandsUse, probersUsed } from "./probe-cost.ts";
 import { TIMEOUT, type Rig } from "./rig.ts";
 import { bootServer, computesUp, makeImageAndFlavor, namesNow, serverNow } from "./servers.ts";
@@ -16,6 +16,7 @@ const LIMIT = 5 * 60_000;
 describe("a cloud of real processes with Nova and Neutron", () => {
   let rig: Rig;
   let readyAfter: number;
+  let activeAfter: number;
 
   beforeAll(async () => {
     ({ rig, readyAfter } = await startWholeCloud());
@@ -28,7 +29,7 @@ describe("a cloud of real processes with Nova and Neutron", () => {
   test("brings a server to ACTIVE on an OVN network, from nothing, with no restart of any container", async () => {
     const began = Date.now();
     const server = await bootServer(rig, "first");
-    const activeAfter = readyAfter + Date.now() - began;
+    activeAfter = readyAfter + Date.now() - began;
     record("from nothing to a server that is ACTIVE, two machines, size Tiny", {
       secondsToReady: seconds(readyAfter),
       secondsToServer: seconds(activeAfter),
@@ -37,7 +38,6 @@ describe("a cloud of real processes with Nova and Neutron", () => {
     });
     expect(server.status).toBe("ACTIVE");
     expect(restarted(rig)).toEqual([]);
-    expect(activeAfter).toBeLessThan(LIMIT);
     const ports = ["ovn-nbctl", "--no-leader-only", "lsp-list", `neutron-${server.network}`];
     expect(await rig.inContainer("cloud-ovn-nb-0", "ovn-nb", ...ports)).toContain(server.port);
     expect(await computesUp(rig)).toEqual(expect.arrayContaining([CONTROL, COMPUTE]));
@@ -94,7 +94,12 @@ describe("a cloud of real processes with Nova and Neutron", () => {
     expect([...servers, ...networks]).not.toContain("causeway-canary");
   });
 
-  test("writes every line of the logs of all services as one JSON object", () => {
-    expect(jsonLines(rig)).toEqual([]);
+  test("writes every line of the logs of all services as one JSON object with time, level, service, host and message", () => {
+    expect(incompleteLines(rig)).toEqual([]);
+  });
+
+  // The last one: on a machine that other work shares the rest is to be seen all the same.
+  test("had that server within five minutes of the deployment's creation", () => {
+    expect(activeAfter).toBeLessThan(LIMIT);
   });
 });

@@ -2,8 +2,8 @@
 
     lines.py SERVICE COMMAND [ARGUMENT ...]
 
-Lines that are objects already pass as they are. Lines of text get a time, a level, and names of the service and of the host; a
-traceback, and lines that begin with a space, belong to the line before them. Signals are passed on, and the program's status is the
+Each has time, level, service, host and message, and request_id where it is of a request. Lines that are objects already keep all that
+they have; a traceback, and lines of text that begin with a space, belong to the line before them. Signals are passed on, and the program's status is the
 container's. The standard library alone.
 """
 import json
@@ -42,6 +42,33 @@ def level_of(text):
     return "ERROR" if "Traceback (most recent call last):" in text else "INFO"
 
 
+def stamp(seconds):
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{int(seconds * 1000) % 1000:03d}Z"
+
+
+def completed(line, service):
+    """An object with the fields that every line has, by the names that oslo.log and RabbitMQ have for them; None: the line is text."""
+    try:
+        found = json.loads(line, parse_constant=str)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict):
+        return None
+    context = found.get("context")
+    made, level = found.get("created"), str(found.get("level") or found.get("levelname") or "INFO")
+    fields = {
+        "time": str(found.get("time") or stamp(made if isinstance(made, (int, float)) else time.time())).replace(" ", "T", 1),
+        "level": LEVELS.get(level.lower(), level.upper()),
+        "service": found.get("service") or service,
+        "host": found.get("host") or found.get("hostname") or HOST,
+        "message": str(found.get("message", found.get("msg", ""))),
+    }
+    request = found.get("request_id") or (context.get("request_id") if isinstance(context, dict) else None)
+    if request:
+        fields["request_id"] = request
+    return json.dumps({**fields, **{key: value for key, value in found.items() if key not in fields}}).encode()
+
+
 class Stream:
     """One of the program's outputs."""
 
@@ -64,9 +91,10 @@ class Stream:
             self.rest = b""
 
     def line(self, line):
-        if line.startswith(b"{") and line.rstrip().endswith(b"}"):
+        whole = completed(line, self.service) if line.startswith(b"{") else None
+        if whole:
             self.flush()
-            self.write(line + b"\n")
+            self.write(whole + b"\n")
             return
         text = line.decode("utf-8", "replace").rstrip("\r")
         if not self.belongs(text):
@@ -99,9 +127,7 @@ class Stream:
         self.held, self.deadline, self.traceback = [], None, None
         if not text:
             return
-        now = time.time()
-        stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now * 1000) % 1000:03d}Z"
-        fields = {"time": stamp, "level": level_of(text), "service": self.service, "host": HOST, "message": text}
+        fields = {"time": stamp(time.time()), "level": level_of(text), "service": self.service, "host": HOST, "message": text}
         self.write(json.dumps(fields).encode() + b"\n")
 
     def end(self):

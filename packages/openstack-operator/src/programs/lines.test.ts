@@ -39,9 +39,45 @@ describe.skipIf(!python)("lines of a container's log", () => {
     expect(status).toBe(0);
   });
 
-  test("that are objects pass as they are, from both outputs and without an end of the line", () => {
-    const { lines } = run(`echo '{"message": "one"}'; sleep 0.1; printf '{"message": "two"}' >&2`);
-    expect(lines).toEqual([{ message: "one" }, { message: "two" }]);
+  test("that are objects keep what they have and get what every line has, from both outputs and without an end", () => {
+    const { lines } = run(`echo '{"message": "one", "more": [1]}'; sleep 0.1; printf '{"message": "two"}' >&2`);
+    const own = { time: expect.stringMatching(/^\d{4}-.*Z$/), level: "INFO", service: "nova", host: hostname() };
+    expect(lines).toEqual([
+      { ...own, message: "one", more: [1] },
+      { ...own, message: "two" },
+    ]);
+  });
+
+  test.each([
+    [
+      "oslo.log",
+      { msg: "a", levelname: "WARNING", created: 1795944186.661807, hostname: "h", context: { request_id: "req-1" } },
+      { message: "a", level: "WARNING", time: "2026-11-29T09:23:06.661Z", host: "h", request_id: "req-1" },
+    ],
+    [
+      "RabbitMQ",
+      { time: "2026-11-29 09:23:34.234085+00:00", level: "notice", msg: "b" },
+      { message: "b", level: "INFO", time: "2026-11-29T09:23:34.234085+00:00", host: hostname() },
+    ],
+    [
+      "uWSGI",
+      { time: "2026-11-29T09:23:07Z", level: "INFO", program: "uwsgi", message: "c" },
+      { message: "c", level: "INFO", time: "2026-11-29T09:23:07Z", service: "nova" },
+    ],
+  ])("of %s have the fields of every line next to their own", (_name, line, fields) => {
+    const { lines } = run(`printf '%s\\n' '${JSON.stringify(line)}'`);
+    expect(lines).toEqual([expect.objectContaining({ service: "nova", ...fields })]);
+    expect(Object.keys(lines[0] ?? {})).toEqual(expect.arrayContaining(Object.keys(line)));
+  });
+
+  test.each([
+    ['{"message": NaN}', "NaN"],
+    ['{"message": ', '{"message": '],
+    ["{}{}", "{}{}"],
+    ["{not json}", "{not json}"],
+  ])("that only begin as an object are one all the same: %s", (text, message) => {
+    const { lines } = run(`printf '%s\\n' '${text}'`);
+    expect(lines).toEqual([expect.objectContaining({ level: "INFO", message })]);
   });
 
   test("of a traceback are one object, with its message and the exception that caused it", () => {
