@@ -71,15 +71,27 @@ describe("nodes of a project", () => {
   const reached = (here: number | string, others: number) =>
     `Resource limit exceeded: You have reached the maximum nodes per project, 10: this cluster would have ${here}, and the others have ${others}`;
 
+  async function rowOf(uuid: string): Promise<MagnumCluster> {
+    const { items } = await stage.client.list(MagnumCluster, { labelSelector: `magnum.causeway.dev/uuid=${uuid}` });
+    if (items[0] === undefined) throw new Error("the cluster was not written");
+    return items[0];
+  }
+
   /** Completes the cluster, as its controller would, and changes it. */
   async function change(uuid: string, method: string, path: string, body?: unknown): Promise<Reply> {
-    const selector = { labelSelector: `magnum.causeway.dev/uuid=${uuid}` };
-    const [row] = (await stage.client.list(MagnumCluster, selector)).items;
-    const { namespace = "", name = "", generation: observedGeneration } = row?.metadata ?? {};
+    const { namespace = "", name, generation: observedGeneration } = (await rowOf(uuid)).metadata;
     const status = { status: "CREATE_COMPLETE", created: true, observedGeneration, apiAddress: "https://x" };
     const merge = { type: "merge", body: { status } } as const;
     await stage.client.patch(MagnumCluster, { namespace, name }, merge, { subresource: "status" });
     return alt(method, `${clusters}/${uuid}${path}`, body);
+  }
+
+  /** What the controller does when the nodes of deleted groups are gone. */
+  async function removeDeleted(uuid: string): Promise<void> {
+    const { metadata, spec } = await rowOf(uuid);
+    const nodeGroups = spec.nodeGroups.filter(({ deletedAt }) => deletedAt === undefined);
+    const merge = { type: "merge", body: { spec: { nodeGroups } } } as const;
+    await stage.client.patch(MagnumCluster, { namespace: metadata.namespace ?? "", name: metadata.name }, merge);
   }
 
   it("are limited over all clusters and node groups, whichever request adds them", async () => {
@@ -121,6 +133,9 @@ describe("nodes of a project", () => {
     expect(seen(await upgrade(1_000))).toBe(reached("7 (1 of them by max_batch_size)", 4));
     expect(seen(await upgrade(1))).toBe(202);
     expect(seen(await change(uuid, "DELETE", "/nodegroups/more"))).toBe(204);
+    // The nodes of a deleted group count until they are gone.
+    expect(seen(await upgrade(1_000))).toBe(reached("7 (1 of them by max_batch_size)", 4));
+    await removeDeleted(uuid);
     // A group of two has never more than two at once.
     expect(seen(await upgrade(1_000))).toBe(202);
     expect(seen(await resize(4))).toBe(reached("7 (3 of them by max_batch_size)", 4));

@@ -146,6 +146,7 @@ it("with these rights a cluster is made, changed in every way and deleted, and h
   await expect.poll(async () => (await pools()).length, soon).toBe(2);
   await change("DELETE", "/nodegroups/more", undefined);
   await expect.poll(async () => (await pools()).length, soon).toBe(1);
+  await expect.poll(async () => (await call("GET", `clusters/${uuid}/nodegroups/more`)).status, soon).toBe(404);
   await change("POST", "/actions/upgrade", { cluster_template: to["uuid"] });
   await settle(pools);
   await expected(202, call("PATCH", `credentials/${uuid}`));

@@ -83,11 +83,14 @@ it("node groups are refused with 409 when the row of their cluster would be too 
     { type: "merge", body: { status: { status: "UPDATE_COMPLETE", nodeGroups: [] } } },
     { subresource: "status" },
   );
-  // A change that makes it no larger is accepted, and so is the group when another one is gone.
+  // A change that makes it no larger is accepted, a deletion too, and so is the group when another one is gone.
   expect(
     (await call("PATCH", `${path}/nodegroups/group-0`, [{ op: "add", path: "/max_node_count", value: 3 }])).status,
   ).toBe(202);
   expect((await call("DELETE", `${path}/nodegroups/group-1`)).status).toBe(204);
+  expect((await add(replies.length)).status).toBe(409);
+  const nodeGroups = (await row()).spec.nodeGroups.filter(({ deletedAt }) => deletedAt === undefined);
+  await stage.client.patch(MagnumCluster, key, { type: "merge", body: { spec: { nodeGroups } } });
   expect((await add(replies.length)).status).toBe(202);
 });
 

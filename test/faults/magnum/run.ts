@@ -170,10 +170,9 @@ class Run {
 
   async #group(): Promise<void> {
     const before = this.#wanted.has("extra");
-    const accepted = await this.#ask("POST", "/nodegroups", { name: "extra", node_count: 1 });
-    // A conflict after a lost answer: the group is there by the first request.
-    const { status } = await this.#world.call("GET", `/clusters/${this.#uuid}/nodegroups/extra`);
-    if (!before && (accepted || status === 200)) this.#wanted.set("extra", { nodes: 1, version: this.#version });
+    await this.#ask("POST", "/nodegroups", { name: "extra", node_count: 1 });
+    // A conflict after a lost answer: the group is there by the first request. One that is being deleted is not.
+    if (!before && !(await this.#isLeaving())) this.#wanted.set("extra", { nodes: 1, version: this.#version });
   }
 
   async #ungroup(): Promise<void> {
@@ -184,7 +183,7 @@ class Run {
   async #isLeaving(): Promise<boolean> {
     const { items } = await this.#world.client.list(MagnumCluster);
     const groups = items.find(({ spec }) => spec.uuid === this.#uuid)?.spec.nodeGroups ?? [];
-    return groups.every(({ name }) => name !== "extra");
+    return groups.every(({ name, deletedAt }) => name !== "extra" || deletedAt !== undefined);
   }
 
   /** One controller other than Magnum's does one thing. */

@@ -35,6 +35,9 @@ const nodeGroup = object({
   ),
   createdAt: instant({ description: "When it was created." }),
   updatedAt: optional(instant({ description: "When it was changed last." })),
+  deletedAt: optional(
+    instant({ description: "When its deletion was requested: it is listed until its nodes are gone." }),
+  ),
 });
 /** A group of nodes of one flavor and image. */
 export type MagnumNodeGroup = Static<typeof nodeGroup>;

@@ -22,6 +22,7 @@ import { healingManifests } from "./healing.ts";
 import { labelSettings, type LabelSettings } from "./labels.ts";
 import { joinFlag, labelAnnotation } from "./node-labels.ts";
 import { appliedAnnotation, CLOUD, kubeProxyLabel, magnumLabels, poolNameOf } from "./names.ts";
+import { keptGroups } from "./pools.ts";
 import { proxyBootstrap } from "./proxies.ts";
 import { registryBootstrap, together } from "./registry.ts";
 import { scalingBounds } from "./scaling.ts";
@@ -93,7 +94,7 @@ export function desiredManifests(
     infrastructure: infrastructureOf(cluster, settings),
     podCidr: settings.podCidr,
     serviceCidr: settings.serviceCidr,
-    pools: spec.nodeGroups.map((group) => ({
+    pools: keptGroups(cluster).map((group) => ({
       ...poolOf(cluster, group, standing.pools),
       ...(rolloutAfter === undefined ? {} : { rolloutAfter }),
     })),

@@ -9,6 +9,7 @@ import {
 import { ownerReference } from "@causeway/kubernetes";
 import { labelSettings } from "./labels.ts";
 import { magnumLabels, poolNameOf } from "./names.ts";
+import { keptGroups } from "./pools.ts";
 
 /** Seconds without a ready kubelet, and from a Machine's creation to its Node, after which it is replaced. */
 const UNREADY = 300;
@@ -22,7 +23,7 @@ const SMALL = 2;
 
 /** What has unhealthy machines of a node group replaced: one for each group with label auto_healing_enabled. */
 export function healingManifests(cluster: MagnumCluster): readonly Manifest[] {
-  return cluster.spec.nodeGroups
+  return keptGroups(cluster)
     .filter((group) => labelSettings(group.labels ?? cluster.spec.labels ?? {}).healing)
     .map((group) => healthCheck(cluster, group));
 }

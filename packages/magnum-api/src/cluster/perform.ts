@@ -67,6 +67,9 @@ export async function perform(
         { propagationPolicy: "Foreground", signal },
       );
       return;
+    case "remove-group":
+      await removeGroup(client, object, step.uuid, signal);
+      return;
     case "delete-health-check":
       await client.delete(MachineHealthCheck, { namespace, name: step.name }, { signal });
       return;
@@ -95,6 +98,22 @@ export async function perform(
 }
 
 const ATTEMPTS = 5;
+
+/** Takes a deleted node group off the row. Where the row has changed since the plan, the next plan does it. */
+async function removeGroup(client: KubernetesClient, row: MagnumCluster, uuid: string, signal: AbortSignal) {
+  const path = `/spec/nodeGroups/${row.spec.nodeGroups.findIndex((group) => group.uuid === uuid)}`;
+  const body: readonly JsonPatchOperation[] = [
+    { op: "test", path: "/metadata/uid", value: row.metadata.uid },
+    { op: "test", path: `${path}/uuid`, value: uuid },
+    { op: "remove", path },
+  ];
+  try {
+    await client.patch(MagnumCluster, keyOfCluster(row), { type: "json", body }, { signal });
+  } catch (error) {
+    // A failed test is "Invalid" to a kube-apiserver.
+    if (!isNotFound(error) && !isConflict(error) && !isInvalid(error)) throw error;
+  }
+}
 
 /**
  * Takes the finalizer off the row as it was before its credential was read and revoked. A renewal that wrote another

@@ -11,7 +11,8 @@ import {
   type Verdict,
 } from "./plan-verdict.ts";
 import { magnumLabels } from "./names.ts";
-import type { Pool } from "./pools.ts";
+import { deletedPoolsOf, type Pool } from "./pools.ts";
+import type { Step } from "./steps.ts";
 
 type GroupStatus = NonNullable<MagnumClusterStatus["nodeGroups"]>[number];
 
@@ -34,6 +35,27 @@ export function groupVerdict(pool: Pool, change: Change, whole: Verdict): Pick<G
     status: `${isFirst ? "CREATE" : "UPDATE"}_${failed ? "FAILED" : "IN_PROGRESS"}`,
     reason: (failed ? cause : (finding?.message ?? "")).slice(0, 4_000),
   };
+}
+
+/** The state of a node group that is being deleted: it is listed until its nodes are gone. */
+export function deletionVerdict(pool: Pool, change: Change, whole: Verdict): Pick<GroupStatus, "status" | "reason"> {
+  const { observed } = change;
+  const finding = firstFinding([...serversOf(observed, pool), ...pool.machines]);
+  const failed = whole.status.endsWith("FAILED") && (finding?.isTerminal === true || isOverdue(change));
+  const left = `nodes still to be deleted: ${pool.machines.length}`;
+  const cause = worded(finding) ?? `${timeLimitText(observed.object)}; ${left}`;
+  return {
+    status: failed ? "DELETE_FAILED" : "DELETE_IN_PROGRESS",
+    reason: (failed ? cause : (finding?.message ?? left)).slice(0, 4_000),
+  };
+}
+
+/** Deleted node groups of which nothing is left are listed no longer. */
+export function departedGroups(observed: Decided): readonly Step[] {
+  return deletedPoolsOf(observed)
+    .filter((pool) => pool.deployment === undefined && pool.machines.length === 0)
+    .filter((pool) => serversOf(observed, pool).length === 0)
+    .map(({ group }) => ({ type: "remove-group", name: group.name, uuid: group.uuid }));
 }
 
 /** The network or the control plane is not there or fails, which all node groups wait for. */

@@ -1,8 +1,8 @@
 import type { MagnumClusterStatus } from "@causeway/api";
 import { timestamp } from "@causeway/kubernetes";
 import type { Observed } from "./gather.ts";
-import { poolNameOf } from "./names.ts";
 import { rotationStage, type RotationFacts } from "./plan-rotation.ts";
+import { namesOfPools } from "./pools.ts";
 
 /** The best that was seen of a change: a later stage, or less that remains in the same one, is progress. */
 export type Progress = NonNullable<MagnumClusterStatus["progress"]>;
@@ -42,7 +42,7 @@ function stageOf({ rotation, isControlPlaneReady }: ChangeFacts): number {
 
 /** Nodes that are to come, to become ready or to go; undefined: a MachineDeployment was not reconciled yet. */
 function remainingOf({ object, deployments, machines }: Observed): number | undefined {
-  const wanted = new Set(object.spec.nodeGroups.map((group) => poolNameOf(object.metadata.name, group)));
+  const wanted = namesOfPools(object);
   const stale = deployments.some(
     ({ metadata, status }) => (status?.observedGeneration ?? 0) < (metadata.generation ?? 0),
   );

@@ -3,7 +3,7 @@ import { isTrue, timestamp, type Plan, type PlannedEvent } from "@causeway/kuber
 import { addonsFailed, addonsWaitFor } from "./addon-status.ts";
 import type { Observed } from "./gather.ts";
 import type { Decided } from "./plan-desired.ts";
-import { groupVerdict } from "./plan-groups.ts";
+import { deletionVerdict, groupVerdict } from "./plan-groups.ts";
 import { healthOf } from "./health.ts";
 import { progressOf, type Progress } from "./plan-progress.ts";
 import { rotationWaitsFor } from "./plan-rotation.ts";
@@ -17,7 +17,7 @@ import {
   waitOf,
   type Verdict,
 } from "./plan-verdict.ts";
-import { arePoolsSettled, poolsOf, poolStatus, type Pool } from "./pools.ts";
+import { arePoolsSettled, deletedPoolsOf, poolsOf, poolStatus, type Pool } from "./pools.ts";
 import type { Step } from "./steps.ts";
 
 type Status = MagnumClusterStatus;
@@ -52,7 +52,10 @@ export function statusOf(
     ...healthOf(observed),
     ...mastersOf(observed),
     ...runtimeOf(pools),
-    nodeGroups: pools.map((pool) => poolStatus(pool, groupVerdict(pool, change, verdict))),
+    nodeGroups: [
+      ...pools.map((pool) => poolStatus(pool, groupVerdict(pool, change, verdict))),
+      ...deletedPoolsOf(observed).map((pool) => poolStatus(pool, deletionVerdict(pool, change, verdict))),
+    ],
   };
   const timed = waitOf(change);
   return { status, ...(timed ? { wait: timed } : {}), ...eventOf(before, verdict) };

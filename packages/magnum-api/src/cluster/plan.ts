@@ -9,11 +9,12 @@ import type { KubeObject, Plan } from "@causeway/kubernetes";
 import { allFindings } from "./findings.ts";
 import type { Observed } from "./gather.ts";
 import { planMigrating, readMigrating } from "./migrating.ts";
-import { appliedAnnotation, finalizer, isPending, poolNameOf } from "./names.ts";
+import { appliedAnnotation, finalizer, isPending } from "./names.ts";
 import { decide, type Decided } from "./plan-desired.ts";
+import { departedGroups } from "./plan-groups.ts";
 import { statusOf } from "./plan-status.ts";
 import { worded } from "./plan-verdict.ts";
-import { isRolledOut, poolsOf } from "./pools.ts";
+import { isRolledOut, namesOfPools, poolsOf } from "./pools.ts";
 import type { Step } from "./steps.ts";
 
 type Status = MagnumClusterStatus;
@@ -64,7 +65,7 @@ function nextSteps(observed: Decided): readonly Step[] {
   const outdated = desired.filter((manifest) => !isApplied(manifest, standing));
   const marks = outdated.some(({ object: { kind } }) => kind === MachineDeployment.kind) ? marksOf(observed) : [];
   const apply = outdated.map((manifest): Step => ({ type: "apply", name: nameOf(manifest.object), manifest }));
-  return [...marks, ...apply, ...surplus(observed)];
+  return [...marks, ...apply, ...surplus(observed), ...departedGroups(observed)];
 }
 
 const nameOf = ({ kind, metadata }: KubeObject) => `${kind} ${metadata.name}`;
@@ -86,7 +87,7 @@ function marksOf(observed: Observed): readonly Step[] {
 
 /** Pools of node groups that were deleted, and templates that no pool refers to any longer. */
 function surplus({ object, desired, deployments, standing, machines }: Decided): readonly Step[] {
-  const wanted = new Set(object.spec.nodeGroups.map((group) => poolNameOf(object.metadata.name, group)));
+  const wanted = namesOfPools(object);
   const pools = deployments
     .filter(({ metadata }) => !wanted.has(metadata.name) && metadata.deletionTimestamp === undefined)
     .map(({ metadata }): Step => ({ type: "delete-pool", name: metadata.name }));

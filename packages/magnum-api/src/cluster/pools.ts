@@ -4,6 +4,7 @@ import {
   nodeMetadataOf,
   type Machine,
   type MachineDeployment,
+  type MagnumCluster,
   type MagnumClusterStatus,
   type MagnumNodeGroup,
 } from "@causeway/api";
@@ -33,18 +34,37 @@ type ObservedPools = Pick<Observed, "object" | "deployments" | "machines">;
 /** Each node group has all its nodes, all ready, and there are no others. */
 export function arePoolsSettled(observed: ObservedPools): boolean {
   const { object, deployments } = observed;
-  const wanted = new Set(object.spec.nodeGroups.map((group) => poolNameOf(object.metadata.name, group)));
+  const wanted = namesOfPools(object);
   return (
-    poolsOf(observed).every((pool) => pool.isSettled) && deployments.every(({ metadata }) => wanted.has(metadata.name))
+    deletedPoolsOf(observed).length === 0 &&
+    poolsOf(observed).every((pool) => pool.isSettled) &&
+    deployments.every(({ metadata }) => wanted.has(metadata.name))
   );
 }
 
+/** The node groups that are to exist: a deleted one is only listed until its nodes are gone. */
+export const keptGroups = ({ spec }: Pick<MagnumCluster, "spec">): readonly MagnumNodeGroup[] =>
+  spec.nodeGroups.filter(({ deletedAt }) => deletedAt === undefined);
+
+/** The names of the MachineDeployments that are to exist. */
+export const namesOfPools = (object: MagnumCluster): ReadonlySet<string> =>
+  new Set(keptGroups(object).map((group) => poolNameOf(object.metadata.name, group)));
+
 /**
  * The node groups of a cluster in the order of its spec, each with its MachineDeployment, its Machines and its ready
- * nodes.
+ * nodes; without deleted ones.
  */
-export function poolsOf({ object, deployments, machines }: ObservedPools): readonly Pool[] {
-  return object.spec.nodeGroups.map((group) => {
+export const poolsOf = (observed: ObservedPools): readonly Pool[] => poolsFor(observed, keptGroups(observed.object));
+
+/** The node groups that are being deleted, each with what is left of it. */
+export const deletedPoolsOf = (observed: ObservedPools): readonly Pool[] =>
+  poolsFor(
+    observed,
+    observed.object.spec.nodeGroups.filter(({ deletedAt }) => deletedAt !== undefined),
+  );
+
+function poolsFor({ object, deployments, machines }: ObservedPools, groups: readonly MagnumNodeGroup[]): Pool[] {
+  return groups.map((group) => {
     const name = poolNameOf(object.metadata.name, group);
     const deployment = deployments.find(({ metadata }) => metadata.name === name);
     const own = machines.filter(({ metadata }) => metadata.labels?.[magnumLabels.nodeGroup] === group.uuid);

@@ -11,6 +11,8 @@ export type Step =
   | { readonly type: "mark-machine"; readonly name: string; readonly machine: Machine }
   /** Deletes the MachineDeployment of a node group that is no longer wanted. */
   | { readonly type: "delete-pool"; readonly name: string }
+  /** Takes a deleted node group of which nothing is left off the row. */
+  | { readonly type: "remove-group"; readonly name: string; readonly uuid: string }
   /** Deletes the check of a node group that is no longer wanted. */
   | { readonly type: "delete-health-check"; readonly name: string }
   /** Deletes the AddonSet of a cluster that gets no add-ons any longer. */

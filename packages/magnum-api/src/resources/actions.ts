@@ -35,6 +35,7 @@ export async function resizeCluster(api: Api, call: Call): Promise<Answer> {
   const wanted = (values["nodes_to_remove"] as readonly string[] | undefined) ?? [];
   if (group === "master") return resizeMasters(api, call, cluster, { count, named: wanted.length });
   requireIdle(cluster, ["UPDATE_FAILED", "UPDATE_IN_PROGRESS"]);
+  requireKept(group);
   const { minNodeCount, maxNodeCount } = group;
   if (count < minNodeCount || (maxNodeCount !== undefined && maxNodeCount > 0 && count > maxNodeCount))
     throw outOfBounds(group);
@@ -85,6 +86,11 @@ export function groupFor(cluster: MagnumCluster, ident: string | undefined): Mag
   );
   if (found === undefined) throw notFound("Nodegroup", (ident ?? "default-worker").slice(0, 300));
   return found;
+}
+
+/** Refuses a change of a node group that is being deleted, as Magnum does. @throws MagnumError 400 */
+export function requireKept({ name, deletedAt }: MagnumNodeGroup): void {
+  if (deletedAt !== undefined) throw invalid(`Nodegroup ${name} is being deleted (DELETE_IN_PROGRESS).`);
 }
 
 /**

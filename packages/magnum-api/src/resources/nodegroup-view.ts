@@ -113,17 +113,26 @@ function workersOf(cluster: MagnumCluster, group: MagnumNodeGroup): Facts {
     taints: group.nodeTaints ?? [],
     addresses: own?.addresses ?? [],
     version: own?.version ?? null,
-    status: stateOf(cluster, own),
-    reason: own?.reason ?? null,
+    ...stateOf(cluster, group, own),
     createdAt: group.createdAt,
     updatedAt: group.updatedAt,
   };
 }
 
-/** A change that was not reconciled yet is in progress for every group. */
-function stateOf(cluster: MagnumCluster, own: { readonly status: string } | undefined): string {
+/** A change that was not reconciled yet is in progress for every group; a deleted one is listed until it is gone. */
+function stateOf(
+  cluster: MagnumCluster,
+  group: MagnumNodeGroup,
+  own: { readonly status: string; readonly reason?: string } | undefined,
+): Pick<Facts, "status" | "reason"> {
   const { metadata, status } = cluster;
-  if (metadata.deletionTimestamp !== undefined) return shownStatus(cluster).status;
-  if (own === undefined) return "CREATE_IN_PROGRESS";
-  return status?.observedGeneration === metadata.generation ? own.status : shownStatus(cluster).status;
+  const reason = own?.reason ?? null;
+  if (metadata.deletionTimestamp !== undefined) return { status: shownStatus(cluster).status, reason };
+  const isCurrent = status?.observedGeneration === metadata.generation;
+  if (group.deletedAt !== undefined)
+    return isCurrent && own?.status.startsWith("DELETE") === true
+      ? { status: own.status, reason }
+      : { status: "DELETE_IN_PROGRESS", reason: null };
+  if (own === undefined) return { status: "CREATE_IN_PROGRESS", reason };
+  return { status: isCurrent ? own.status : shownStatus(cluster).status, reason };
 }

@@ -9,8 +9,9 @@ import { readFields, type Fields, type Values } from "../wire/fields.ts";
 import { isLabelValue, isQualifiedName } from "../wire/kubernetes-names.ts";
 import { applyPatch, readPatch } from "../wire/patch.ts";
 import type { NodeTaint } from "../wire/taints.ts";
-import { changeGroup, groupFor } from "./actions.ts";
+import { changeGroup, groupFor, requireKept } from "./actions.ts";
 import { refuseZero } from "./clusters.ts";
+import { shownStatus } from "./cluster-view.ts";
 import { findCluster, requireIdle } from "./find-cluster.ts";
 import { changeNodes } from "./node-quota.ts";
 import { groupView } from "./nodegroup-view.ts";
@@ -256,6 +257,7 @@ export async function patchGroup(api: Api, call: Call): Promise<Answer> {
   const group = groupFor(cluster, call.names["group"]);
   if (group === "master")
     throw invalid("The bounds of the master nodegroup cannot be changed: no autoscaler resizes it.");
+  requireKept(group);
   requireIdle(cluster, ["UPDATE_IN_PROGRESS", "UPDATE_FAILED"]);
   const now = timestamp(api.clock.now());
   const changed = await changeGroup(api, call, { cluster, uuid: group.uuid }, (current) => {
@@ -287,7 +289,8 @@ export async function patchGroup(api: Api, call: Call): Promise<Answer> {
 }
 
 /**
- * DELETE clusters/ID/nodegroups/GROUP: the controller deletes its machines. Default groups are refused.
+ * DELETE clusters/ID/nodegroups/GROUP: the controller deletes its machines, and then the group. Default groups are
+ * refused.
  * @throws MagnumError 400, 403, 404, 409
  */
 export async function deleteGroup(api: Api, call: Call): Promise<Answer> {
@@ -296,6 +299,9 @@ export async function deleteGroup(api: Api, call: Call): Promise<Answer> {
   const group = groupFor(cluster, call.names["group"]);
   if (group === "master" || group.isDefault) throw invalid("Deleting a default nodegroup is not supported.");
   requireIdle(cluster, ["UPDATE_IN_PROGRESS", "UPDATE_FAILED"]);
+  // A second request changes nothing while the first one is worked on.
+  if (group.deletedAt !== undefined && shownStatus(cluster).status !== "UPDATE_FAILED") return { status: 204 };
+  const now = timestamp(api.clock.now());
   await api.store.change(
     MagnumCluster,
     keyOf(cluster),
@@ -303,8 +309,10 @@ export async function deleteGroup(api: Api, call: Call): Promise<Answer> {
       ...current,
       spec: {
         ...current.spec,
-        nodeGroups: current.spec.nodeGroups.filter(({ uuid }) => uuid !== group.uuid),
-        updatedAt: timestamp(api.clock.now()),
+        nodeGroups: current.spec.nodeGroups.map((each) =>
+          each.uuid === group.uuid ? { ...each, deletedAt: now } : each,
+        ),
+        updatedAt: now,
       },
     }),
     call.signal,

@@ -9,9 +9,10 @@ const LARGEST = 512 * 1024;
 
 type Row = KubeObject & { readonly spec?: unknown };
 
-/** Its spec, annotations and labels: what clients write. */
+/** Its spec, annotations and labels: what clients write. The mark of a deleted node group is always accepted. */
 function bytesOf({ metadata, spec }: Row): number {
-  return Buffer.byteLength(JSON.stringify([spec, metadata.annotations, metadata.labels]));
+  const counted = (key: string, value: unknown) => (key === "deletedAt" ? undefined : value);
+  return Buffer.byteLength(JSON.stringify([spec, metadata.annotations, metadata.labels], counted));
 }
 
 /**
