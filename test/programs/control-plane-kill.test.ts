@@ -6,15 +6,15 @@ import { silentLog, systemClock } from "@causeway/foundation";
 import {
   ConfigMap,
   createInformers,
-  isAlreadyExists,
   Pod,
   StatefulSet,
   type Informers,
   type KubernetesClient,
 } from "@causeway/kubernetes";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { available, create, key, managed, missingFor, startWorld, until, type World } from "./runtime-world.ts";
-import { openEtcdOf } from "./shared-etcd.ts";
+import { available, create, managed, missingFor, startWorld, until, type World } from "./runtime-world.ts";
+import { leaderOf } from "./shared-etcd.ts";
+import { configMap, expectStored, loadOn, prepareLoad } from "./write-load.ts";
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
 
@@ -22,61 +22,8 @@ const why = missingFor("Pods");
 const MEMBERS = 3;
 /** What one killed program may not stop: etcd keeps a majority, and one API server is up. */
 const REDUNDANT = { replicas: 2, pods: { datastore: { type: "Own", members: MEMBERS } } };
-const WRITERS = 4;
 /** Writes of each client that are acknowledged after all is as before. */
 const AFTERWARDS = 10;
-
-const configMap = (name: string) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: key(name), data: {} });
-
-/** Clients that create one object after the other and count upwards in one each, and repeat what fails. */
-function loadOn(client: KubernetesClient, round: string) {
-  const created: string[] = [];
-  const counts = new Map<string, number>();
-  /** Milliseconds between two writes that were acknowledged: of all clients, and of one of them. */
-  let [longest, longestOfOne] = [0, 0];
-  let [ended, last, failures] = [false, performance.now(), 0];
-  const repeat = async (one: () => Promise<void>): Promise<void> => {
-    let own = performance.now();
-    while (!ended) {
-      try {
-        await one();
-        const now = performance.now();
-        longest = Math.max(longest, now - last);
-        longestOfOne = Math.max(longestOfOne, now - own);
-        last = own = now;
-      } catch {
-        failures++;
-        await systemClock.sleep(20);
-      }
-    }
-  };
-  const creating = repeat(async () => {
-    const name = `${round}-${created.length}`;
-    await client.create(ConfigMap, configMap(name)).catch((error: unknown) => {
-      // An earlier attempt's response was lost.
-      if (!isAlreadyExists(error)) throw error;
-    });
-    created.push(name);
-  });
-  const writing = Array.from({ length: WRITERS }, (_, i) => {
-    const name = `writer-${i}`;
-    return repeat(async () => {
-      const count = (counts.get(name) ?? 0) + 1;
-      await client.patch(ConfigMap, key(name), { type: "merge", body: { data: { [round]: String(count) } } });
-      counts.set(name, count);
-    });
-  });
-  return {
-    /** The fewest writes that a client has acknowledged so far. */
-    fewest: () =>
-      Math.min(created.length, ...Array.from({ length: WRITERS }, (_, i) => counts.get(`writer-${i}`) ?? 0)),
-    async end() {
-      ended = true;
-      await Promise.all([creating, ...writing]);
-      return { created, counts, failures, longest: Math.round(longest), longestOfOne: Math.round(longestOfOne) };
-    },
-  };
-}
 
 describe.skipIf(why !== undefined)(`programs of a control plane${why === undefined ? "" : ` (${why})`}`, () => {
   let world: World;
@@ -91,8 +38,7 @@ describe.skipIf(why !== undefined)(`programs of a control plane${why === undefin
     tenant = await world.tenant("one");
     const { items } = await world.client.list(StatefulSet, { labelSelector: managed });
     namespace = items.find(({ metadata }) => metadata.namespace?.startsWith("hcp-one-"))?.metadata.namespace ?? "";
-    for (let i = 0; i < WRITERS; i++)
-      await until("an object", () => tenant.create(ConfigMap, configMap(`writer-${i}`)));
+    await prepareLoad(tenant);
     informers = createInformers(tenant, { clock: systemClock, log: silentLog });
     informers.for(ConfigMap);
     void informers.run(stopping.signal).catch(() => {});
@@ -130,20 +76,8 @@ describe.skipIf(why !== undefined)(`programs of a control plane${why === undefin
     });
     await ready();
   };
-  const leader = async (): Promise<string> => {
-    const etcd = await openEtcdOf(world.client, namespace);
-    for (let member = 0; member < MEMBERS; member++) {
-      const { header, leader: id } = (await etcd("maintenance/status", {}, { member })) as {
-        header: { member_id: string };
-        leader: string;
-      };
-      if (header.member_id === id) return `etcd-${member}`;
-    }
-    throw new Error("no member leads");
-  };
-
   const targets: readonly [string, () => Promise<readonly string[]>][] = [
-    ["the leader of etcd", async () => [await leader()]],
+    ["the leader of etcd", async () => [await leaderOf(world.client, namespace, MEMBERS)]],
     ["one of two API servers", async () => (await namesOf("kube-apiserver")).slice(0, 1)],
     ["both API servers", () => namesOf("kube-apiserver")],
     ["all members of etcd", () => namesOf("etcd-")],
@@ -166,19 +100,12 @@ describe.skipIf(why !== undefined)(`programs of a control plane${why === undefin
       await kill(killed);
       const done = load.fewest();
       await until("writes afterwards", async () => (load.fewest() >= done + AFTERWARDS ? true : undefined));
-      const { created, counts, ...rest } = await load.end();
+      const result = await load.end();
+      const { created, counts, ...rest } = result;
       console.log({ killed: what, created: created.length, counted: [...counts.values()], ...rest });
       // The pods are those of before: their containers were started again, and nothing was made in their place.
       expect(await uids()).toEqual(before);
-      const { items } = await until("a list", () => tenant.list(ConfigMap, { namespace: "default" }));
-      const stored = items.map(({ metadata }) => metadata.name).filter((name) => name.startsWith(`${round}-`));
-      expect(created.filter((name) => !stored.includes(name))).toEqual([]);
-      // The response to the last one may be lost.
-      expect(stored.length - created.length).toBeLessThanOrEqual(1);
-      for (const [name, count] of counts) {
-        const data = items.find(({ metadata }) => metadata.name === name)?.data;
-        expect(Number(data?.[round]), name).toBeGreaterThanOrEqual(count);
-      }
+      const items = await expectStored(tenant, round, result);
       await until("a watch that has it all", async () => {
         const seen = informers
           .for(ConfigMap)

@@ -102,24 +102,8 @@ export async function startWorld(
   pool: NonNullable<PodsSettings["pool"]> = { members: 1 },
   more: Partial<PodsSettings> = {},
 ): Promise<World> {
-  const dir = mkdtempSync(join(tmpdir(), "control-planes-"));
-  const folder = join(dir, "programs");
-  const { kubernetes } = programs();
-  if (name === "Process" && "dir" in kubernetes) {
-    mkdirSync(folder);
-    for (const [version, place] of Object.entries({ ...others, [VERSION]: kubernetes.dir }))
-      symlinkSync(place, join(folder, version));
-  }
-  const server = await startApiServer({
-    crds: allKinds.map(toCustomResourceDefinition),
-    dir: join(dir, "apiserver"),
-    isolation: { program: worker },
-    // The management cluster is the service cluster: it binds the pods, and has Deployments and StatefulSets.
-    ...(name === "Pods" ? await serviceCluster() : {}),
-  });
-  const client = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));
-  const clients: KubernetesClient[] = [client];
-  const node = name === "Pods" ? playNode(client, dir, others) : undefined;
+  const cluster = await startCluster(name, others);
+  const { dir, server, client, node } = cluster;
   let end = async (): Promise<void> => {};
   let runtime: ControlPlaneRuntime | undefined;
   const { authenticators } = (await import(external)) as { authenticators: ExternalAuthenticators };
@@ -128,7 +112,7 @@ export async function startWorld(
     const tools = { clock: systemClock, log: silentLog };
     const processes =
       name === "Process"
-        ? createProcessRuntime({ dir: join(dir, "state"), programs: folder, authenticators, ...tools })
+        ? createProcessRuntime({ dir: join(dir, "state"), programs: join(dir, "programs"), authenticators, ...tools })
         : undefined;
     const embedded = createEmbeddedRuntime({ apiServer: server });
     const informers = createInformers(client, tools);
@@ -167,14 +151,7 @@ export async function startWorld(
     get runtime() {
       return runtime as ControlPlaneRuntime;
     },
-    async tenant(of) {
-      const text = await until("kubeconfig", async () =>
-        secretText(await client.find(Secret, key(`${of}-kubeconfig`)), "value"),
-      );
-      const tenant = createClient(loadKubeconfig({ text }));
-      clients.push(tenant);
-      return tenant;
-    },
+    tenant: (of) => cluster.tenant(of),
     kill(pod) {
       if (node === undefined) throw new Error(`runtime ${name} has no pods`);
       node.kill(pod);
@@ -185,6 +162,49 @@ export async function startWorld(
     },
     async close() {
       await end();
+      await cluster.close();
+    },
+  };
+}
+
+/** A management cluster without the controller of HostedControlPlanes, with a played node for runtime Pods. */
+export async function startCluster(name: RuntimeName, others: Readonly<Record<string, string>> = {}) {
+  const dir = mkdtempSync(join(tmpdir(), "control-planes-"));
+  const folder = join(dir, "programs");
+  const { kubernetes } = programs();
+  if (name === "Process" && "dir" in kubernetes) {
+    mkdirSync(folder);
+    for (const [version, place] of Object.entries({ ...others, [VERSION]: kubernetes.dir }))
+      symlinkSync(place, join(folder, version));
+  }
+  const server = await startApiServer({
+    crds: allKinds.map(toCustomResourceDefinition),
+    dir: join(dir, "apiserver"),
+    isolation: { program: worker },
+    // The management cluster is the service cluster: it binds the pods, and has Deployments and StatefulSets.
+    ...(name === "Pods" ? await serviceCluster() : {}),
+  });
+  const kubeconfig = await server.management.kubeconfig();
+  const client = createClient(loadKubeconfig({ text: kubeconfig }));
+  const clients: KubernetesClient[] = [client];
+  const node = name === "Pods" ? playNode(client, dir, others) : undefined;
+  return {
+    name,
+    dir,
+    server,
+    /** Of its administrator. */
+    kubeconfig,
+    client,
+    node,
+    async tenant(of: string): Promise<KubernetesClient> {
+      const text = await until("kubeconfig", async () =>
+        secretText(await client.find(Secret, key(`${of}-kubeconfig`)), "value"),
+      );
+      const tenant = createClient(loadKubeconfig({ text }));
+      clients.push(tenant);
+      return tenant;
+    },
+    async close(): Promise<void> {
       await node?.stop();
       await Promise.all(clients.map((each) => each.close()));
       await server.close();
@@ -221,7 +241,11 @@ function playNode(
 }
 
 /** With runtime Pods "one" has an etcd of its own, and another is in the shared one, unless `spec` says otherwise. */
-export async function create({ client, name: runtime }: World, name: string, spec: object = {}): Promise<void> {
+export async function create(
+  { client, name: runtime }: Pick<World, "client" | "name">,
+  name: string,
+  spec: object = {},
+): Promise<void> {
   const own = runtime === "Pods" && name === "one" ? { pods: { datastore: { type: "Own" as const } } } : {};
   const cluster = await client.create(Cluster, {
     apiVersion: "cluster.x-k8s.io/v1beta2",
@@ -245,7 +269,7 @@ export async function create({ client, name: runtime }: World, name: string, spe
 }
 
 /** Waits until the control plane reports Available; the object as it was then. */
-export const available = (world: World, name: string) =>
+export const available = (world: Pick<World, "client">, name: string) =>
   until(`${name} available`, async () => {
     const object = await world.client.get(HostedControlPlane, key(name));
     return isTrue((object.status?.conditions ?? []) as Condition[], "Available") ? object : undefined;

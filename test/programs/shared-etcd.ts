@@ -64,6 +64,19 @@ export async function openEtcdOf(client: KubernetesClient, namespace: string): P
   };
 }
 
+/** The pod of the member that leads the etcd of this namespace. */
+export async function leaderOf(client: KubernetesClient, namespace: string, members: number): Promise<string> {
+  const etcd = await openEtcdOf(client, namespace);
+  for (let member = 0; member < members; member++) {
+    const { header, leader: id } = (await etcd("maintenance/status", {}, { member })) as {
+      header: { member_id: string };
+      leader: string;
+    };
+    if (header.member_id === id) return `etcd-${member}`;
+  }
+  throw new Error("no member leads");
+}
+
 export async function readSharedEtcd(client: KubernetesClient, labelSelector: string): Promise<SharedEtcd> {
   const post = (await openSharedEtcd(client, labelSelector)) as (path: string, body: object) => Promise<Answer>;
   const { users = [] } = await post("auth/user/list", {});
