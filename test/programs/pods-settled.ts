@@ -13,7 +13,7 @@ import { key, until } from "./runtime-world.ts";
 
 export interface Numbers {
   readonly members: number;
-  /** Of API servers, controller managers and schedulers each. */
+  /** Of API servers; there are as many controller managers and schedulers, two at most. */
   readonly replicas: number;
   readonly version?: string;
 }
@@ -34,6 +34,7 @@ export const isReady = ({ status }: Pod): boolean => isTrue((status?.conditions 
 /** Waits for it; the pods. */
 export function settled(client: KubernetesClient, namespace: string, numbers: Numbers): Promise<Pod[]> {
   const { members, replicas, version } = numbers;
+  const controllers = Math.min(replicas, 2);
   return until(
     `settled with ${members} members of etcd and ${replicas} API servers`,
     async () => {
@@ -46,12 +47,12 @@ export function settled(client: KubernetesClient, namespace: string, numbers: Nu
         client.list(Deployment, { namespace }),
         client.list(Pod, { namespace }),
       ]);
-      if (pods.length !== members + 3 * replicas || !pods.every(isReady)) return undefined;
+      if (pods.length !== members + replicas + 2 * controllers || !pods.every(isReady)) return undefined;
       const isCurrent = [...sets, ...deployments].every(({ metadata: { name }, spec }) => {
         const wanted = spec.template.metadata?.annotations ?? {};
         const own = pods.filter((pod) => pod.metadata.name.startsWith(`${name}-`));
         return (
-          own.length === (name === "etcd" ? members : replicas) &&
+          own.length === ({ etcd: members, "kube-apiserver": replicas }[name] ?? controllers) &&
           own.every(({ metadata: { annotations = {} } }) =>
             [CREDENTIALS, VERSION_OF].every((each) => annotations[each] === wanted[each]),
           ) &&
