@@ -38,14 +38,14 @@ function clientOf(state: string): KubernetesClient {
 }
 
 function cloudOf(state: string): Cloud {
-  const cloud = connectCloud(loadCloudsYaml({ path: join(dir, state, "clouds.yaml") }));
+  const cloud = connectCloud(loadCloudsYaml({ path: join(dir, state, "clouds.yaml"), cloud: "simulator" }));
   closers.push(() => cloud.close());
   return cloud;
 }
 
 test("a restored state deletes nothing in the cloud before it is confirmed, and deletes then", async () => {
   const first = start("up", "--demo", "--replicas", "1");
-  await first.until(/export KUBECONFIG/);
+  await first.until(/demo ready/);
   expect(await start("backup", "monday").ended).toBe(0);
   await first.stop();
   expect(await start("restore", "monday", "--state", "second").ended).toBe(0);
