@@ -119,7 +119,7 @@ export class PlayedNode {
     await this.#heartbeat();
   }
 
-  /** Next to the work with pods, so that slow pods do not make the node look lost. */
+  /** Next to the work with pods, so that slow pods do not make the node seem lost. */
   async #beat(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#heartbeat().catch(() => {});
