@@ -142,6 +142,14 @@ it("with these rights a cluster is made, changed in every way and deleted, and h
   await expect
     .poll(async () => (await client.get(Machine, { namespace, name: first.metadata.name })).metadata.annotations, soon)
     .toHaveProperty(["cluster.x-k8s.io/delete-machine"]);
+  // A later request names none: the machine is no longer the first to go.
+  await change("POST", "/actions/resize", { node_count: 2 });
+  await expect
+    .poll(
+      async () => (await client.get(Machine, { namespace, name: first.metadata.name })).metadata.annotations ?? {},
+      soon,
+    )
+    .not.toHaveProperty(["cluster.x-k8s.io/delete-machine"]);
   await change("POST", "/nodegroups", { name: "more", node_count: 1, labels: healing });
   await expect.poll(async () => (await pools()).length, soon).toBe(2);
   await change("DELETE", "/nodegroups/more", undefined);

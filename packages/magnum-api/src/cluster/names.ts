@@ -41,6 +41,12 @@ export const renewedAnnotation = "magnum.causeway.dev/renewed-credential";
 /** Keeps a MagnumCluster until its Cluster, its machines and its credentials are gone. */
 export const finalizer = "magnum.causeway.dev/cluster";
 
+/**
+ * The value of the annotation by which a Machine goes first, where this controller wrote it. An autoscaler or an operator
+ * writes another one, which remains.
+ */
+export const ownMark = "magnum.causeway.dev/nodes-to-remove";
+
 /** The namespace of a project's clusters and templates. */
 export function namespaceOf(projectId: string): string {
   const safe = projectId

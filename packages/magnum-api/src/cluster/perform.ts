@@ -15,6 +15,7 @@ import {
   isConflict,
   isInvalid,
   isNotFound,
+  keyOf,
   type JsonPatchOperation,
   type KubernetesClient,
 } from "@causeway/kubernetes";
@@ -22,7 +23,7 @@ import type { ApplicationCredentialClient } from "@causeway/openstack";
 import type { Trustees } from "../access/trustees.ts";
 import { readCredential, trusteeOf, type ClusterCredential } from "./credentials.ts";
 import type { Observed } from "./gather.ts";
-import { finalizer, keyOfCluster } from "./names.ts";
+import { finalizer, keyOfCluster, ownMark } from "./names.ts";
 import type { Step } from "./steps.ts";
 
 /** The clients that steps of a MagnumCluster write with: Kubernetes, and Keystone to revoke credentials. */
@@ -59,6 +60,9 @@ export async function perform(
       return;
     case "mark-machine":
       await markMachine(client, step.machine, signal);
+      return;
+    case "unmark-machine":
+      await unmarkMachine(client, step.machine, signal);
       return;
     case "delete-pool":
       await client.delete(
@@ -107,12 +111,7 @@ async function removeGroup(client: KubernetesClient, row: MagnumCluster, uuid: s
     { op: "test", path: `${path}/uuid`, value: uuid },
     { op: "remove", path },
   ];
-  try {
-    await client.patch(MagnumCluster, keyOfCluster(row), { type: "json", body }, { signal });
-  } catch (error) {
-    // A failed test is "Invalid" to a kube-apiserver.
-    if (!isNotFound(error) && !isConflict(error) && !isInvalid(error)) throw error;
-  }
+  await unlessChanged(() => client.patch(MagnumCluster, keyOfCluster(row), { type: "json", body }, { signal }));
 }
 
 /**
@@ -177,11 +176,25 @@ async function discardRow(using: PerformContext, object: MagnumCluster, signal: 
 }
 
 async function markMachine(client: KubernetesClient, machine: Machine, signal: AbortSignal): Promise<void> {
-  const { namespace = "", name } = machine.metadata;
-  const body = { metadata: { annotations: { [annotations.deleteMachine]: "yes" } } };
+  const body = { metadata: { annotations: { [annotations.deleteMachine]: ownMark } } };
+  await unlessChanged(() => client.patch(Machine, keyOf(machine), { type: "merge", body }, { signal }));
+}
+
+/** Takes the mark off, unless it was replaced by another one meanwhile. */
+async function unmarkMachine(client: KubernetesClient, machine: Machine, signal: AbortSignal): Promise<void> {
+  const path = `/metadata/annotations/${annotations.deleteMachine.replace("/", "~1")}`;
+  const body: readonly JsonPatchOperation[] = [
+    { op: "test", path, value: ownMark },
+    { op: "remove", path },
+  ];
+  await unlessChanged(() => client.patch(Machine, keyOf(machine), { type: "json", body }, { signal }));
+}
+
+/** A patch of what is gone, or whose tests fail, which is "Invalid" to a kube-apiserver, is left to the next plan. */
+async function unlessChanged(patch: () => Promise<unknown>): Promise<void> {
   try {
-    await client.patch(Machine, { namespace, name }, { type: "merge", body }, { signal });
+    await patch();
   } catch (error) {
-    if (!isNotFound(error)) throw error;
+    if (!isNotFound(error) && !isConflict(error) && !isInvalid(error)) throw error;
   }
 }

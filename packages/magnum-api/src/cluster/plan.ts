@@ -12,9 +12,10 @@ import { planMigrating, readMigrating } from "./migrating.ts";
 import { appliedAnnotation, finalizer, isPending } from "./names.ts";
 import { decide, type Decided } from "./plan-desired.ts";
 import { departedGroups } from "./plan-groups.ts";
+import { marksOf, unmarksOf } from "./plan-marks.ts";
 import { statusOf } from "./plan-status.ts";
 import { worded } from "./plan-verdict.ts";
-import { isRolledOut, namesOfPools, poolsOf } from "./pools.ts";
+import { isRolledOut, namesOfPools } from "./pools.ts";
 import type { Step } from "./steps.ts";
 
 type Status = MagnumClusterStatus;
@@ -65,7 +66,7 @@ function nextSteps(observed: Decided): readonly Step[] {
   const outdated = desired.filter((manifest) => !isApplied(manifest, standing));
   const marks = outdated.some(({ object: { kind } }) => kind === MachineDeployment.kind) ? marksOf(observed) : [];
   const apply = outdated.map((manifest): Step => ({ type: "apply", name: nameOf(manifest.object), manifest }));
-  return [...marks, ...apply, ...surplus(observed), ...departedGroups(observed)];
+  return [...unmarksOf(observed), ...marks, ...apply, ...surplus(observed), ...departedGroups(observed)];
 }
 
 const nameOf = ({ kind, metadata }: KubeObject) => `${kind} ${metadata.name}`;
@@ -73,16 +74,6 @@ const nameOf = ({ kind, metadata }: KubeObject) => `${kind} ${metadata.name}`;
 function isApplied({ object }: Manifest, standing: readonly KubeObject[]): boolean {
   const found = standing.find(({ kind, metadata }) => kind === object.kind && metadata.name === object.metadata.name);
   return found?.metadata.annotations?.[appliedAnnotation] === object.metadata.annotations?.[appliedAnnotation];
-}
-
-/** Machines that the user wants to go are marked before their group becomes smaller: then they are the ones that go. */
-function marksOf(observed: Observed): readonly Step[] {
-  return poolsOf(observed).flatMap(({ group, machines }) =>
-    machines
-      .filter(({ metadata }) => (group.nodesToRemove ?? []).includes(metadata.name))
-      .filter(({ metadata }) => metadata.annotations?.["cluster.x-k8s.io/delete-machine"] === undefined)
-      .map((machine): Step => ({ type: "mark-machine", name: machine.metadata.name, machine })),
-  );
 }
 
 /** Pools of node groups that were deleted, and templates that no pool refers to any longer. */

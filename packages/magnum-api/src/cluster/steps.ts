@@ -9,6 +9,8 @@ export type Step =
   | { readonly type: "apply"; readonly name: string; readonly manifest: Manifest }
   /** Has the Machine go first when its group becomes smaller. */
   | { readonly type: "mark-machine"; readonly name: string; readonly machine: Machine }
+  /** Takes the mark of an earlier request off, whose machine is to remain. */
+  | { readonly type: "unmark-machine"; readonly name: string; readonly machine: Machine }
   /** Deletes the MachineDeployment of a node group that is no longer wanted. */
   | { readonly type: "delete-pool"; readonly name: string }
   /** Takes a deleted node group of which nothing is left off the row. */
