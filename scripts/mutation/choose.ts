@@ -1,3 +1,4 @@
+import type { Imports } from "./imports.ts";
 import type { Chosen, Coverage, CoveredTest } from "./protocol.ts";
 import type { TargetFile } from "./targets.ts";
 
@@ -24,8 +25,10 @@ export class Chooser {
   readonly #hooks: ReadonlyMap<string, ReadonlySet<number>>;
   readonly #loaded: ReadonlySet<number>;
   readonly #open: ReadonlySet<string>;
+  readonly #imports: Imports;
 
-  constructor(coverage: readonly Coverage[], open: readonly string[]) {
+  constructor(coverage: readonly Coverage[], open: readonly string[], imports: Imports) {
+    this.#imports = imports;
     this.#open = new Set(open);
     this.#byFile = coverage.map((c) => ({ coverage: c, tests: byMutant(c) }));
     this.#hooks = new Map(coverage.map((c) => [c.file, new Set(c.hooks)]));
@@ -33,7 +36,7 @@ export class Chooser {
   }
 
   /** `tried` are test files that the mutant has already survived. */
-  choose(number: number, { first, mutants }: TargetFile, tried: ReadonlySet<string>): Choice {
+  choose(number: number, { file, first, mutants }: TargetFile, tried: ReadonlySet<string>): Choice {
     const ordinary = this.#byFile
       .filter(({ coverage }) => !tried.has(coverage.file))
       .map(({ coverage, tests }) => this.#chosen(coverage, tests.get(number) ?? [], number))
@@ -42,16 +45,19 @@ export class Chooser {
       .slice(0, MOST_FILES)
       .filter((_, i, all) => i === 0 || timeOf(all.slice(0, i + 1)) < MOST_TIME);
     if (!this.#loaded.has(number)) return { ordinary, loading: [] };
-    const tables = this.#byFile.filter(({ coverage }) => !this.#open.has(coverage.file) && !tried.has(coverage.file));
+    const distanceOf = (test: string): number => this.#imports.distance(test, file) ?? Infinity;
+    const tables = this.#byFile.filter(({ coverage: { file: test } }) => !this.#open.has(test) && !tried.has(test));
     // A function that a file calls while it describes its tests: they reach the rest.
     const calling = tables.filter(({ coverage }) => coverage.loading.includes(number));
     const same = mutants.map((_, i) => first + i);
     const near = tables.filter(({ tests }) => same.some((n) => tests.has(n)));
-    // A table that is read once is reached by no test: then all fast files are tried.
-    const fast = tables.filter(({ coverage }) => coverage.time < FAST);
+    // A table that is read once is reached by no test: then the fast files that import it are tried.
+    const fast = tables.filter(({ coverage }) => coverage.time < FAST && distanceOf(coverage.file) < Infinity);
     const isReached = this.#byFile.some(({ tests }) => tests.has(number));
     const again = isReached ? calling : near.length > 0 ? near : fast;
-    const loading = again.map(({ coverage: { file, time } }) => ({ file, time })).sort((a, b) => a.time - b.time);
+    const loading = again
+      .map(({ coverage }) => ({ file: coverage.file, time: coverage.time }))
+      .sort((a, b) => distanceOf(a.file) - distanceOf(b.file) || a.time - b.time);
     return { ordinary, loading: loading.slice(0, isReached ? MOST_AGAIN : MOST_FILES) };
   }
 

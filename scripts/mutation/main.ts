@@ -16,6 +16,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { Chooser } from "./choose.ts";
+import { Imports } from "./imports.ts";
 import { Judges } from "./judges.ts";
 import type { Coverage } from "./protocol.ts";
 import { report, type Judged } from "./report.ts";
@@ -37,9 +38,6 @@ const { values: options } = parseArgs({
     report: { type: "boolean", default: false },
   },
 });
-/** Milliseconds from which on the coverage of a test file is kept for later runs. */
-const SLOW = 20_000;
-
 const seconds = (since: number): string => ((performance.now() - since) / 1000).toFixed(0);
 const only = options.only?.split(",");
 const scopes = allScopes(root);
@@ -87,7 +85,7 @@ async function judgeGroup(name: string, group: readonly Scope[]): Promise<void> 
     const needed = [...chosen].filter(([file]) => open.some((one) => !tried(one).has(file)));
     const coverage = await coverageOf(judges, group, new Map(needed), targets.files);
     const independent = group.flatMap((s) => s.independent);
-    const chooser = new Chooser(coverage, independent);
+    const chooser = new Chooser(coverage, independent, new Imports(root));
     console.log(`  ${coverage.length} test files, ${seconds(began)} s`);
     const left = open.values();
     let done = 0;
@@ -139,7 +137,7 @@ async function coverageOf(
     let covered = keptCoverage(path, key);
     if (!covered) {
       covered = await judges.cover(file, isIndependent);
-      if (covered.time > SLOW) keepCoverage(path, key, covered);
+      if (covered.failed.length === 0 || isIndependent) keepCoverage(path, key, covered);
       console.log(`  ${file}: ${covered.tests.length} tests, ${(covered.time / 1000).toFixed(1)} s`);
     }
     for (const failure of covered.failed) console.log(`  judges nothing: ${file}: ${failure.split("\n")[0] ?? ""}`);

@@ -27,7 +27,7 @@ function chainOf(cluster: Cluster): Admission {
   const policies = { mutate: "MutatingAdmissionPolicy", validate: "ValidatingAdmissionPolicy" };
   const webhooks = { mutate: "MutatingAdmissionWebhook", validate: "ValidatingAdmissionWebhook" };
   return admissionChain([
-    measured(metrics, { validate: "NodeRestriction" }, nodeRestriction),
+    measured(metrics, { mutate: "NodeRestriction" }, nodeRestriction),
     measured(metrics, { validate: "CertificateApproval" }, certificateAdmission),
     ...(cluster.rules.length === 0
       ? []

@@ -149,7 +149,12 @@ test.each<[string, Json, Json, Json]>([
 });
 
 test.each<[string, Json, Json | undefined, string]>([
-  ["too short a time", { expirationSeconds: 599 }, undefined, "may not specify a duration less than 10 minutes"],
+  [
+    "too short a time",
+    { expirationSeconds: 599 },
+    undefined,
+    'TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 10 minutes',
+  ],
   [
     "a time that is not a number",
     { expirationSeconds: "900" },
@@ -172,7 +177,7 @@ test.each<[string, Json, Json | undefined, string]>([
     "another name",
     {},
     { name: "other" },
-    'metadata.name: Invalid value: "other": must match the service account name if specified',
+    'TokenRequest.authentication.k8s.io "robot" is invalid: metadata.name: Invalid value: "other": must match the service account name if specified',
   ],
   [
     "another id",
@@ -204,6 +209,15 @@ test.each<[string, Json, Json | undefined, string]>([
   ],
 ])("a token request with %s is refused", async (_what, spec, metadata, why) => {
   await expect(ask(await world(), spec, metadata)).rejects.toThrow(why);
+});
+
+test("a token request may say whose account it is, and is one", async () => {
+  const cluster = await world();
+  const named = { namespace: "ns", name: "robot", uid: "uid-robot" };
+  expect((await ask(cluster, {}, named))["metadata"]).toMatchObject(named);
+  await expect(issueToken({ cluster } as unknown as Call, { kind: "Other" })).rejects.toThrow(
+    "the body must be an authentication.k8s.io/v1 TokenRequest",
+  );
 });
 
 test.each<[Json, number, number, boolean]>([
@@ -351,6 +365,7 @@ test("a token in a Secret counts as long as the Secret and its account do", asyn
   const cluster = await world();
   const account = { metadata: { name: "robot", namespace: "ns", uid: "uid-robot" } } as unknown as KubeObject;
   const token = await issueLegacyToken(cluster, account, "kept");
+  expect(claimsOf(token)["iss"]).toBe("kubernetes/serviceaccount");
   const put = async (name: string, more: Json, data = Buffer.from(token).toString("base64")): Promise<Cluster> => {
     const fresh = await world();
     const secret = { metadata: { name, namespace: "ns", ...more }, data: { token: data } } as unknown as KubeObject;

@@ -140,6 +140,18 @@ describe("the check of escalation", () => {
       { rules: [{ ...everything[0], [part]: ["a"] }, ...everything.slice(1)] },
       gather,
     ]),
+    ...["apiGroups", "resources", "verbs"].map((part): [string, Json, Asker, string | undefined] => [
+      `a role that gathers, of all but ${part}, of which there is an empty one`,
+      gathering,
+      { rules: [{ ...everything[0], [part]: [""] }, ...everything.slice(1)] },
+      gather,
+    ]),
+    ...["nonResourceURLs", "verbs"].map((part): [string, Json, Asker, string | undefined] => [
+      `a role that gathers, of all resources and of paths with an empty one of ${part}`,
+      gathering,
+      { rules: [...everything.slice(0, 1), { ...everything[1], [part]: [""] }] },
+      gather,
+    ]),
     ["a role that gathers nothing", { ...gathering, aggregationRule: { clusterRoleSelectors: [] } }, {}, undefined],
   ])("allows or refuses %s as Kubernetes does", async (_what, object, asker, message) => {
     expect(await refusalOf(object, asker)).toBe(message);

@@ -168,6 +168,7 @@ const DECISIONS: readonly (readonly [string, true | string])[] = [
   ["get secrets other/main-secret", NO_RELATION],
   ["get configmaps ns/main-secret", NO_RELATION],
   ["get configmaps ns/other-map", NO_RELATION],
+  ["get persistentvolumeclaims ns/p1-a", NO_RELATION],
   ["list secrets ns/main-secret", true],
   ["watch secrets ns/main-secret", true],
   ["list secrets ns", "No Object name found"],

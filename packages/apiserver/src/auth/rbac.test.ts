@@ -49,6 +49,7 @@ const COVERS: readonly (readonly [Json, Partial<Attributes>, boolean])[] = [
   [resource({ resourceNames: [] }), { name: "b" }, true],
   [{ verbs: ["get"], nonResourceURLs: ["/a"] }, { path: "/a" }, true],
   [{ verbs: ["get"], nonResourceURLs: ["/a"] }, { path: "/a/b" }, false],
+  [{ verbs: ["get"], nonResourceURLs: ["/ab"] }, { path: "/ac" }, false],
   [{ verbs: ["get"], nonResourceURLs: ["/a"] }, { path: "/a", verb: "post" }, false],
   [{ verbs: ["get"], nonResourceURLs: ["/a/*"] }, { path: "/a/b" }, true],
   [{ verbs: ["get"], nonResourceURLs: ["/a/*"] }, { path: "/a" }, false],

@@ -51,7 +51,7 @@ function requirementProblems({ key, operator, values }: Json, path: string): Fie
 /** What is wrong with the subject of an access review: it names a user or a group. */
 export function subjectProblems(spec: Json): FieldProblem[] {
   if (text(spec["user"]) || texts(spec["groups"]).length > 0) return [];
-  return [invalidValue("spec.user", text(spec["user"]), "at least one of user or group must be specified")];
+  return [invalidValue("spec.user", "", "at least one of user or group must be specified")];
 }
 
 /** Questions have no identity. */

@@ -56,6 +56,12 @@ describe("rules that another set of rules lacks", () => {
       [resource({ resources: ["a", "a/b", "*/c", "*"] })],
       [],
     ],
+    [
+      "none under a subresource of no resource",
+      [resource({ resources: ["*/b"] })],
+      [resource({ resources: ["/b"] })],
+      [],
+    ],
     ["none under a subresource of all", [resource({ resources: ["*/b"] })], [resource({ resources: ["a/b"] })], []],
     [
       "another subresource",

@@ -47,9 +47,12 @@ const paths = (): string[] => listener.asked.map((a) => a.path);
 
 describe("the keys of an issuer", () => {
   test("are found by discovery when the first token comes, and kept", async () => {
-    const { find } = opened();
+    const clock = new VirtualClock();
+    const { find } = opened(clock);
     expect(paths()).toEqual([]);
     await find(HEADER, TOKEN);
+    await find(HEADER, TOKEN);
+    await clock.advance(10_000);
     await find(HEADER, TOKEN);
     expect(paths()).toEqual([DISCOVERY, "/keys"]);
   });
