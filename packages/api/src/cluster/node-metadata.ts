@@ -6,8 +6,8 @@ import type { Machine } from "./machine.ts";
 export const nodeMetadataApplied = "NodeMetadataApplied";
 
 /**
- * A short text that represents the labels by annotation causeway.dev/node-labels and the taints that a Machine has for its Node.
- * Undefined: it has none.
+ * A short text that represents the labels by annotation causeway.dev/node-labels and the taints that a Machine has for
+ * its Node. Undefined: it has none.
  */
 export function nodeMetadataOf({ metadata, spec }: Machine): string | undefined {
   const labels = metadata.annotations?.[annotations.nodeLabels];

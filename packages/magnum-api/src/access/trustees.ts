@@ -63,6 +63,22 @@ export interface Trustees {
   close(): Promise<void>;
 }
 
+/**
+ * Deletes the user of a cluster that perhaps never had one. Where there is no domain for users of clusters there is
+ * none.
+ */
+export async function removeIfAny(
+  trustees: Pick<Trustees, "remove"> | undefined,
+  cluster: TrusteeFor,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await trustees?.remove(cluster, signal);
+  } catch (error) {
+    if (!(error instanceof CausewayError) || error.code !== "MAGNUM_TRUSTEE_DOMAIN") throw error;
+  }
+}
+
 /** The name of a cluster's user; its domain has no others of this form. */
 const nameOf = (uuid: string): string => `magnum-${uuid}`;
 

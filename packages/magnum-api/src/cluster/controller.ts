@@ -19,6 +19,7 @@ import type { AuditAction, AuditTrail } from "../audit-event.ts";
 import type { Installation } from "./desired.ts";
 import { gather, openSources, type ClusterProbe, type Observed } from "./gather.ts";
 import { readMigrating } from "./migrating.ts";
+import { isPending } from "./names.ts";
 import { fieldManager, perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import { reasonOf } from "./failed-reason.ts";
@@ -72,7 +73,8 @@ export function createMagnumController(options: MagnumControllerOptions): { run(
     plan,
     async perform(step, observed, signal) {
       await perform({ client, credentials, trustees: options.trustees }, step, observed, signal);
-      if (step.type === "remove-finalizer")
+      // A row that no client has seen is not audited.
+      if (step.type === "remove-finalizer" && !isPending(observed.object))
         options.audit?.record({ action: "delete", outcome: "success", cluster: observed.object });
     },
     async publish(observed, status, planned, signal) {

@@ -42,8 +42,8 @@ export const renewedAnnotation = "magnum.causeway.dev/renewed-credential";
 export const finalizer = "magnum.causeway.dev/cluster";
 
 /**
- * The value of the annotation by which a Machine goes first, where this controller wrote it. An autoscaler or an operator
- * writes another one, which remains.
+ * The value of the annotation by which a Machine goes first, where this controller wrote it. An autoscaler or an
+ * operator writes another one, which remains.
  */
 export const ownMark = "magnum.causeway.dev/nodes-to-remove";
 

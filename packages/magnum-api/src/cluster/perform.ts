@@ -20,10 +20,10 @@ import {
   type KubernetesClient,
 } from "@causeway/kubernetes";
 import type { ApplicationCredentialClient } from "@causeway/openstack";
-import type { Trustees } from "../access/trustees.ts";
+import { removeIfAny, type Trustees } from "../access/trustees.ts";
 import { readCredential, trusteeOf, type ClusterCredential } from "./credentials.ts";
 import type { Observed } from "./gather.ts";
-import { finalizer, keyOfCluster, ownMark } from "./names.ts";
+import { finalizer, isPending, keyOfCluster, ownMark } from "./names.ts";
 import type { Step } from "./steps.ts";
 
 /** The clients that steps of a MagnumCluster write with: Kubernetes, and Keystone to revoke credentials. */
@@ -157,13 +157,18 @@ async function revoke(
     throw new CausewayError("MAGNUM_TRUSTEE_ACCOUNT", `the cluster's user ${credential.userId} cannot be deleted`, {
       hint: "Start the Magnum API with --trustee-cloud and --trustee-domain, as when the cluster was created.",
     });
-  await trustees?.remove(trusteeOf(object), signal);
+  if (credential === undefined && isPending(object)) await removeIfAny(trustees, trusteeOf(object), signal);
+  else await trustees?.remove(trusteeOf(object), signal);
   if (credential !== undefined && credential.isTrustee !== true) await credentials.revoke(credential, { signal });
 }
 
+/**
+ * A row that has the finalizer is only marked as deleted: the next plan revokes its credential, and then releases it.
+ */
 async function discardRow(using: PerformContext, object: MagnumCluster, signal: AbortSignal): Promise<void> {
   const { client } = using;
-  const credential = await readCredential(client, object, signal);
+  const isHeld = object.metadata.finalizers?.includes(finalizer) === true;
+  const credential = isHeld ? undefined : await readCredential(client, object, signal);
   const { uid = "", resourceVersion = "" } = object.metadata;
   try {
     await client.delete(MagnumCluster, keyOfCluster(object), { preconditions: { uid, resourceVersion }, signal });
@@ -172,7 +177,7 @@ async function discardRow(using: PerformContext, object: MagnumCluster, signal: 
     if (isConflict(error)) return;
     throw error;
   }
-  await revoke(using, object, credential, signal);
+  if (!isHeld) await revoke(using, object, credential, signal);
 }
 
 async function markMachine(client: KubernetesClient, machine: Machine, signal: AbortSignal): Promise<void> {

@@ -30,7 +30,8 @@ const [CAUSES, NAMES] = [5, 10];
 /** The rules of a cluster: what is to be written, and the state that clients see. */
 export function plan(observed: Observed, now: number): Plan<Step, Status> {
   const { object } = observed;
-  if (isPending(object)) return planPending(observed, now);
+  if (isPending(object))
+    return object.metadata.deletionTimestamp === undefined ? planPending(observed, now) : planDeletion(observed, now);
   const migrating = readMigrating(object);
   if (migrating) return planMigrating(decide(observed), migrating, now);
   if (object.metadata.deletionTimestamp !== undefined) return planDeletion(observed, now);

@@ -30,7 +30,9 @@ export function scalingBounds(
   return { min, max: Math.max(group.maxNodeCount ?? given.max ?? group.nodeCount, min) };
 }
 
-/** What a group may come to without another request: where an autoscaler decides, its maximum, if it is not above it. */
+/**
+ * What a group may come to without another request: where an autoscaler decides, its maximum, if it is not above it.
+ */
 export function mostNodes(group: MagnumNodeGroup, clusterLabels: Labels): number {
   return Math.max(group.nodeCount, scalingBounds(group, clusterLabels)?.max ?? 0);
 }

@@ -3,7 +3,10 @@ import type { Machine, Manifest } from "@causeway/api";
 /** The writes that the plan of a MagnumCluster can order; `perform` does them. */
 export type Step =
   | { readonly type: "add-finalizer" }
-  /** Deletes a row whose create did not finish, if it is not shown meanwhile, and its credential. */
+  /**
+   * Deletes a row whose create did not finish, if it is not shown meanwhile; of one without the finalizer the
+   * credential.
+   */
   | { readonly type: "discard-row" }
   /** Writes an object as the cluster wants it; fields of others remain. */
   | { readonly type: "apply"; readonly name: string; readonly manifest: Manifest }

@@ -1,10 +1,11 @@
 import { MagnumCluster } from "@causeway/api";
-import { timestamp } from "@causeway/kubernetes";
+import { addFinalizer, isNotFound, timestamp } from "@causeway/kubernetes";
 import { enforce, isAdmin, scopeOf, type Answer, type Api, type Call } from "../call/call.ts";
 import { nextLink, onlyParameters, pageOf, readPage, type Listed } from "../call/page.ts";
+import { finalizer } from "../cluster/names.ts";
 import { refusedSubnet } from "../cluster/networks.ts";
 import { labelBounds } from "../cluster/scaling.ts";
-import { forbidden, invalid } from "../wire/error.ts";
+import { forbidden, invalid, notFound } from "../wire/error.ts";
 import { readBoolean, readFields, readValue, type Values } from "../wire/fields.ts";
 import { applyPatch, readPatch } from "../wire/patch.ts";
 import { clusterFields, defaultsOfCluster, newCluster, withoutEmpty } from "./cluster-body.ts";
@@ -278,6 +279,18 @@ export async function deleteCluster(api: Api, call: Call): Promise<Answer> {
   const cluster = await findCluster(api, call, call.names["cluster"] ?? "");
   enforce(api, call, "cluster:delete", targetOf(cluster));
   requireNotMigrating(cluster);
-  await api.store.remove(api.store.clusters, cluster, call.signal);
+  await api.store.remove(api.store.clusters, await held(api, cluster, call.signal), call.signal);
   return { status: 204 };
+}
+
+/**
+ * The row with its finalizer, which those of releases before and of a migration have once a controller has seen them: a
+ * deletion while none runs would leave the credential. @throws MagnumError 404
+ */
+async function held(api: Api, cluster: MagnumCluster, signal: AbortSignal): Promise<MagnumCluster> {
+  try {
+    return await addFinalizer(api.store.client, MagnumCluster, cluster, { finalizer, signal });
+  } catch (error) {
+    throw isNotFound(error) ? notFound("Cluster", cluster.spec.uuid) : error;
+  }
 }

@@ -1,16 +1,21 @@
 import { MagnumCluster } from "@causeway/api";
 import { messageOf } from "@causeway/foundation";
-import { keyOf, type KubernetesClient } from "@causeway/kubernetes";
-import { trusteeOf, type ClusterCredential } from "../cluster/credentials.ts";
-import { isPending, pendingAnnotation } from "../cluster/names.ts";
+import { keyOf, removeFinalizer, type KubernetesClient } from "@causeway/kubernetes";
+import { removeIfAny } from "../access/trustees.ts";
+import { readCredential, trusteeOf, type ClusterCredential } from "../cluster/credentials.ts";
+import { finalizer, isPending, pendingAnnotation } from "../cluster/names.ts";
 import type { Api, Call } from "../call/call.ts";
+import { conflict } from "../wire/error.ts";
 import { giveCredentials } from "./give-credentials.ts";
 import { withdraw } from "./renewed-row.ts";
 
-/** The row of a cluster that no client sees yet. */
+/**
+ * The row of a cluster that no client sees yet. It has its finalizer from the first write on: no deletion, however
+ * early, ends before its credential is revoked.
+ */
 export function pendingRow(cluster: MagnumCluster, now: string): MagnumCluster {
   const annotations = { ...cluster.metadata.annotations, [pendingAnnotation]: now };
-  return { ...cluster, metadata: { ...cluster.metadata, annotations } };
+  return { ...cluster, metadata: { ...cluster.metadata, annotations, finalizers: [finalizer] } };
 }
 
 /**
@@ -36,12 +41,15 @@ export async function finishRow(api: Api, call: Call, row: MagnumCluster): Promi
 /** Milliseconds, whether or not the client still waits. */
 const REMOVE_DEADLINE = 30_000;
 
-/** The credential and user of the cluster go with its row: a row that is left keeps them, for the controller. */
+/** The credential and user of the cluster go before its row: a row that is left keeps them, for the controller. */
 async function discard(api: Api, row: MagnumCluster, made: ClusterCredential | undefined): Promise<void> {
-  if (!(await discardRow(api.store.client, row))) return;
-  const signal = AbortSignal.timeout(REMOVE_DEADLINE);
-  if (made !== undefined) await withdraw(api, row, made, signal);
-  else await api.trustees?.remove(trusteeOf(row), signal);
+  const { client } = api.store;
+  await discardRow(client, row, async () => {
+    const signal = AbortSignal.timeout(REMOVE_DEADLINE);
+    const credential = made ?? (await readCredential(client, row, signal));
+    if (credential === undefined) await removeIfAny(api.trustees, trusteeOf(row), signal);
+    else await withdraw(api, row, credential, signal);
+  });
 }
 
 async function show(api: Api, row: MagnumCluster, signal: AbortSignal): Promise<MagnumCluster> {
@@ -55,30 +63,48 @@ async function show(api: Api, row: MagnumCluster, signal: AbortSignal): Promise<
   }
 }
 
+/** @throws MagnumError 409 for one whose create took so long that the controller deletes it */
 function shown(row: MagnumCluster): MagnumCluster {
+  if (row.metadata.deletionTimestamp !== undefined)
+    throw conflict(`The creation of cluster ${row.spec.name} took too long and was given up: create it again.`);
   const { [pendingAnnotation]: _, ...annotations } = row.metadata.annotations ?? {};
   return { ...row, metadata: { ...row.metadata, annotations } };
 }
 
-/** What fails once is often over at the next attempt: a row that remains holds its template for two minutes. */
-const DISCARDS = 3;
+/**
+ * Deletes a row unless it was shown meanwhile; `revoke` is done while its finalizer still holds it. What does not
+ * succeed is left to the controller.
+ */
+export async function discardRow(
+  client: KubernetesClient,
+  row: MagnumCluster,
+  revoke?: () => Promise<unknown>,
+): Promise<void> {
+  if (!(await repeated(() => deletePending(client, row)))) return;
+  await revoke?.();
+  await repeated(() => removeFinalizer(client, MagnumCluster, row, { finalizer }));
+}
 
-/** Deletes a row unless it was shown meanwhile. True: it is gone, by this process or another one. */
-export async function discardRow(client: KubernetesClient, row: MagnumCluster): Promise<boolean> {
+/** What fails once is often over at the next attempt: a row that remains holds its template for two minutes. */
+const ATTEMPTS = 3;
+
+async function repeated<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await discardOnce(client, row);
+      return await work();
     } catch (error) {
-      if (attempt === DISCARDS) throw error;
+      if (attempt === ATTEMPTS) throw error;
     }
   }
 }
 
-async function discardOnce(client: KubernetesClient, row: MagnumCluster): Promise<boolean> {
+/** False: it was shown meanwhile. True: it is gone, or being deleted, by this process or another one. */
+async function deletePending(client: KubernetesClient, row: MagnumCluster): Promise<boolean> {
   const found = await client.find(MagnumCluster, keyOf(row));
   if (found === undefined || found.metadata.uid !== row.metadata.uid) return true;
   if (!isPending(found)) return false;
-  const { uid = "", resourceVersion = "" } = found.metadata;
+  const { uid = "", resourceVersion = "", deletionTimestamp } = found.metadata;
+  if (deletionTimestamp !== undefined) return true;
   await client.delete(MagnumCluster, keyOf(row), { preconditions: { uid, resourceVersion } });
   return true;
 }

@@ -6,8 +6,8 @@ import { finalizer, renewedAnnotation } from "../cluster/names.ts";
 import { notFound } from "../wire/error.ts";
 
 /**
- * A deletion may have read the cluster's Secret before a new credential was in it, and revoke another one. Of a row that
- * is there still the deletion is made to read again; of one that is gone the credential is revoked here.
+ * A deletion may have read the cluster's Secret before a new credential was in it, and revoke another one. Of a row
+ * that is there still the deletion is made to read again; of one that is gone the credential is revoked here.
  * @throws MagnumError 404
  */
 export async function requireStill(api: Api, cluster: MagnumCluster, made: ClusterCredential): Promise<void> {
@@ -40,8 +40,9 @@ export async function withdraw(
 const ATTEMPTS = 20;
 
 /**
- * True: a deletion that has begun, or that begins later, reads the credential as it is now. One that has begun takes the
- * finalizer off the row as it was before it read the Secret, and cannot once the row was changed. False: it has ended.
+ * True: a deletion that has begun, or that begins later, reads the credential as it is now. One that has begun takes
+ * the finalizer off the row as it was before it read the Secret, and cannot once the row was changed. False: it has
+ * ended.
  */
 async function isNoticed(
   api: Api,

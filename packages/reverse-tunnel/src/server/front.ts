@@ -29,8 +29,8 @@ const ESTABLISHED = Buffer.from("HTTP/1.1 200 Connection Established\r\n\r\n");
 const MOST_EARLY = 64 * 1024;
 
 /**
- * The side of API servers: HTTP CONNECT, as an EgressSelectorConfiguration with proxyProtocol HTTPConnect speaks it, and
- * `GET /agents` for what watches control planes.
+ * The side of API servers: HTTP CONNECT, as an EgressSelectorConfiguration with proxyProtocol HTTPConnect speaks it,
+ * and `GET /agents` for what watches control planes.
  */
 export function createFront(options: FrontOptions, certificate?: KeyPair): Server {
   const others: RequestListener = (request, response) => {
