@@ -20,6 +20,9 @@ vi.setConfig({ testTimeout: 300_000 });
 
 const terraformPrograms = await terraformTools();
 
+/** GiB of the volume for docker that each node of node group big has. */
+const DOCKER_VOLUME = 7;
+
 let played: Played;
 let cloud: Cloud;
 let system: System;
@@ -52,6 +55,8 @@ resource "openstack_containerinfra_nodegroup_v1" "big" {
   cluster_id = openstack_containerinfra_cluster_v1.web.id
   node_count = 2
   role       = "worker"
+
+  docker_volume_size = ${DOCKER_VOLUME}
 }
 `;
 
@@ -75,6 +80,7 @@ async function importAll(of: Terraform): Promise<void> {
 beforeAll(async () => {
   played = await openPlayed({
     workers: [3, 2],
+    dockerVolume: DOCKER_VOLUME,
     async discovered(simulator, made) {
       heat = made;
       if ("reason" in terraformPrograms) return;
@@ -144,6 +150,8 @@ test("each worker becomes a Machine of its own server, and then another server i
   expect(before.filter((id) => !workers.has(id) && !after.has(id))).toEqual([]);
   expect([...after].filter((id) => workers.has(id))).toEqual([]);
   expect(after.size).toBe(before.length);
+  const disks = await cloud.blockStorage.volumes.all({});
+  expect(disks.filter(({ size }) => size === DOCKER_VOLUME).map(({ status }) => status)).toEqual(["in-use", "in-use"]);
 });
 
 const selectorOf = async (): Promise<unknown> =>

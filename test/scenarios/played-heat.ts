@@ -28,6 +28,8 @@ interface PlayedOf {
   readonly workers: readonly [number, number];
   /** Name of the image of Heat's servers. Default "cirros". */
   readonly image?: string;
+  /** GiB of the volume for docker of each node of the second node group. Default: none. */
+  readonly dockerVolume?: number;
   /** While the cluster is Heat's alone. */
   readonly discovered?: (simulator: Simulator, heat: HeatCluster) => Promise<void>;
 }
@@ -46,7 +48,7 @@ export interface Played {
   close(): Promise<void>;
 }
 
-export async function openPlayed({ workers, image = "cirros", discovered }: PlayedOf): Promise<Played> {
+export async function openPlayed({ workers, image = "cirros", dockerVolume, discovered }: PlayedOf): Promise<Played> {
   const dir = mkdtempSync(join(tmpdir(), "played-heat-"));
   const simulator = await startSimulator({ heatMagnum: true });
   const config = loadCloudsYaml({ cloud: "simulator", text: simulator.cloudsYaml });
@@ -55,7 +57,7 @@ export async function openPlayed({ workers, image = "cirros", discovered }: Play
   const cloud = connectCloud({ ...config, endpointOverrides });
   const cloudsYaml = renderCloudsYaml({ ...config, name: "magnum" });
   const heat = await makeHeatCluster(cloud, { uuid: UUID, name: "web", masters: 3, workers, version: VERSION, image });
-  await fillMagnum(origin, heat, workers[0] + workers[1]);
+  await fillMagnum(origin, heat, { workers: workers[0] + workers[1], dockerVolume });
   await discovered?.(simulator, heat);
   const system = await startSystem(join(dir, "state"), simulator);
   const { namespace, name } = await makeSwitched({ cloud, management: system.client, cloudsYaml }, UUID);
@@ -106,7 +108,11 @@ export async function openPlayed({ workers, image = "cirros", discovered }: Play
 }
 
 /** The rows of the old Magnum. */
-async function fillMagnum(origin: string, heat: HeatCluster, workers: number): Promise<void> {
+async function fillMagnum(
+  origin: string,
+  heat: HeatCluster,
+  { workers, dockerVolume }: { readonly workers: number; readonly dockerVolume: number | undefined },
+): Promise<void> {
   const of = (commonName: string) => createAuthority({ commonName, lifetime: 86_400_000 });
   const authorities = { kubernetes: await of("a"), etcd: await of("b"), frontProxy: await of("c") };
   await fetch(`${origin}/_control/magnum/clusters`, {
@@ -116,6 +122,9 @@ async function fillMagnum(origin: string, heat: HeatCluster, workers: number): P
       ...heat.rows,
       // As Magnum counts: the workers of all node groups.
       cluster: { ...heat.rows.cluster, api_address: `https://${heat.vip}:6443`, node_count: workers },
+      nodegroups: heat.rows.nodegroups.map((group) =>
+        group["is_default"] === true ? group : { ...group, docker_volume_size: dockerVolume },
+      ),
       authorities,
     }),
   });
