@@ -4,7 +4,7 @@ import { Cluster, HostedControlPlane, MagnumCluster } from "@causeway/api";
 import { createAuthority, createRequest, type KeyPair } from "@causeway/foundation";
 import { getCondition, isAlreadyExists, Secret, type Condition, type KubernetesClient } from "@causeway/kubernetes";
 import type { Manifest } from "@causeway/api";
-import { openEtcd } from "../../etcd/access.ts";
+import { etcdUrlsOf, openEtcd } from "../../etcd/access.ts";
 import type { EtcdClient, EtcdMember } from "../../etcd/client.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import { definePhase, type Tools } from "../../phase.ts";
@@ -115,13 +115,14 @@ export async function setStage(
   );
 }
 
-async function versionOf(
-  client: EtcdClient,
-  tools: Tools,
-  record: MigrationRecord,
+/** Of the first master's etcd. Empty: the cluster has no masters. */
+export async function versionOf(
+  client: Pick<EtcdClient, "status">,
+  tools: Pick<Tools, "etcdUrls">,
+  record: Pick<MigrationRecord, "inventory">,
   signal: AbortSignal,
 ): Promise<string> {
-  const [url] = tools.etcdUrls ?? record.inventory.masters.map(({ address }) => `https://${address}:2379`);
+  const [url] = etcdUrlsOf(tools, record.inventory);
   return url === undefined ? "" : (await client.status(url, signal)).version;
 }
 
