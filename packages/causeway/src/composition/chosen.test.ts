@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { chosenCloud } from "./chosen.ts";
+import { chosenCloud, chosenCluster } from "./chosen.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "chosen-"));
 const file = join(folder, "clouds.yaml");
@@ -57,4 +57,16 @@ test.each([
     hint: expect.stringMatching(hint),
   });
   expect(() => chosenCloud({}, missing, () => local)).toThrow(refused);
+});
+
+describe("a kubeconfig that is not there", () => {
+  const kubeconfig = join(folder, "none");
+  test.for<[string, string | undefined, RegExp]>([
+    ["names the option that gave it", "--source-kubeconfig", /^Specify the file with --source-kubeconfig\.$/],
+    ["names --kubeconfig and KUBECONFIG by default", undefined, /--kubeconfig or KUBECONFIG/],
+  ])("%s", ([, option, hint]) => {
+    expect(() => chosenCluster({ kubeconfig }, option)).toThrow(
+      expect.objectContaining({ code: "KUBECONFIG_NOT_FOUND", hint: expect.stringMatching(hint) as string }),
+    );
+  });
 });

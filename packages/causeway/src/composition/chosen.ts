@@ -57,16 +57,23 @@ function fromCloudsYaml(named: string | undefined, env: Environment, local: () =
 }
 
 /**
- * The cluster that `--kubeconfig` and `--context` choose.
+ * The cluster that `--kubeconfig` and `--context` choose, or other options: `option` is then that of the file.
  * @throws KUBECONFIG_NOT_FOUND, KUBECONFIG_INVALID, KUBECONFIG_CONTEXT_UNKNOWN
  */
-export function chosenCluster(place: {
-  readonly kubeconfig?: string | undefined;
-  readonly context?: string | undefined;
-}): ClusterConfig {
+export function chosenCluster(
+  place: { readonly kubeconfig?: string | undefined; readonly context?: string | undefined },
+  option?: string,
+): ClusterConfig {
   const { kubeconfig, context } = place;
-  return loadKubeconfig({
-    ...(kubeconfig === undefined ? {} : { path: kubeconfig }),
-    ...(context === undefined ? {} : { context }),
-  });
+  try {
+    return loadKubeconfig({
+      ...(kubeconfig === undefined ? {} : { path: kubeconfig }),
+      ...(context === undefined ? {} : { context }),
+    });
+  } catch (error) {
+    const isMissing = error instanceof InputError && error.code === "KUBECONFIG_NOT_FOUND" && error.cause === undefined;
+    if (option === undefined || kubeconfig === undefined || !isMissing) throw error;
+    const hint = `Specify the file with ${option}.`;
+    throw new InputError("KUBECONFIG_NOT_FOUND", messageOf(error), { hint, cause: error });
+  }
 }

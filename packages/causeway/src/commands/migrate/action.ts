@@ -67,7 +67,7 @@ export async function phase(
     options.adminCloud === undefined
       ? undefined
       : connectCloud(chosenCloud({ ...options, osCloud: options.adminCloud }), { clock: systemClock });
-  const source = createClient(chosenCluster({ kubeconfig: options.sourceKubeconfig }));
+  const source = createClient(chosenCluster({ kubeconfig: options.sourceKubeconfig }, "--source-kubeconfig"));
   try {
     await withManagement(options, async ({ client }) => {
       const record = await readRecord(client, cluster, signal);

@@ -43,7 +43,7 @@ async function withTarget<T>(
   { toKubeconfig, toContext }: MoveOptions,
   work: (to: KubernetesClient) => Promise<T>,
 ): Promise<T> {
-  const to = createClient(chosenCluster({ kubeconfig: toKubeconfig, context: toContext }));
+  const to = createClient(chosenCluster({ kubeconfig: toKubeconfig, context: toContext }, "--to-kubeconfig"));
   try {
     return await work(to);
   } finally {
