@@ -107,13 +107,48 @@ it("a cluster whose creator's user is deleted is adopted by another member of th
   expect(await works(after)).toBe(false);
 });
 
+it("the new owner of a cluster with a key pair needs one of its name, unless the cluster is being deleted", async () => {
+  const config = loadCloudsYaml({ cloud: "simulator", text: stage.simulator.cloudsYaml });
+  const { projectId = "" } = await issueToken(config);
+  const user = await admin.identity.users.create({ name: "key-owner", password: PASSWORD });
+  const [role] = await admin.identity.roles.all({ name: "member" });
+  await admin.identity.grant({ role: role?.id ?? "", user: user.id, project: projectId });
+  const auth = { type: "password", userId: user.id, password: PASSWORD } as const;
+  const theirs = { ...config, auth, scope: { projectId } };
+  stage.tokens.set("key-owner", (await issueToken(theirs)).token);
+  const [own, demo] = [connectCloud(theirs), connectCloud(config)];
+  const pair = {
+    name: "theirs",
+    public_key: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHnGzFqGvT9Yb2sGJH1R2yhB0bRrQmVJzEoq0iM8mO5b",
+  };
+  await own.compute.keypairs.create(pair);
+  const made = await create("keyed", { who: "key-owner", keypair: pair.name });
+  const path = `/v1/credentials/${String(made.body["uuid"])}`;
+  const before = await credentialOf(made.body["uuid"]);
+  const refused = await stage.call("demo", "PATCH", path);
+  expect([refused.status, JSON.stringify(refused.body)]).toEqual([
+    400,
+    expect.stringContaining("create one of this name (openstack keypair create theirs)"),
+  ]);
+  expect(await credentialOf(made.body["uuid"])).toEqual(before);
+  // Its owner renews it also without one.
+  await own.compute.keypairs.delete(pair.name);
+  expect((await stage.call("key-owner", "PATCH", path)).status).toBe(202);
+  await demo.compute.keypairs.create(pair);
+  expect((await stage.call("demo", "PATCH", path)).status).toBe(202);
+  await demo.compute.keypairs.delete(pair.name);
+  await Promise.all([own.close(), demo.close()]);
+  await admin.identity.users.delete(user.id);
+  expect((await stage.call("demo", "DELETE", `/v1/clusters/${String(made.body["uuid"])}`)).status).toBe(204);
+});
+
 /** A cluster of which nothing is in the cloud. */
-async function create(name: string) {
+async function create(name: string, { who = "demo", ...more }: { who?: string; keypair?: string } = {}) {
   const template = { name: "t", coe: "kubernetes", image_id: "cirros", flavor_id: "m1.small" };
-  const made = await stage.call("demo", "POST", "/v1/clustertemplates", {
+  const made = await stage.call(who, "POST", "/v1/clustertemplates", {
     body: { ...template, external_network_id: "public" },
   });
-  return stage.call("demo", "POST", "/v1/clusters", { body: { name, cluster_template_id: made.body["uuid"] } });
+  return stage.call(who, "POST", "/v1/clusters", { body: { name, cluster_template_id: made.body["uuid"], ...more } });
 }
 
 const isGone = (uuid: string) =>
