@@ -5,6 +5,7 @@ import type { KeystoneAddress } from "@causeway/magnum-api";
 import type { MagnumDatabase } from "./database/database.ts";
 import type { MachineShell } from "./masters/shell.ts";
 import type { MigrationRecord, PhaseName } from "./record/record.ts";
+import { remainingOf } from "./remaining.ts";
 
 /** What phases work with. */
 export interface Tools {
@@ -68,6 +69,14 @@ export interface PhasePlan<S extends Step> {
   readonly proof: readonly string[];
 }
 
+/** What will be read later, as far as that is known. */
+export interface Foreseen<F> {
+  /** Undefined: what comes next depends on what will be read. */
+  readonly facts?: F;
+  /** What the steps that follow depend on, in words that follow "would". */
+  readonly depends?: string;
+}
+
 /** One phase: what it reads, what it decides, how it acts. */
 export interface Phase<F, S extends Step> {
   readonly name: PhaseName | "rollback";
@@ -75,12 +84,16 @@ export interface Phase<F, S extends Step> {
   prepare?(tools: Tools, record: MigrationRecord, signal: AbortSignal): Promise<MigrationRecord>;
   gather(tools: Tools, record: MigrationRecord, signal: AbortSignal): Promise<F>;
   plan(facts: F, record: MigrationRecord): PhasePlan<S>;
+  /** What will be read once the plan's next steps were done, or what it waits for is there. For plans to read first. */
+  foresee?(facts: F, plan: PhasePlan<S>, record: MigrationRecord): Foreseen<F> | undefined;
   perform(tools: Tools, record: MigrationRecord, step: S, signal: AbortSignal): Promise<void>;
 }
 
 /** What of a phase is read and decided, ready to be performed. */
 export interface Round {
   readonly plan: PhasePlan<Step>;
+  /** All that is left of the phase, as far as it is known, with what it waits for in between. */
+  remaining(): PhasePlan<Step>;
   perform(index: number): Promise<void>;
 }
 
@@ -97,9 +110,11 @@ export function definePhase<F, S extends Step>(phase: Phase<F, S>): AnyPhase {
     name: phase.name,
     prepare: async (tools, record, signal) => (await phase.prepare?.(tools, record, signal)) ?? record,
     async round(tools, record, signal) {
-      const plan = phase.plan(await phase.gather(tools, record, signal), record);
+      const facts = await phase.gather(tools, record, signal);
+      const plan = phase.plan(facts, record);
       return {
         plan,
+        remaining: () => remainingOf(phase, facts, record),
         async perform(index) {
           const step = plan.steps[index];
           if (step) await phase.perform(tools, record, step, signal);

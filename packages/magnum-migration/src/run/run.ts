@@ -21,7 +21,8 @@ const FAILING = 5 * 60_000;
 const ROUNDS = 1_000;
 
 /**
- * What a phase would do now; nothing is changed. @throws MIGRATE_ORDER, and what the phase refuses of its options
+ * What a phase would do: all its steps, as far as they are known, and what it waits for between them; nothing is
+ * changed. @throws MIGRATE_ORDER, and what the phase refuses of its options
  * @example
  * const { steps, wait, refused } = await planPhase(phases.adopt, tools, record, signal);
  */
@@ -33,7 +34,7 @@ export async function planPhase(
 ): Promise<PhasePlan<Step>> {
   requireOrder(phase, record);
   const prepared = await phase.prepare(tools, record, signal);
-  return (await phase.round(tools, prepared, signal)).plan;
+  return (await phase.round(tools, prepared, signal)).remaining();
 }
 
 /** What a phase proved, and the record that says so. */

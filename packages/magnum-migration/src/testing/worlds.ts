@@ -1,6 +1,8 @@
 import { definePhase, type AnyPhase } from "../phase.ts";
 import { planRetire, type DriverObject, type RetireFacts } from "../phases/retire/plan.ts";
+import { foreseeRollback } from "../phases/rollback/foresee.ts";
 import { planRollback, type RollbackFacts } from "../phases/rollback/plan.ts";
+import { foreseeSwitch } from "../phases/switch/foresee.ts";
 import { planSwitch, type PoolMember, type SwitchFacts } from "../phases/switch/plan.ts";
 import type { Resource } from "../inventory/model.ts";
 
@@ -67,6 +69,7 @@ export class SwitchWorld {
           leases: [],
         })),
       plan: planSwitch,
+      foresee: foreseeSwitch,
       perform: async (_tools, _record, step) =>
         under(faults, step.what, () => {
           if (step.type === "serve") this.stage = "Serve";
@@ -105,6 +108,7 @@ export class SwitchWorld {
           stoppedWorkloads: [],
         })),
       plan: planRollback,
+      foresee: foreseeRollback,
       perform: async (_tools, _record, step) =>
         under(faults, step.what, () => {
           if (step.type === "start-control-plane") for (const unit of units) this.active.get(step.address)?.add(unit);

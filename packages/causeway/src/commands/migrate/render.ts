@@ -27,7 +27,7 @@ export function renderInventory(inventory: Inventory, output: OutputFormat): str
   );
 }
 
-/** The next steps, or the proof of what is done. */
+/** What it waits for, the steps that are left, or the proof of what is done. */
 export function renderPlan(plan: PhasePlan<Step>, output: OutputFormat): string {
   const { steps, wait, refused, notes = [], proof } = plan;
   const isDone = steps.length === 0 && wait === undefined && refused === undefined;
@@ -42,8 +42,8 @@ export function renderPlan(plan: PhasePlan<Step>, output: OutputFormat): string 
     documentOf(state, output) ??
     lines([
       ...notes.map((note) => `note: ${note}`),
-      ...steps.map(({ what }) => `would ${what}`),
       ...(wait === undefined ? [] : [`would wait for ${wait}`]),
+      ...steps.map(({ what }) => `would ${what}`),
       ...(refused ? [`refused: ${refused.message} (${refused.code}). ${refused.hint}`] : []),
       ...(isDone ? proof.map((line) => `proof: ${line}`) : []),
     ])

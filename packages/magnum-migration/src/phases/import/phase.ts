@@ -12,6 +12,7 @@ import { magnumClusterOf } from "../../record/rows.ts";
 import { clusterManifests, secretManifest } from "./objects.ts";
 import { readRoots } from "../../masters/roots.ts";
 import { knownMasterFiles } from "../../masters/pki.ts";
+import { foreseeImport } from "./foresee.ts";
 import { planImport, type ImportFacts, type ImportStep } from "./plan.ts";
 
 /** Phase 3: keys and objects of the hosted control plane; its etcd joins that of the masters. */
@@ -47,6 +48,7 @@ export const importPhase = definePhase<ImportFacts, ImportStep>({
     };
   },
   plan: planImport,
+  foresee: foreseeImport,
   async perform(tools, record, step, signal) {
     const { namespace, name } = record;
     switch (step.type) {

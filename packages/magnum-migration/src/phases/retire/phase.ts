@@ -11,6 +11,7 @@ import { adoptedLabel } from "../adopt/objects.ts";
 import { deleteDriverObject, readDriver } from "./driver.ts";
 import { hostedUrlOf } from "./hosted.ts";
 import { performMagnum, readMagnum } from "./magnum.ts";
+import { foreseeRetire } from "./foresee.ts";
 import {
   driverReads,
   keptOf,
@@ -64,6 +65,7 @@ export const retire = definePhase<RetireFacts, RetireStep>({
     return { ...facts, driver: await readDriver(tools.source, trusteeId, driverReads(facts), signal) };
   },
   plan: planRetire,
+  foresee: foreseeRetire,
   async perform(tools, record, step, signal) {
     switch (step.type) {
       case "abandon":
