@@ -1,5 +1,5 @@
 export { discoverCluster } from "./run/discover.ts";
-export { planPhase, runPhase } from "./run/run.ts";
+export { planPhase, requireAllowed, runPhase } from "./run/run.ts";
 export { phases, type RunnablePhase } from "./run/phases.ts";
 export type { PhasePlan, Step, Tools } from "./phase.ts";
 export { createMagnumDatabase, type MagnumDatabase } from "./database/database.ts";

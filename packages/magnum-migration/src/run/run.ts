@@ -141,6 +141,11 @@ async function complete(
   });
 }
 
+/** @throws what the phase refuses */
+export function requireAllowed({ refused }: Pick<PhasePlan<Step>, "refused">): void {
+  if (refused) throw new CausewayError(refused.code, refused.message, { hint: refused.hint });
+}
+
 /** Does the next steps of what was decided. */
 async function playRound(
   next: Round,
@@ -148,7 +153,7 @@ async function playRound(
   signal: AbortSignal,
 ): Promise<{ readonly plan: PhasePlan<Step>; readonly performed: number }> {
   const { plan } = next;
-  if (plan.refused) throw new CausewayError(plan.refused.code, plan.refused.message, { hint: plan.refused.hint });
+  requireAllowed(plan);
   const batch = plan.steps.slice(0, plan.batch ?? 1);
   for (const [index, step] of batch.entries()) {
     signal.throwIfAborted();

@@ -1,4 +1,4 @@
-import { InputError, readTextFile, systemClock } from "@causeway/foundation";
+import { readTextFile, systemClock } from "@causeway/foundation";
 import { createClient } from "@causeway/kubernetes";
 import {
   createMachineShell,
@@ -9,8 +9,6 @@ import {
   readCaKey,
   readRecord,
   runPhase,
-  type PhasePlan,
-  type Step,
   type Tools,
 } from "@causeway/magnum-migration";
 import { connectCloud, renderCloudsYaml, type CloudConfig } from "@causeway/openstack";
@@ -19,7 +17,8 @@ import { chosenCloud, chosenCluster } from "../../composition/chosen.ts";
 import { confirm } from "../../terminal/confirm.ts";
 import { commandLog } from "../../terminal/text-log.ts";
 import type { DiscoverOptions, MigrateOptions, PhaseCommand, StatusOptions } from "./command.ts";
-import { renderInventory, renderPlan, renderStatus } from "./render.ts";
+import { BLOCKED, renderInventory, renderPlan, renderStatus } from "./render.ts";
+import { isRetireConfirmed } from "./confirm-retire.ts";
 
 /** The entry of clouds.yaml that the Magnum API gives to clusters. */
 const ENTRY = "magnum";
@@ -33,7 +32,7 @@ export async function discover(cluster: string, options: DiscoverOptions, signal
     if (options.dryRun) {
       const inventory = await discoverCluster({ cloud, management: undefined, now }, cluster, signal);
       print(renderInventory(inventory, options.output));
-      if (inventory.findings.some(({ blocks }) => blocks)) process.exitCode = 2;
+      if (inventory.findings.some(({ blocks }) => blocks)) process.exitCode = BLOCKED;
       return;
     }
     await withManagement(options, async ({ client }) => {
@@ -90,15 +89,15 @@ export async function phase(
         checked: new Set(),
       };
       if (options.dryRun) {
-        print(renderPlan(await planPhase(phases[name], tools, record, signal), options.output));
+        const plan = await planPhase(phases[name], tools, record, signal);
+        print(renderPlan(plan, options.output));
+        if (plan.refused) process.exitCode = BLOCKED;
         return;
       }
-      if (
-        name === "retire" &&
-        !options.yes &&
-        !(await isConfirmed(await planPhase(phases.retire, tools, record, signal), signal))
-      )
-        return;
+      if (name === "retire" && !options.yes) {
+        const plan = await planPhase(phases.retire, tools, record, signal);
+        if (!(await isRetireConfirmed(plan, (question) => confirm(question, signal)))) return;
+      }
       const { proof } = await runPhase(phases[name], tools, record, signal);
       print(renderPlan({ steps: [], proof }, options.output));
     });
@@ -111,16 +110,4 @@ export async function phase(
 function keystoneOf({ authUrl, tls }: CloudConfig): Tools["keystone"] {
   const certificateAuthority = tls?.ca ?? (tls?.caFile === undefined ? undefined : readTextFile(tls.caFile));
   return { authUrl, ...(certificateAuthority === undefined ? {} : { certificateAuthority }) };
-}
-
-/** Shows what retire would do on standard error, and asks there. @throws MIGRATE_NOT_CONFIRMED */
-async function isConfirmed(plan: PhasePlan<Step>, signal: AbortSignal): Promise<boolean> {
-  const answer = await confirm(
-    `${renderPlan(plan, "table")}After this the cluster cannot be rolled back. Retire?`,
-    signal,
-  );
-  if (answer !== undefined) return answer;
-  throw new InputError("MIGRATE_NOT_CONFIRMED", "Retire cannot be rolled back, and there is no terminal to ask at", {
-    hint: "Read its steps with --dry-run; run it with --yes.",
-  });
 }

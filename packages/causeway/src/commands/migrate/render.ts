@@ -2,6 +2,9 @@ import type { Inventory, MigrationRecord, PhasePlan, Step } from "@causeway/magn
 import type { OutputFormat } from "../../options/output.ts";
 import { documentOf } from "../../terminal/documents.ts";
 
+/** The status that a command ends with when it shows why something cannot be done. */
+export const BLOCKED = 2;
+
 const lines = (all: readonly string[]): string => all.map((line) => `${line}\n`).join("");
 
 /** The whole inventory, or for people what is most of it. */
