@@ -16,6 +16,9 @@ const nodeGroup = object({
   flavorID: optional(text(1, 255, { description: "Name or id of the flavor of its nodes." })),
   imageID: text(1, 255, { description: "Name or id of the image of its nodes." }),
   nodeCount: int32({ minimum: 0, description: "How many nodes there are to be." }),
+  resizedAt: optional(
+    instant({ description: "When nodeCount was requested last: where an autoscaler decides, it is made so once." }),
+  ),
   minNodeCount: int32({ minimum: 0, default: 0, description: "Fewest nodes that a resize may ask for." }),
   maxNodeCount: optional(int32({ minimum: 0, description: "Most nodes that a resize may ask for." })),
   dockerVolumeSize: optional(int32({ minimum: 1, description: "GiB of an additional disk of each node." })),

@@ -163,6 +163,11 @@ it("the autoscaler's number, written by the scale subresource, remains until the
       return new Map([[name, { replicas: spec.replicas, annotations: metadata.annotations }]]);
     };
     expect((await apply({}, await standing())).spec.replicas).toBe(4);
+    // The number that was requested before is requested again.
+    const resizedAt = "2026-11-01T12:30:00Z";
+    expect((await apply({ resizedAt }, await standing())).spec.replicas).toBe(2);
+    await client.request("PATCH", path, { body: { spec: { replicas: 4 } }, contentType });
+    expect((await apply({ resizedAt }, await standing())).spec.replicas).toBe(4);
     expect((await apply({ nodeCount: 3 }, await standing())).spec.replicas).toBe(3);
   } finally {
     await client.close();

@@ -67,7 +67,7 @@ export const nothingStands: ExistingObjects = {
   isSettled: false,
 };
 
-/** The number of nodes that the user requested last. An autoscaler's number is kept until the user asks for another. */
+/** The last request of a number of nodes. An autoscaler's number is kept until there is another request. */
 const askedAnnotation = "magnum.causeway.dev/node-count";
 
 const GROUP_ROLE = "magnum.openstack.org/role";
@@ -331,9 +331,13 @@ function nodesOf(
     | undefined,
 ): number {
   if (!isScaled) return group.nodeCount;
-  const isAutoscalers = pool?.annotations?.[askedAnnotation] === String(group.nodeCount);
+  const isAutoscalers = pool?.annotations?.[askedAnnotation] === askedOf(group);
   return Math.max(1, isAutoscalers ? (pool?.replicas ?? group.nodeCount) : group.nodeCount);
 }
+
+/** A request of a number of nodes, and when it was made: the same number may be requested again. */
+const askedOf = ({ nodeCount, resizedAt }: MagnumNodeGroup): string =>
+  resizedAt === undefined ? String(nodeCount) : `${nodeCount} ${resizedAt}`;
 
 /** What the autoscaler's clusterapi provider reads, and what was requested last. */
 function scalingAnnotations(
@@ -341,7 +345,7 @@ function scalingAnnotations(
   { min, max }: { min: number; max: number },
 ): Record<string, string> {
   return {
-    [askedAnnotation]: String(group.nodeCount),
+    [askedAnnotation]: askedOf(group),
     "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size": String(min),
     "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size": String(max),
   };

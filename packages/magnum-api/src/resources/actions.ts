@@ -50,6 +50,7 @@ export async function resizeCluster(api: Api, call: Call): Promise<Answer> {
     ...each,
     nodeCount: count,
     nodesToRemove,
+    resizedAt: now,
     updatedAt: now,
   }));
   return accepted(changed);

@@ -243,11 +243,12 @@ interface Changes {
 
 function withChanges(cluster: MagnumCluster, { nodeCount, health }: Changes, now: string): MagnumCluster {
   const group = defaultGroup(cluster);
-  if (nodeCount !== undefined && group !== undefined)
-    requireBounds(group, nodeCount, labelBounds(group.labels ?? cluster.spec.labels ?? {}) !== undefined);
+  const isScaled = group !== undefined && labelBounds(group.labels ?? cluster.spec.labels ?? {}) !== undefined;
+  if (nodeCount !== undefined && group !== undefined) requireBounds(group, nodeCount, isScaled);
+  // An autoscaler may have another number than the one that was requested last.
   const nodeGroups = cluster.spec.nodeGroups.map((each) =>
-    each.isDefault && nodeCount !== undefined && nodeCount !== each.nodeCount
-      ? { ...each, nodeCount, updatedAt: now, nodesToRemove: [] }
+    each.isDefault && nodeCount !== undefined && (nodeCount !== each.nodeCount || isScaled)
+      ? { ...each, nodeCount, resizedAt: now, updatedAt: now, nodesToRemove: [] }
       : each,
   );
   return {
