@@ -2,7 +2,8 @@ import type { Machine, MagnumCluster, MagnumNodeGroup, MagnumTemplateAttributes 
 import { keyOf, timestamp } from "@causeway/kubernetes";
 import { runtimeOf } from "../cluster/desired.ts";
 import { machinesOf } from "../cluster/gather.ts";
-import { keyOfCluster, magnumLabels } from "../cluster/names.ts";
+import { keyOfCluster, magnumLabels, poolNameOf } from "../cluster/names.ts";
+import { scalingBounds } from "../cluster/scaling.ts";
 import { enforce, isAdmin, type Answer, type Api, type Call } from "../call/call.ts";
 import { conflict, invalid, MagnumError, notFound, unrouted } from "../wire/error.ts";
 import { readFields, type Fields } from "../wire/fields.ts";
@@ -43,7 +44,7 @@ export async function resizeCluster(api: Api, call: Call): Promise<Answer> {
     ({ metadata }) => metadata.labels?.[magnumLabels.nodeGroup] === group.uuid,
   );
   const nodesToRemove = machinesNamed(wanted, machines);
-  const refused = refusedRemovals(nodesToRemove.length, group.nodeCount, count);
+  const refused = refusedRemovals(nodesToRemove.length, currentCount(api, cluster, group), count);
   if (refused !== undefined) throw invalid(refused);
   const now = timestamp(api.clock.now());
   const changed = await changeGroup(api, call, { cluster, uuid: group.uuid }, (each) => ({
@@ -54,6 +55,14 @@ export async function resizeCluster(api: Api, call: Call): Promise<Answer> {
     updatedAt: now,
   }));
   return accepted(changed);
+}
+
+/** The number of nodes that a group is to have now: where an autoscaler decides, the one that it wants. */
+function currentCount(api: Api, cluster: MagnumCluster, group: MagnumNodeGroup): number {
+  if (scalingBounds(group, cluster.spec.labels ?? {}) === undefined) return group.nodeCount;
+  const name = poolNameOf(cluster.metadata.name, group);
+  const pool = api.store.sources.deployments.get({ ...keyOfCluster(cluster), name });
+  return pool?.spec.replicas ?? group.nodeCount;
 }
 
 /** Why so many nodes cannot be named when a group goes from one number of nodes to another; undefined: they can. */
