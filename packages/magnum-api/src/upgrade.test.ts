@@ -66,7 +66,8 @@ it("of upgrades at the same time one is accepted, and none takes the version of 
 });
 
 it("an upgrade takes the new template's image and version, and keeps the cluster's network and machines", async () => {
-  const { uuid, row } = await completeCluster(await newTemplate("v1.34.0", { name: "first", docker_volume_size: 5 }));
+  const from = { http_proxy: "http://a:3128", no_proxy: "a", insecure_registry: "a:5000", docker_volume_size: 5 };
+  const { uuid, row } = await completeCluster(await newTemplate("v1.34.0", { name: "first", ...from }));
   const cloud = connectCloud(loadCloudsYaml({ cloud: "simulator", text: stage.simulator.cloudsYaml }));
   const [network] = await cloud.network.networks.all({ "router:external": true });
   await cloud.close();
@@ -75,6 +76,10 @@ it("an upgrade takes the new template's image and version, and keeps the cluster
     external_network_id: network?.id,
     dns_nameserver: "1.1.1.1",
     docker_volume_size: 9,
+    http_proxy: "http://b:3128",
+    https_proxy: "http://b:3128",
+    no_proxy: "b",
+    insecure_registry: "b:5000",
     tags: "new",
   });
   const reply = await call("POST", `/v1/clusters/${uuid}/actions/upgrade`, { cluster_template: to });
@@ -86,6 +91,14 @@ it("an upgrade takes the new template's image and version, and keeps the cluster
     externalNetworkID: "public",
     dnsNameserver: undefined,
     dockerVolumeSize: 5,
+  });
+  // They are on every node: another one would replace the nodes of all groups.
+  const { httpProxy, httpsProxy, noProxy, insecureRegistry } = spec.template;
+  expect({ httpProxy, httpsProxy, noProxy, insecureRegistry }).toEqual({
+    httpProxy: "http://a:3128",
+    httpsProxy: undefined,
+    noProxy: "a",
+    insecureRegistry: "a:5000",
   });
 });
 

@@ -230,6 +230,10 @@ const KEPT: ReadonlySet<string> = new Set<keyof MagnumTemplateAttributes>([
   "masterFlavorID",
   "dockerVolumeSize",
   "volumeDriver",
+  "httpProxy",
+  "httpsProxy",
+  "noProxy",
+  "insecureRegistry",
 ]);
 
 function upgradedTemplate(current: MagnumTemplateAttributes, next: MagnumTemplateAttributes): MagnumTemplateAttributes {
