@@ -23,3 +23,10 @@ const passing = new Set([
 export function isTransient(error: unknown): boolean {
   return error instanceof CausewayError && (passing.has(error.code) || isRetryableOpenStackError(error));
 }
+
+const unreached = ["MIGRATE_ETCD_UNREACHABLE", "KUBERNETES_UNREACHABLE", "OPENSTACK_UNREACHABLE"];
+
+/** Whether nothing responded at all, which a wrong address does, too. */
+export function isUnreached(error: unknown): boolean {
+  return error instanceof CausewayError && unreached.includes(error.code);
+}

@@ -102,10 +102,38 @@ test("a failure that does not pass in five minutes ends the phase, with its own 
   expect(clock.now() - begun).toBeLessThan(7 * 60_000);
 });
 
-test("a first read that fails is an error of the command line, and ends the phase at once", async () => {
+test.each(["MIGRATE_ETCD_UNREACHABLE", "KUBERNETES_UNREACHABLE", "OPENSTACK_UNREACHABLE"])(
+  "a first read that ends with %s is an error of the command line, and ends the phase at once",
+  async (code) => {
+    const unreached = new CausewayError(code, "nothing listens there");
+    const begun = clock.now();
+    expect(await play(phaseOf(() => unreached))).toBe(unreached);
+    expect(clock.now() - begun).toBeLessThan(30_000);
+  },
+);
+
+test("a first read that meets an election of etcd is repeated, and no longer than five minutes", async () => {
+  const election = new CausewayError("KUBERNETES_INTERNAL_ERROR", "etcdserver: leader changed");
+  const meets = (most: number) => (what: string, attempt: number) =>
+    what === "read" && attempt <= most ? election : undefined;
+  expect(await play(phaseOf(meets(3)))).toEqual(["all"]);
+  await writeRecord(tools.management, record, signal);
   const begun = clock.now();
-  expect(await play(phaseOf(() => unavailable))).toBe(unavailable);
-  expect(clock.now() - begun).toBeLessThan(30_000);
+  expect(await play(phaseOf(meets(Infinity)))).toBe(election);
+  expect(clock.now() - begun).toBeLessThan(7 * 60_000);
+});
+
+test("what a phase prepares from is read again when an election of etcd stops it", async () => {
+  const election = new CausewayError("KUBERNETES_INTERNAL_ERROR", "etcdserver: leader changed");
+  let reads = 0;
+  const prepare = async (_tools: Tools, before: MigrationRecord): Promise<MigrationRecord> => {
+    reads += 1;
+    if (reads < 3) throw election;
+    return before;
+  };
+  const phase = phaseOf(() => undefined);
+  expect(await play({ ...phase, prepare })).toEqual(["all"]);
+  expect(reads).toBe(3);
 });
 
 test("a phase whose words change while nothing progresses ends after half an hour", async () => {

@@ -9,7 +9,7 @@ import {
 } from "../record/record.ts";
 import type { AnyPhase, PhasePlan, Round, Step, Tools } from "../phase.ts";
 import { createProgress, type Progress } from "./progress.ts";
-import { isTransient } from "../transient.ts";
+import { isTransient, isUnreached } from "../transient.ts";
 import { inTurn } from "./turn.ts";
 
 /** Ms between reads of what a phase waits for, and without any change until it gives up. */
@@ -72,13 +72,14 @@ async function runAlone(
   signal: AbortSignal,
 ): Promise<PhaseResult> {
   requireOrder(phase, record);
-  const prepared = await phase.prepare(tools, record, signal);
+  const failures = createFailures(tools);
+  const prepared = await failures.repeat(() => phase.prepare(tools, record, signal), signal);
   const begun = phase.name === "rollback" ? prepared : { ...prepared, begun: phase.name };
   if (begun.begun !== record.begun || prepared !== record) await writeRecord(tools.management, begun, signal);
   const progress = createProgress(tools, begun, phase, signal);
   let proof: readonly string[];
   try {
-    proof = await complete(phase, tools, begun, { progress, signal });
+    proof = await complete(phase, tools, begun, { progress, failures, signal });
     await progress.ended("Done");
   } catch (error) {
     await progress.ended("Failed").catch(() => {});
@@ -94,17 +95,22 @@ async function runAlone(
   return { proof, record: done };
 }
 
+interface Running {
+  readonly progress: Progress;
+  readonly failures: ReturnType<typeof createFailures>;
+  readonly signal: AbortSignal;
+}
+
 async function complete(
   phase: AnyPhase,
   tools: Tools,
   record: MigrationRecord,
-  { progress, signal }: { readonly progress: Progress; readonly signal: AbortSignal },
+  { progress, failures, signal }: Running,
 ): Promise<readonly string[]> {
   // A phase may take hours, as long as something of it changes.
   let end = tools.clock.now() + STEP_TIMEOUT;
   let waited: Pick<PhasePlan<Step>, "wait" | "progress" | "publicWait"> | undefined;
   const noted = new Set<string>();
-  const failures = createFailures(tools);
   for (let round = 0; round < ROUNDS;) {
     signal.throwIfAborted();
     let done: Awaited<ReturnType<typeof playRound>>;
@@ -164,12 +170,22 @@ async function playRound(
 }
 
 /**
- * What passes by itself is tried again, as a command that is run again would: from a read on. A first read that fails
- * is an error of the command line, such as a wrong address, and ends the phase.
+ * What passes by itself is repeated, as a command that is run again would: from a read on. A server that is not reached
+ * before anything was read is an error of the command line, such as a wrong address, and ends the phase; one that
+ * responds with what passes, such as an election in etcd, does not.
  */
 function createFailures({ clock, report }: Pick<Tools, "clock" | "report">) {
+  const begun = clock.now();
   let last: number | undefined;
   let shown: string | undefined;
+  const wait = async (error: unknown, signal: AbortSignal): Promise<void> => {
+    const isFinal = last === undefined && isUnreached(error);
+    if (isFinal || !isTransient(error) || clock.now() - (last ?? begun) > FAILING) throw error;
+    const reason = messageOf(error);
+    if (reason !== shown) report(`waiting, and retrying: ${reason}`);
+    shown = reason;
+    await clock.sleep(PAUSE, signal);
+  };
   return {
     hasRead(): void {
       last ??= clock.now();
@@ -178,12 +194,17 @@ function createFailures({ clock, report }: Pick<Tools, "clock" | "report">) {
       last = clock.now();
       shown = undefined;
     },
-    async wait(error: unknown, signal: AbortSignal): Promise<void> {
-      if (last === undefined || !isTransient(error) || clock.now() - last > FAILING) throw error;
-      const reason = messageOf(error);
-      if (reason !== shown) report(`waiting, and retrying: ${reason}`);
-      shown = reason;
-      await clock.sleep(PAUSE, signal);
+    wait,
+    /** Reads until nothing that passes by itself stops it. */
+    async repeat<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T> {
+      for (;;) {
+        try {
+          return await read();
+        } catch (error) {
+          signal.throwIfAborted();
+          await wait(error, signal);
+        }
+      }
     },
   };
 }
