@@ -34,7 +34,7 @@ export function statusOf(
   const isDone = !isWriting && isSettled(observed);
   const created = before?.created === true || isDone;
   const finding = isDone ? undefined : findingOf(observed, now);
-  const since = sinceOf(observed, isDone, now);
+  const since = sinceOf(observed, { isDone, isWriting }, now);
   const progress =
     before?.created === true && since !== undefined ? progressFrom(observed, isWriting, { since, now }) : undefined;
   const change = { observed, isDone, isWriting, finding, now, since, progress };

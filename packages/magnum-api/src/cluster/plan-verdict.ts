@@ -101,13 +101,21 @@ export function timeLimitText(object: MagnumCluster): string {
     : `the cluster was not complete after ${minutes} minutes`;
 }
 
-/** When the change in progress began; undefined: none is. */
-export function sinceOf({ object }: Observed, isDone: boolean, now: number): number | undefined {
+/**
+ * When the change in progress began; undefined: none is. What has no begin though it is in progress begins now: a
+ * migration handed the cluster over, or objects are written again without a change of the cluster.
+ */
+export function sinceOf(
+  { object }: Observed,
+  { isDone, isWriting }: Pick<Change, "isDone" | "isWriting">,
+  now: number,
+): number | undefined {
   const { status, metadata } = object;
   if (isDone) return undefined;
   if (status?.created !== true) return Date.parse(metadata.creationTimestamp ?? "") || now;
   if (status.observedGeneration !== metadata.generation) return now;
-  return status.changingSince === undefined ? undefined : Date.parse(status.changingSince);
+  if (status.changingSince !== undefined) return Date.parse(status.changingSince);
+  return isWriting || status.status === "UPDATE_IN_PROGRESS" ? now : undefined;
 }
 
 /**
@@ -131,7 +139,7 @@ export function createVerdict(change: Change): Verdict {
  * breaks by itself after a complete change keeps the state.
  */
 export function updateVerdict(change: Change): Verdict {
-  const { observed, isDone, isWriting, finding, since } = change;
+  const { observed, isDone, finding, since } = change;
   const { object } = observed;
   const before = object.status;
   const isChanged = before?.observedGeneration !== object.metadata.generation;
@@ -140,7 +148,7 @@ export function updateVerdict(change: Change): Verdict {
     return { status: "UPDATE_COMPLETE", reason: completeReason("UPDATE", observed) };
   }
   // What breaks by itself after a change was complete is a matter of health, not of the change.
-  if (since === undefined && !isWriting && before !== undefined) return kept(before);
+  if (since === undefined && before !== undefined) return kept(before);
   if (finding?.isTerminal === true || isOverdue(change)) {
     const reason = worded(finding) ?? `${timeLimitText(object)}; ${waitingFor(observed)}`;
     return { status: "UPDATE_FAILED", reason, code: finding?.code ?? "MAGNUM_UPDATE_TIMEOUT" };
