@@ -173,6 +173,12 @@ const magnumClusterStatus = object({
   containerVersion: optional(text(1, 64, { description: "Version of the nodes' container runtime." })),
   masterAddresses: optional(list(text(1, 512), { max: 10, description: "Addresses of the API." })),
   masterReady: optional(flag({ description: "True while the control plane is available." })),
+  masters: optional(
+    object(
+      { status: magnumStatus("Its state."), reason: optional(text(0, 4096, { description: "Why, in words." })) },
+      { description: "The state of the node group default-master." },
+    ),
+  ),
   nodeGroups: optional(listByKey(groupStatus, ["uuid"], { max: 100, description: "The state of each node group." })),
 });
 

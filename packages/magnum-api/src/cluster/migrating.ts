@@ -44,7 +44,7 @@ export function readMigrating({ metadata }: Pick<MagnumCluster, "metadata">): Mi
 /** A cluster of Heat's that is only shown. */
 function planShown(observed: Decided, heat: HeatReport, now: number): Plan<Step, MagnumClusterStatus> {
   const { object } = observed;
-  const { code: _, changingSince: __, progress: ___, ...seen } = statusOf(observed, true, now).status;
+  const { code: _, changingSince: __, progress: ___, masters: ____, ...seen } = statusOf(observed, true, now).status;
   const status = { ...seen, ...heatFacts(heat, object), ...heatVerdict(heat, object.spec.name), created: true };
   return { steps: [], status };
 }
@@ -84,7 +84,7 @@ export function planMigrating(
     },
   } as const;
   const { status, reason } = verdict[state];
-  const { code: _, changingSince: __, progress: ___, ...seen } = statusOf(observed, true, now).status;
+  const { code: _, changingSince: __, progress: ___, masters: ____, ...seen } = statusOf(observed, true, now).status;
   // Until there is a control plane of ours, what Heat has is what there is.
   const heats = heat !== undefined && seen.apiAddress === undefined ? heatFacts(heat, object) : {};
   const nodeGroups = (heats.nodeGroups ?? seen.nodeGroups ?? []).map((group) => ({ ...group, status, reason: "" }));

@@ -5,12 +5,15 @@ import {
   isControlPlaneReady,
   isOverdue,
   poolText,
+  rotationFacts,
   timeLimitText,
+  waitingForControlPlane,
   worded,
   type Change,
   type Verdict,
 } from "./plan-verdict.ts";
 import { magnumLabels } from "./names.ts";
+import { rotationStage, rotationWaitsFor } from "./plan-rotation.ts";
 import { deletedPoolsOf, type Pool } from "./pools.ts";
 import type { Step } from "./steps.ts";
 
@@ -24,8 +27,7 @@ export function groupVerdict(pool: Pool, change: Change, whole: Verdict): Pick<G
   const { observed } = change;
   const previous = observed.object.status?.nodeGroups?.find(({ uuid }) => uuid === pool.group.uuid);
   if (pool.isSettled) return { status: completeOf(previous), reason: "" };
-  const isFirst =
-    previous === undefined || (previous.status.startsWith("CREATE") && previous.status !== "CREATE_COMPLETE");
+  const isFirst = previous === undefined || isUnmade(previous);
   if (!isFirst && whole.status.endsWith("COMPLETE")) return { status: previous.status, reason: previous.reason ?? "" };
   const finding = firstFinding([...serversOf(observed, pool), ...pool.machines]);
   const isLate = isOverdue(change) && !waitsForAnother(observed);
@@ -36,6 +38,34 @@ export function groupVerdict(pool: Pool, change: Change, whole: Verdict): Pick<G
     reason: (failed ? cause : (finding?.message ?? "")).slice(0, 4_000),
   };
 }
+
+/** The state of default-master, by the control plane and the network that it needs. */
+export function mastersVerdict(change: Change, whole: Verdict): Pick<GroupStatus, "status" | "reason"> {
+  const { observed } = change;
+  const { object, infrastructure, controlPlane } = observed;
+  const previous = object.status?.masters;
+  const waiting = mastersWaitFor(observed);
+  if (waiting === undefined) return { status: completeOf(previous), reason: "" };
+  const isFirst = previous === undefined ? object.status?.created !== true : isUnmade(previous);
+  if (!isFirst && whole.status.endsWith("COMPLETE")) return previous ?? { status: "CREATE_COMPLETE", reason: "" };
+  const finding = firstFinding([infrastructure, controlPlane]);
+  const failed = whole.status.endsWith("FAILED") && (finding?.isTerminal === true || isOverdue(change));
+  const cause = worded(finding) ?? `${timeLimitText(object)}; ${waiting}`;
+  return {
+    status: `${isFirst ? "CREATE" : "UPDATE"}_${failed ? "FAILED" : "IN_PROGRESS"}`,
+    reason: (failed ? cause : (finding?.message ?? waiting)).slice(0, 4_000),
+  };
+}
+
+/** What the control plane itself waits for: not the nodes, which are replaced in the middle of a rotation. */
+function mastersWaitFor(observed: Decided): string | undefined {
+  if (!isControlPlaneReady(observed)) return waitingForControlPlane(observed);
+  const facts = rotationFacts(observed);
+  return rotationStage(facts) === "Rolling" ? undefined : rotationWaitsFor(facts);
+}
+
+const isUnmade = ({ status }: Pick<GroupStatus, "status">): boolean =>
+  status.startsWith("CREATE") && status !== "CREATE_COMPLETE";
 
 /** The state of a node group that is being deleted: it is listed until its nodes are gone. */
 export function deletionVerdict(pool: Pool, change: Change, whole: Verdict): Pick<GroupStatus, "status" | "reason"> {
@@ -72,7 +102,7 @@ function serversOf({ servers }: Decided, { group, machines }: Pool): Decided["se
   );
 }
 
-function completeOf(previous: GroupStatus | undefined): GroupStatus["status"] {
+function completeOf(previous: Pick<GroupStatus, "status"> | undefined): GroupStatus["status"] {
   const wasCreated = previous?.status.startsWith("UPDATE") === true;
   return wasCreated ? "UPDATE_COMPLETE" : "CREATE_COMPLETE";
 }

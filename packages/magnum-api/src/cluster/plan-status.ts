@@ -3,7 +3,7 @@ import { isTrue, timestamp, type Plan, type PlannedEvent } from "@causeway/kuber
 import { addonsFailed, addonsWaitFor } from "./addon-status.ts";
 import type { Observed } from "./gather.ts";
 import type { Decided } from "./plan-desired.ts";
-import { deletionVerdict, groupVerdict } from "./plan-groups.ts";
+import { deletionVerdict, groupVerdict, mastersVerdict } from "./plan-groups.ts";
 import { healthOf } from "./health.ts";
 import { progressOf, type Progress } from "./plan-progress.ts";
 import { rotationWaitsFor } from "./plan-rotation.ts";
@@ -52,6 +52,7 @@ export function statusOf(
     ...healthOf(observed),
     ...mastersOf(observed),
     ...runtimeOf(pools),
+    masters: mastersVerdict(change, verdict),
     nodeGroups: [
       ...pools.map((pool) => poolStatus(pool, groupVerdict(pool, change, verdict))),
       ...deletedPoolsOf(observed).map((pool) => poolStatus(pool, deletionVerdict(pool, change, verdict))),

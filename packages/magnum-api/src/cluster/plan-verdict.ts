@@ -224,7 +224,8 @@ export function poolText(pool: Pool): string {
   ].join(", ");
 }
 
-function waitingForControlPlane({ object, controlPlane }: Observed): string {
+/** What a change waits for while the control plane is not as it is to be. */
+export function waitingForControlPlane({ object, controlPlane }: Observed): string {
   const wanted = wantedMasters(object, controlPlane);
   const masters = wanted > 1 ? `: ${readyMasters(controlPlane)} of ${wanted} masters are ready` : "";
   return `waiting for the control plane${masters}`;

@@ -70,8 +70,6 @@ export function groupView(
 
 function mastersOf(cluster: MagnumCluster): Facts {
   const { spec, status, metadata } = cluster;
-  const whole = shownStatus(cluster);
-  const state = status?.masterReady === true ? "CREATE_COMPLETE" : whole.status;
   return {
     uuid: spec.masterUUID,
     name: "default-master",
@@ -88,11 +86,22 @@ function mastersOf(cluster: MagnumCluster): Facts {
     taints: [],
     addresses: status?.masterAddresses ?? [],
     version: status?.coeVersion ?? null,
-    status: metadata.deletionTimestamp === undefined ? state : whole.status,
-    reason: whole.reason,
+    ...mastersState(cluster),
     createdAt: metadata.creationTimestamp,
     updatedAt: spec.updatedAt,
   };
+}
+
+/** A cluster that is being migrated, or that an earlier release reconciled last, has no state of its masters. */
+function mastersState(cluster: MagnumCluster): Pick<Facts, "status" | "reason"> {
+  const { metadata, status } = cluster;
+  const whole = shownStatus(cluster);
+  if (metadata.deletionTimestamp !== undefined) return whole;
+  const own = status?.masters;
+  if (own === undefined) return status?.masterReady === true ? { ...whole, status: "CREATE_COMPLETE" } : whole;
+  return status?.observedGeneration === metadata.generation
+    ? { status: own.status, reason: own.reason ?? null }
+    : whole;
 }
 
 function workersOf(cluster: MagnumCluster, group: MagnumNodeGroup): Facts {
