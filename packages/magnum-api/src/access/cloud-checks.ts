@@ -39,6 +39,8 @@ export interface CloudChecker {
   check(token: string, names: CloudNames, signal: AbortSignal): Promise<CloudFacts>;
   /** The public key of a key pair of the caller's; undefined: there is none of the name. */
   publicKey(token: string, name: string, signal: AbortSignal): Promise<string | undefined>;
+  /** False: Keystone, with the caller's token, has no such project. True also where the caller may not read it. */
+  hasProject(token: string, id: string, signal: AbortSignal): Promise<boolean>;
 }
 
 const DEADLINE = 20_000;
@@ -74,6 +76,22 @@ export function createCloudChecker(address: Omit<CloudConfig, "auth">, log: Log)
       const within = { signal: AbortSignal.any([signal, AbortSignal.timeout(DEADLINE)]) };
       try {
         return (await orUndefined(() => cloud.compute.keypairs.get(name, within)))?.public_key;
+      } finally {
+        await cloud.close();
+      }
+    },
+    async hasProject(token, id, signal) {
+      const cloud = connectCloud({ ...address, auth: { type: "token", token } });
+      const within = { signal: AbortSignal.any([signal, AbortSignal.timeout(DEADLINE)]) };
+      try {
+        return (await orUndefined(() => cloud.identity.projects.get(id, within))) !== undefined;
+      } catch (error) {
+        if (signal.aborted) throw error;
+        log.warn("a request was accepted without a check of what it names", {
+          what: "project",
+          error: messageOf(error),
+        });
+        return true;
       } finally {
         await cloud.close();
       }

@@ -77,12 +77,17 @@ export async function showQuota(api: Api, call: Call): Promise<Answer> {
   return { status: 200, body };
 }
 
-/** POST quotas: hard_limit is 1 without a value, as Magnum's. @throws MagnumError 400, 403, 409 */
+/**
+ * POST quotas: hard_limit is 1 without a value, as Magnum's. A project has to exist, as far as the caller may read it.
+ * @throws MagnumError 400, 403, 404, 409
+ */
 export async function createQuota(api: Api, call: Call): Promise<Answer> {
   const values = readFields(call.body, fields, "quota");
   enforce(api, call, "quota:create");
   const { project_id: project, hard_limit: limit = 1, resource = "Cluster" } = values;
   if (typeof project !== "string") throw invalid("Must provide a valid project ID.");
+  if (!(await api.cloud.hasProject(call.caller.token, project, call.signal)))
+    throw new MagnumError(404, `The project_id ${project} could not be found.`);
   const made = await api.inTurn("quotas", async () => {
     const id = Math.max(0, ...api.store.quotas.list().map(({ spec }) => spec.id)) + 1;
     const quota: MagnumQuota = {
