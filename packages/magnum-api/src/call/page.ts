@@ -7,6 +7,8 @@ export interface Page {
   readonly marker: string | undefined;
   readonly sortKey: string;
   readonly sortDir: "asc" | "desc";
+  /** Parameters of the resource's own, such as a filter: the next page has them, too. */
+  readonly others?: Readonly<Record<string, string>>;
 }
 
 const LARGEST = 1_000;
@@ -57,6 +59,7 @@ export function readPage(
     marker: after === null ? undefined : (readUuid(after) ?? after),
     sortKey: query.get("sort_key") ?? "id",
     sortDir,
+    others: Object.fromEntries(others.flatMap((name) => (query.has(name) ? [[name, query.get(name) ?? ""]] : []))),
   };
 }
 
@@ -110,6 +113,9 @@ export function nextLink(
 ): { readonly next?: string } {
   const last = ids.at(-1);
   if (last === undefined || ids.length !== page.limit) return {};
-  const { sortKey, sortDir, limit } = page;
-  return { next: `${origin}/v1/${path}?sort_key=${sortKey}&sort_dir=${sortDir}&limit=${limit}&marker=${last}` };
+  const { sortKey, sortDir, limit, others = {} } = page;
+  const more = Object.entries(others).map(([name, value]) => `${name}=${encodeURIComponent(value)}&`);
+  return {
+    next: `${origin}/v1/${path}?${more.join("")}sort_key=${sortKey}&sort_dir=${sortDir}&limit=${limit}&marker=${last}`,
+  };
 }

@@ -30,7 +30,8 @@ export async function resizeCluster(api: Api, call: Call): Promise<Answer> {
   const values = readFields(call.body, resizeFields, "cluster_resize_req");
   const count = values["node_count"] as number;
   if (count === 0 && call.minor < 10) throw invalid("Cluster node_count cannot be zero before microversion 1.10.");
-  const cluster = await findCluster(api, call, call.names["cluster"] ?? "");
+  // Magnum's resize knows the clusters of the caller's project alone.
+  const cluster = await findCluster(api, call, call.names["cluster"] ?? "", { prefersOwn: true });
   enforce(api, call, "cluster:resize", targetOf(cluster));
   const group = groupFor(cluster, values["nodegroup"] as string | undefined);
   const wanted = (values["nodes_to_remove"] as readonly string[] | undefined) ?? [];

@@ -6,11 +6,22 @@ import { conflict, invalid, MagnumError, notFound } from "../wire/error.ts";
 import { readUuid } from "../wire/fields.ts";
 import { shownStatus } from "./cluster-view.ts";
 
+/** Which of several clusters with one name an administrator means. */
+export interface NamedCluster {
+  /** That of the caller's own project comes first. */
+  readonly prefersOwn: boolean;
+}
+
 /**
  * The cluster by its id or name, as it is now; an administrator sees those of all projects. @throws MagnumError
  * 404, 409
  */
-export async function findCluster(api: Api, call: Call, ident: string): Promise<MagnumCluster> {
+export async function findCluster(
+  api: Api,
+  call: Call,
+  ident: string,
+  { prefersOwn }: NamedCluster = { prefersOwn: false },
+): Promise<MagnumCluster> {
   const project = isAdmin(api, call) ? undefined : call.caller.projectId;
   let uuid = readUuid(ident);
   if (uuid === undefined) {
@@ -19,6 +30,8 @@ export async function findCluster(api: Api, call: Call, ident: string): Promise<
     // Another process may have created it just now, for the same client.
     if (named.length === 0 && isName(ident))
       named = (await api.store.freshClusters(call.caller.projectId)).filter(isNamed);
+    const own = prefersOwn ? named.filter(({ spec }) => spec.projectID === call.caller.projectId) : [];
+    if (own.length > 0) named = own;
     if (named.length > 1)
       throw conflict("Multiple clusters exist with same name. Please use the cluster uuid instead.");
     uuid = named[0]?.spec.uuid;

@@ -7,6 +7,7 @@ import { createFederation, listFederations, listServices, showFederation, showSt
 import { createQuota, deleteQuota, listQuotas, patchQuota, showQuota } from "../resources/quotas.ts";
 import { createTemplate, deleteTemplate, listTemplates, patchTemplate, showTemplate } from "../resources/templates.ts";
 import type { Handler } from "../call/call.ts";
+import { onlyParameters } from "../call/page.ts";
 
 /** What a path serves. Segments that begin with a colon are names. */
 export interface Route {
@@ -16,32 +17,52 @@ export interface Route {
   readonly since?: number;
 }
 
+/** A handler that has no parameters, or those of the names: others are refused, as lists refuse them. */
+const only =
+  (handler: Handler, ...names: readonly string[]): Handler =>
+  (api, call) => {
+    onlyParameters(call.query, names);
+    return handler(api, call);
+  };
+
 /** Paths below /v1. A path that several fit is the first of them. */
 export const routes: readonly Route[] = [
-  { path: "clusters", methods: { GET: (api, call) => listClusters(api, call), POST: createCluster } },
+  { path: "clusters", methods: { GET: (api, call) => listClusters(api, call), POST: only(createCluster) } },
   { path: "clusters/detail", methods: { GET: (api, call) => listClusters(api, call, true) } },
-  { path: "clusters/:cluster", methods: { GET: showCluster, PATCH: patchCluster, DELETE: deleteCluster } },
-  { path: "clusters/:cluster/actions/resize", methods: { POST: resizeCluster } },
-  { path: "clusters/:cluster/actions/upgrade", methods: { POST: upgradeCluster } },
-  { path: "clusters/:cluster/nodegroups", since: 9, methods: { GET: listGroups, POST: createGroup } },
+  { path: "clusters/:cluster", methods: { GET: only(showCluster), PATCH: patchCluster, DELETE: deleteCluster } },
+  { path: "clusters/:cluster/actions/resize", methods: { POST: only(resizeCluster) } },
+  { path: "clusters/:cluster/actions/upgrade", methods: { POST: only(upgradeCluster) } },
+  { path: "clusters/:cluster/nodegroups", since: 9, methods: { GET: listGroups, POST: only(createGroup) } },
   {
     path: "clusters/:cluster/nodegroups/:group",
     since: 9,
-    methods: { GET: showGroup, PATCH: patchGroup, DELETE: deleteGroup },
+    methods: { GET: only(showGroup), PATCH: only(patchGroup), DELETE: only(deleteGroup) },
   },
-  { path: "clustertemplates", methods: { GET: (api, call) => listTemplates(api, call), POST: createTemplate } },
+  { path: "clustertemplates", methods: { GET: (api, call) => listTemplates(api, call), POST: only(createTemplate) } },
   { path: "clustertemplates/detail", methods: { GET: (api, call) => listTemplates(api, call, true) } },
-  { path: "clustertemplates/:template", methods: { GET: showTemplate, PATCH: patchTemplate, DELETE: deleteTemplate } },
-  { path: "certificates", methods: { POST: signCertificate } },
-  { path: "certificates/:cluster", methods: { GET: showCertificate, PATCH: rotateAuthority } },
-  { path: "credentials/:cluster", since: 12, methods: { PATCH: rotateCredential } },
-  { path: "quotas", methods: { GET: listQuotas, POST: createQuota } },
-  { path: "quotas/:project/:resource", methods: { GET: showQuota, PATCH: patchQuota, DELETE: deleteQuota } },
+  {
+    path: "clustertemplates/:template",
+    methods: { GET: only(showTemplate), PATCH: only(patchTemplate), DELETE: deleteTemplate },
+  },
+  { path: "certificates", methods: { POST: only(signCertificate) } },
+  {
+    path: "certificates/:cluster",
+    methods: { GET: only(showCertificate, "ca_cert_type"), PATCH: only(rotateAuthority) },
+  },
+  { path: "credentials/:cluster", since: 12, methods: { PATCH: only(rotateCredential) } },
+  { path: "quotas", methods: { GET: listQuotas, POST: only(createQuota) } },
+  {
+    path: "quotas/:project/:resource",
+    methods: { GET: only(showQuota), PATCH: only(patchQuota), DELETE: only(deleteQuota) },
+  },
   { path: "stats", methods: { GET: showStats } },
-  { path: "mservices", methods: { GET: listServices } },
-  { path: "federations", methods: { GET: (api, call) => listFederations(api, call), POST: createFederation } },
+  { path: "mservices", methods: { GET: only(listServices) } },
+  { path: "federations", methods: { GET: (api, call) => listFederations(api, call), POST: only(createFederation) } },
   { path: "federations/detail", methods: { GET: (api, call) => listFederations(api, call, true) } },
-  { path: "federations/:federation", methods: { GET: showFederation, PATCH: showFederation, DELETE: showFederation } },
+  {
+    path: "federations/:federation",
+    methods: { GET: only(showFederation), PATCH: only(showFederation), DELETE: only(showFederation) },
+  },
 ];
 
 /** The route of a path, whose segments are encoded, with the names in it; undefined: there is none. */

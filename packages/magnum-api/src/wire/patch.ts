@@ -59,8 +59,15 @@ function readOperation(given: unknown, { internal, mandatory }: PatchRules): Ope
   if (op === "remove" && mandatory.includes(path))
     throw invalid(`'${path}' is a mandatory attribute and can not be removed`);
   if (op === "remove") return { path, op };
-  if (value === undefined || value === null) throw invalid("'add' and 'replace' operations needs value");
+  requireValue(value);
   return { path, op, value };
+}
+
+function requireValue(value: unknown): void {
+  if (value === undefined || value === null) throw invalid("'add' and 'replace' operations needs value");
+  // The words are Python's.
+  if (typeof value === "number" && !Number.isInteger(value))
+    throw wrong("value", value, "Wrong type. Expected '(<class 'str'>, <class 'int'>)', got '<class 'float'>'");
 }
 
 /**
