@@ -49,13 +49,12 @@ export interface CutOff {
 export async function cutOffMigration(rig: Rig, job: Migration, what: "Job" | "container"): Promise<CutOff> {
   const { pod, machine, container } = await eventually(TIMEOUT, () => running(rig, job));
   for (;;) {
-    if ((await halfMade(rig, job)) === undefined) {
+    // It works only between two questions: however long one takes, its middle does not pass meanwhile.
+    const pids = await stopped(machine, container);
+    if (pids === undefined) {
       if ((await machine.container(pod, job)) === undefined) throw new Error(`${job} ended before it was seen at work`);
       continue;
     }
-    // It may have come to its end meanwhile: only what is left when it has stopped counts.
-    const pids = await machine.processes(container.id);
-    await machine.signal("STOP", pids);
     const half = await halfMade(rig, job);
     if (half && what === "container") {
       await machine.signal("KILL", pids);
@@ -75,6 +74,19 @@ export async function cutOffMigration(rig: Rig, job: Migration, what: "Job" | "c
     }
     await machine.signal("CONT", pids);
   }
+}
+
+/** Its processes, which were stopped; undefined: one of them had just ended, and all continue. */
+async function stopped(machine: Machine, { id }: RunningContainer): Promise<number[] | undefined> {
+  const pids = await machine.processes(id).catch(() => []);
+  if (pids.length === 0) return undefined;
+  const areStopped = await machine.signal("STOP", pids).then(
+    () => true,
+    () => false,
+  );
+  if (areStopped) return pids;
+  await machine.signal("CONT", pids).catch(() => {});
+  return undefined;
 }
 
 interface Found {

@@ -4,8 +4,8 @@ headers or its body would occupy one.
     front.py PORT CERTIFICATE KEY COMMAND...      COMMAND is uWSGI, which listens at SOCKET by its own protocol
     front.py PORT - - COMMAND...                  without TLS
 
-A request that is too slow is dropped. Where too many connections wait for their clients, one of them is dropped: the oldest of the address with
-the most of them. Where workers have too many, no other one is accepted until one has ended. Bodies beyond BODY bytes, and those without a length, go to the worker as they come; a client that sends them, or reads
+A request that is too slow is dropped. Where there are too many connections that no worker has, one that waits for its client is dropped: the
+oldest of the address with the most of them. Where workers have too many, no other one is accepted until one has ended. Bodies beyond BODY bytes, and those without a length, go to the worker as they come; a client that sends them, or reads
 a long response, below RATE is dropped, too. Where FRONT_METRICS is a port, its metrics can be read there. Requested to stop, it takes no more connections, ends the requests that it has, and then stops uWSGI."""
 import collections
 import contextlib
@@ -22,7 +22,7 @@ import time
 import urllib.parse
 
 SOCKET = os.environ.get("FRONT_SOCKET", "/tmp/api.sock")
-# Connections that wait for their clients; those with a request for a worker, which are dropped for no other.
+# Connections whose request is not whole or whose response was sent; those that a worker has, or is to have.
 CONNECTIONS = int(os.environ.get("FRONT_CONNECTIONS", "128"))
 REQUESTS = int(os.environ.get("FRONT_REQUESTS", "128"))
 HEADER_SECONDS = float(os.environ.get("FRONT_HEADER_SECONDS", "10"))
@@ -142,7 +142,19 @@ class Connection:
         # READING and ENDING: no worker has it. WAITING: a worker has it and waits for the client. WORKING is not
         # dropped for others.
         self.state, self.dropped, self.behind = READING, False, 0.0
+        # Its client is to read, and not to send.
+        self.sends = False
         self.lock = threading.Lock()
+
+    def waits(self):
+        """For its client, not for this program: nothing came that was not read yet, or what is sent is not read."""
+        ready = select.poll()
+        try:
+            ready.register(self.socket, select.POLLOUT if self.sends else select.POLLIN)
+            return not ready.poll(0)
+        except (OSError, ValueError):
+            # It is being closed.
+            return False
 
     def become(self, state):
         """Fails where it was dropped by now: no worker gets such a request."""
@@ -156,11 +168,13 @@ class Connection:
         """A worker's wait for the client: it has what is left of IDLE_SECONDS, and the time that the bytes take at RATE. Gives the function to
         report bytes that came."""
         self.become(WAITING)
+        self.sends = sends > 0
         moved, began = [sends], time.monotonic()
         self.limit(IDLE_SECONDS - self.behind + sends / RATE)
         try:
             yield moved.append
         finally:
+            self.sends = False
             self.behind = max(0.0, self.behind + time.monotonic() - began - sum(moved) / RATE)
             self.limit(None)
         self.become(WORKING)
@@ -219,7 +233,8 @@ class Front:
         return True
 
     def make_room(self):
-        """Drops one of too many connections that wait for their clients, first of all one that no worker has; waits where workers have too many."""
+        """Drops a connection that waits for its client where there are too many, first of all one that no worker has. Waits where no connection
+        does: this program or the workers are behind."""
         while True:
             with self.lock:
                 found = [(each, each.state) for each in self.open.values()]
@@ -227,7 +242,7 @@ class Front:
             if len(found) - working < CONNECTIONS and working < REQUESTS:
                 return
             for states in ((READING, ENDING), (WAITING,)) if len(found) - working >= CONNECTIONS else ():
-                candidates = [(each, state) for each, state in found if state in states]
+                candidates = [(each, state) for each, state in found if state in states and each.waits()]
                 if candidates:
                     count = collections.Counter(each.address[0] for each, _ in candidates)
                     # The first of those with the same number is the oldest.
@@ -474,7 +489,9 @@ def relay(connection, client, worker, left, received, responds):
             if not block:
                 # The worker is free: the client may be dropped for another one.
                 connection.ends(IDLE_SECONDS - connection.behind + len(kept) / RATE)
+                connection.sends = True
                 client.sendall(kept)
+                connection.sends = False
                 return
             if len(kept) > BODY:
                 with connection.waiting(len(kept)):
