@@ -24,7 +24,8 @@ test(
   `${SCHEDULES} schedules of faults: complete means ready nodes of the version, and gone means that nothing is left`,
   { timeout: TIMEOUT },
   async () => {
-    let world = await MagnumFaultWorld.start();
+    /** By whether clusters have users of their own. */
+    const worlds = new Map<boolean, MagnumFaultWorld>();
     const bad: string[] = [];
     const begun = process.cpuUsage();
     let statuses = 0;
@@ -32,17 +33,20 @@ test(
       for (const [i, schedule] of fc.sample(schedules, { numRuns: SCHEDULES, seed: SEED }).entries()) {
         if (i < FROM || (ONLY !== undefined && i !== Number(ONLY))) continue;
         if (i > FROM && i % 50 === 0) console.log(`${i} schedules of seed ${SEED} played, ${bad.length} ended badly`);
+        const { hasTrustees } = schedule;
+        const world = worlds.get(hasTrustees) ?? (await MagnumFaultWorld.start(hasTrustees));
+        worlds.set(hasTrustees, world);
         const { wrong, checked } = await play(world, schedule, i);
         statuses += checked;
         if (wrong === undefined) continue;
         bad.push(`${i}: ${wrong}: ${JSON.stringify(schedule)}`);
         console.log(bad.at(-1));
         if (bad.length >= ENOUGH) break;
+        worlds.delete(hasTrustees);
         await world.close();
-        world = await MagnumFaultWorld.start();
       }
     } finally {
-      await world.close();
+      for (const world of worlds.values()) await world.close();
     }
     expect(bad).toEqual([]);
     const { user, system } = process.cpuUsage(begun);
@@ -51,6 +55,15 @@ test(
     console.log(`${played} of seed ${SEED}, ${statuses} statuses checked, in ${seconds} s of CPU`);
   },
 );
+
+const plain: Schedule = {
+  hasTrustees: false,
+  isUnled: false,
+  nodes: 0,
+  deeds: [],
+  misfortunes: [],
+  deletion: { isRacing: false, misfortunes: [], deeds: [] },
+};
 
 test.each(Object.keys(regressions))(
   "schedule %s of seed 11, which ended badly once",
@@ -75,10 +88,35 @@ test(
     try {
       for (const what of ["refused", "lost"] as const)
         for (let write = 1; write <= 8; write += 1) {
-          const schedule: Schedule = { nodes: 1, deeds: [], misfortunes: [{ write, what }], ending: [] };
+          const schedule: Schedule = { ...plain, nodes: 1, misfortunes: [{ write, what }] };
           const { wrong } = await play(world, schedule, 10_000 + bad.length + write * 2 + (what === "lost" ? 1 : 0));
           if (wrong !== undefined) bad.push(`write ${write} ${what}: ${wrong}`);
         }
+    } finally {
+      await world.close();
+    }
+    expect(bad).toEqual([]);
+  },
+);
+
+test.each([
+  ["of members", false],
+  ["of users of clusters", true],
+])(
+  "a deletion that suffers at any write, with a leader and with none at first, leaves no credentials %s",
+  { timeout: 20 * 60_000 },
+  async (_, hasTrustees) => {
+    const world = await MagnumFaultWorld.start(hasTrustees);
+    const bad: string[] = [];
+    let number = 20_000;
+    try {
+      for (const isUnled of [true, false])
+        for (const what of ["refused", "lost"] as const)
+          for (let write = 1; write <= 4; write += 1) {
+            const deletion = { ...plain.deletion, after: 0, isRacing: true, misfortunes: [{ write, what }] };
+            const { wrong } = await play(world, { ...plain, hasTrustees, isUnled, deletion }, (number += 1));
+            if (wrong !== undefined) bad.push(`${isUnled ? "unled" : "led"}, write ${write} ${what}: ${wrong}`);
+          }
     } finally {
       await world.close();
     }

@@ -1,8 +1,17 @@
-import type { Schedule } from "./schedule.ts";
+import type { Deletion, Schedule } from "./schedule.ts";
+
+/** Undisturbed, once all is complete. */
+const progressing = (...moves: readonly number[]): Deletion => ({
+  isRacing: false,
+  misfortunes: [],
+  deeds: moves.map((which) => ({ deed: { do: "progress", which }, pause: 0 })),
+});
 
 /** Schedules of seed 11 that ended badly once, by their numbers. */
 export const regressions: Readonly<Record<string, Schedule>> = {
   "1053": {
+    hasTrustees: false,
+    isUnled: false,
     nodes: 0,
     deeds: [
       {
@@ -119,9 +128,11 @@ export const regressions: Readonly<Record<string, Schedule>> = {
     rotation: {
       crashes: [10, 3, 5],
     },
-    ending: [3, 9, 5, 17, 13, 12],
+    deletion: progressing(3, 9, 5, 17, 13, 12),
   },
   "1127": {
+    hasTrustees: false,
+    isUnled: false,
     nodes: 3,
     deeds: [
       {
@@ -236,9 +247,11 @@ export const regressions: Readonly<Record<string, Schedule>> = {
         what: "lost",
       },
     ],
-    ending: [5],
+    deletion: progressing(5),
   },
   "1647": {
+    hasTrustees: false,
+    isUnled: false,
     nodes: 2,
     deeds: [
       {
@@ -354,6 +367,6 @@ export const regressions: Readonly<Record<string, Schedule>> = {
         what: "refused",
       },
     ],
-    ending: [0, 20],
+    deletion: progressing(0, 20),
   },
 };

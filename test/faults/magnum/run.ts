@@ -3,6 +3,7 @@ import { isTrue, Secret, secretText } from "@causeway/kubernetes";
 import { addonsMissing } from "./addons.ts";
 import { unrotated } from "./authorities.ts";
 import { Others } from "./others.ts";
+import { Ending } from "./ending.ts";
 import type { Deed, Schedule } from "./schedule.ts";
 import type { MagnumFaultWorld } from "./world.ts";
 
@@ -25,6 +26,7 @@ export async function play(world: MagnumFaultWorld, schedule: Schedule, number: 
     return { wrong: await run.play(), checked: run.checked };
   } finally {
     world.disturb();
+    await world.lead(true);
     for (const extra of world.processes.splice(1)) await extra.end();
   }
 }
@@ -35,6 +37,7 @@ class Run {
   readonly #name: string;
   readonly #templates: string[] = [];
   #uuid = "";
+  #namespace = "";
   #others: Others | undefined;
   /** Nodes by name of the group, and the version of the control plane: what was accepted last. */
   #wanted = new Map<string, { nodes: number; version: string }>();
@@ -48,20 +51,25 @@ class Run {
   }
 
   async play(): Promise<string | undefined> {
+    const { isUnled, misfortunes, deeds, deletion } = this.#schedule;
     for (const kube_tag of VERSIONS) this.#templates.push(await this.#template(kube_tag));
-    this.#world.disturb(new Map(this.#schedule.misfortunes.map(({ write, what }) => [write, what])));
+    await this.#world.lead(!isUnled);
+    this.#world.disturb(new Map(misfortunes.map(({ write, what }) => [write, what])));
     await this.#create();
-    for (const { deed, pause: milliseconds } of this.#schedule.deeds) {
+    for (const [i, { deed, pause: milliseconds }] of deeds.entries()) {
+      if (i === deletion.after) return this.#delete();
       await this.#do(deed);
       await pause(milliseconds);
       const wrong = (await this.#untruth()) ?? (deed.do === "renew" ? await this.#invalid() : undefined);
       if (wrong !== undefined) return `after ${JSON.stringify(deed)}: ${wrong}`;
     }
+    if (deletion.after === deeds.length) return this.#delete();
     this.#world.disturb();
+    await this.#world.lead(true);
     await this.#others?.fail(false);
     const stuck = await this.#settle((status) => status.endsWith("_COMPLETE"));
     if (stuck !== undefined) return stuck;
-    return (await this.#rotate()) ?? (await this.#invalid()) ?? this.#delete();
+    return (await this.#rotate()) ?? this.#delete();
   }
 
   async #template(kube_tag: string): Promise<string> {
@@ -92,6 +100,7 @@ class Run {
       const made = items.find(({ spec }) => spec.uuid === this.#uuid);
       if (made === undefined) throw new Error("a cluster that is shown has no row");
       const { namespace = "", name } = made.metadata;
+      this.#namespace = namespace;
       // What is shown can become complete: its credentials are there, whatever became of the answer to its create.
       const credentials = await this.#world.client.find(Secret, { namespace, name: `${name}-cloud-config` });
       if (credentials === undefined) throw new Error("a cluster that is shown has no credentials");
@@ -134,11 +143,11 @@ class Run {
   }
 
   /** Whatever becomes of the requests, the cluster has one credential, which is valid. */
-  async #renew(): Promise<void> {
+  async #renew(expected = [202, 409]): Promise<void> {
     const all = this.#world.processes.map((_, at) =>
       this.#world.call("PATCH", `/credentials/${this.#uuid}`, undefined, at),
     );
-    const refused = (await Promise.all(all)).find(({ status }) => status !== 202 && status !== 409 && status < 500);
+    const refused = (await Promise.all(all)).find(({ status }) => !expected.includes(status) && status < 500);
     if (refused !== undefined) throw new Error(`renewal: ${refused.status} ${JSON.stringify(refused.body)}`);
   }
 
@@ -202,7 +211,7 @@ class Run {
   /** A rotation from its request to its end, with misfortunes and crashes on the way. */
   async #rotate(): Promise<string | undefined> {
     const { rotation, misfortunes } = this.#schedule;
-    if (rotation === undefined) return undefined;
+    if (rotation === undefined) return this.#invalid();
     this.#world.disturb(new Map(misfortunes.map(({ write, what }) => [write, what])));
     for (;;) {
       const { status } = await this.#world.call("PATCH", `/certificates/${this.#uuid}`);
@@ -211,6 +220,7 @@ class Run {
       if (status < 500) return `the rotation is refused with ${status}`;
     }
     for (let round = 0; round <= 12; round += 1) {
+      if (round === (this.#schedule.deletion.after ?? Infinity) - this.#schedule.deeds.length - 1) return undefined;
       const moves = (await this.#others?.moves()) ?? [];
       for (const move of moves) {
         await move().catch(() => {});
@@ -222,7 +232,7 @@ class Run {
     }
     this.#world.disturb();
     const stuck = await this.#settle((status) => status.endsWith("_COMPLETE"));
-    return stuck ?? this.#others?.wrong;
+    return stuck ?? this.#others?.wrong ?? this.#invalid();
   }
 
   /** What a client is shown that is not so. */
@@ -280,56 +290,20 @@ class Run {
   }
 
   async #delete(): Promise<string | undefined> {
-    const held = await this.#credential();
-    if (!(await this.#ask("DELETE", ""))) return "the deletion was refused";
-    for (const which of this.#schedule.ending) {
-      const gone = await this.#gone();
-      if (typeof gone === "string") return gone;
-      await this.#progress(which);
-    }
-    const deadline = Date.now() + TIMEOUT;
-    while (Date.now() < deadline) {
-      const gone = await this.#gone();
-      if (typeof gone === "string") return gone;
-      if (gone && held !== undefined && (await this.#world.works(held))) return "deleted, but its credential is valid";
-      if (gone) return this.#cleanup();
-      for (const move of (await this.#others?.moves()) ?? []) await move().catch(() => {});
-      await pause(2);
-    }
-    return `not deleted after ${TIMEOUT / 1000} s`;
+    if (this.#others === undefined) return "there is no cluster";
+    const renew = () => this.#renew([202, 404, 409]);
+    const ending = new Ending(this.#world, this.#others, { uuid: this.#uuid, namespace: this.#namespace, renew });
+    const wrong = await ending.play(this.#schedule.deletion);
+    this.checked += ending.checked;
+    return wrong ?? this.#cleanup();
   }
 
-  /** True: deleted, and nothing is left; text: deleted for clients, while something is left. */
-  async #gone(): Promise<boolean | string> {
-    const { status, body } = await this.#world.call("GET", `/clusters/${this.#uuid}`);
-    this.checked += 1;
-    const shown = String(body["status"]);
-    if (status === 200)
-      return shown.startsWith("DELETE_") && shown !== "DELETE_COMPLETE" ? false : `deleting, but ${shown}`;
-    const { clusters = [], machines = [] } = (await this.#others?.standing()) ?? {};
-    const left = [...clusters, ...machines].map(({ kind, metadata }) => `${kind} ${metadata.name}`);
-    return left.length === 0 ? true : `responds with ${status}, but there is still ${left.join(", ")}`;
-  }
-
-  /** The templates go, too; what the cluster owned is collected. */
+  /** The templates go, too. */
   async #cleanup(): Promise<string | undefined> {
     for (const uuid of this.#templates) {
       const { status } = await this.#world.call("DELETE", `/clustertemplates/${uuid}`);
       if (status !== 204) return `the template is not deleted: ${status}`;
     }
-    const isEmpty = async () => {
-      const standing = await this.#others?.standing();
-      return Object.values(standing ?? {}).every((objects) => (objects as readonly unknown[]).length === 0);
-    };
-    return (await this.#until(isEmpty)) ? undefined : "objects of the deleted cluster are left";
-  }
-
-  async #until(isSo: () => Promise<boolean>): Promise<boolean> {
-    const deadline = Date.now() + TIMEOUT;
-    while (Date.now() < deadline) {
-      if (await isSo()) return true;
-      await pause(5);
-    }
-    return false;
+    return undefined;
   }
 }

@@ -11,15 +11,42 @@ export type Deed =
   /** A machine that is not ready yet fails, or recovers. */
   | { readonly do: "fail" | "recover" };
 
+/** What happens between the request of a deletion and its end. */
+export type EndingDeed =
+  | Extract<Deed, { readonly do: "progress" }>
+  | { readonly do: "crash" | "second" | "renew" }
+  /** Another request for the deletion. */
+  | { readonly do: "delete" }
+  /** From now on no process leads, or one does. */
+  | { readonly do: "follow" | "lead" };
+
+type Misfortune = { readonly write: number; readonly what: "refused" | "lost" };
+
+export interface Deletion {
+  /**
+   * Requested after so many deeds, and then rounds of the rotation, in whatever state the cluster is. Undefined, or
+   * more than there are: once all is complete.
+   */
+  readonly after?: number | undefined;
+  /** At the same time new credentials are requested from all processes. */
+  readonly isRacing: boolean;
+  /** By the number of the write since its request. */
+  readonly misfortunes: readonly Misfortune[];
+  readonly deeds: readonly { readonly deed: EndingDeed; readonly pause: number }[];
+}
+
 export interface Schedule {
+  /** Clusters have users of their own in Keystone. */
+  readonly hasTrustees: boolean;
+  /** No process leads when the cluster is created. */
+  readonly isUnled: boolean;
   readonly nodes: number;
   readonly deeds: readonly { readonly deed: Deed; readonly pause: number }[];
   /** By the number of the write to the management cluster, from 1. */
-  readonly misfortunes: readonly { readonly write: number; readonly what: "refused" | "lost" }[];
+  readonly misfortunes: readonly Misfortune[];
   /** Once all is complete, the certificate authority is rotated: processes end after so many rounds of the others. */
   readonly rotation?: { readonly crashes: readonly number[] } | undefined;
-  /** Things that happen between the request of the deletion and its end. */
-  readonly ending: readonly number[];
+  readonly deletion: Deletion;
 }
 
 const nodes = fc.nat(3);
@@ -33,16 +60,31 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: one("renew") }) },
 );
 
-export const schedules: fc.Arbitrary<Schedule> = fc.record({
-  nodes,
-  deeds: fc.array(fc.record({ deed, pause: fc.constantFrom(0, 0, 2, 10) }), { minLength: 4, maxLength: 24 }),
-  misfortunes: fc.uniqueArray(fc.record({ write: fc.integer({ min: 1, max: 40 }), what: one("refused", "lost") }), {
+const ending: fc.Arbitrary<EndingDeed> = fc.oneof(
+  { weight: 8, arbitrary: fc.record({ do: one("progress"), which: fc.nat(20) }) },
+  { weight: 6, arbitrary: fc.record({ do: one("crash", "second", "renew", "delete", "follow", "lead") }) },
+);
+const pauses = fc.constantFrom(0, 0, 2, 10);
+const misfortunes = (last: number): fc.Arbitrary<readonly Misfortune[]> =>
+  fc.uniqueArray(fc.record({ write: fc.integer({ min: 1, max: last }), what: one("refused", "lost") }), {
     selector: (misfortune) => misfortune.write,
     maxLength: 4,
-  }),
+  });
+
+export const schedules: fc.Arbitrary<Schedule> = fc.record({
+  hasTrustees: fc.constantFrom(false, false, true),
+  isUnled: fc.constantFrom(false, false, false, true),
+  nodes,
+  deeds: fc.array(fc.record({ deed, pause: pauses }), { minLength: 4, maxLength: 24 }),
+  misfortunes: misfortunes(40),
   rotation: fc.option(fc.record({ crashes: fc.uniqueArray(fc.nat(12), { maxLength: 3 }) }), {
     nil: undefined,
     freq: 2,
   }),
-  ending: fc.array(fc.nat(20), { maxLength: 6 }),
+  deletion: fc.record({
+    after: fc.nat(40),
+    isRacing: fc.constantFrom(false, false, true),
+    misfortunes: misfortunes(12),
+    deeds: fc.array(fc.record({ deed: ending, pause: pauses }), { maxLength: 8 }),
+  }),
 });
