@@ -1,6 +1,7 @@
 /** How large the row of one cluster may become, whatever it is made of: larger objects are refused by API servers. */
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { MagnumCluster } from "@causeway/api";
+import { reportedHealthOf } from "./resources/reported-health.ts";
 import { openStage, type Json, type Reply, type Stage } from "./testing/stage.ts";
 
 vi.setConfig({ hookTimeout: 120_000, testTimeout: 60_000 });
@@ -102,7 +103,7 @@ it("the reason of a reported health is cut to 16 KiB", async () => {
     { op: "replace", path: "/health_status_reason", value: reason },
   ];
   expect((await call("PATCH", path, patch)).status).toBe(202);
-  const { status, reason: kept = {} } = (await row()).spec.reportedHealth ?? {};
+  const { status, reason: kept = {} } = reportedHealthOf(await row()) ?? {};
   expect(status).toBe("UNHEALTHY");
   expect(kept["node-1"]).toBe(reason["node-1"]);
   expect(kept["node-2"]).toMatch(/^é{4000}$/);

@@ -120,7 +120,10 @@ const magnumClusterSpec = object({
         status: optional(oneOf(["HEALTHY", "UNHEALTHY", "UNKNOWN"], { description: "The verdict." })),
         reason: optional(mapOf(anyText(), { description: "What was found, by name." })),
       },
-      { description: "What a program outside found. It is shown while the cluster's own verdict is UNKNOWN." },
+      {
+        description:
+          "What a program outside reported to an earlier release. Later reports are in an annotation: they are no change of the cluster.",
+      },
     ),
   ),
   nodeGroups: listByKey(nodeGroup, ["uuid"], { max: 100, description: "The groups of workers." }),

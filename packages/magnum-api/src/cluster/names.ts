@@ -38,6 +38,12 @@ export const isPending = ({ metadata }: Pick<MagnumCluster, "metadata">): boolea
  */
 export const renewedAnnotation = "magnum.causeway.dev/renewed-credential";
 
+/**
+ * The health that a program outside reported last, as JSON. In the spec it would be a change of the cluster, which is
+ * in progress until all its nodes are ready.
+ */
+export const reportedHealthAnnotation = "magnum.causeway.dev/reported-health";
+
 /** Keeps a MagnumCluster until its Cluster, its machines and its credentials are gone. */
 export const finalizer = "magnum.causeway.dev/cluster";
 

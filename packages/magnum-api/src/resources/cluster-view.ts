@@ -2,6 +2,7 @@ import type { MagnumCluster, MagnumClusterStatus } from "@causeway/api";
 import { labelBounds } from "../cluster/scaling.ts";
 import { labelDifferences } from "../wire/label-differences.ts";
 import { instant, linksOf, type Call } from "../call/call.ts";
+import { reportedHealthOf, updatedAtOf } from "./reported-health.ts";
 
 /**
  * The state that clients see: what was accepted and not yet reconciled is in progress, whatever the status still says.
@@ -37,13 +38,15 @@ export function nodeCountOf({ spec, status }: MagnumCluster): number {
 const orNull = <T>(value: T | undefined): T | null => value ?? null;
 
 /** What a program outside found counts while our own probes have no verdict. */
-function healthOf({ spec, status }: MagnumCluster): {
+function healthOf(cluster: MagnumCluster): {
   status: string | null;
   reason: Readonly<Record<string, string>>;
 } {
+  const { status } = cluster;
   const own = { status: orNull(status?.health), reason: status?.healthReason ?? {} };
   if (own.status !== null && own.status !== "UNKNOWN") return own;
-  return { status: spec.reportedHealth?.status ?? own.status, reason: spec.reportedHealth?.reason ?? own.reason };
+  const reported = reportedHealthOf(cluster);
+  return { status: reported?.status ?? own.status, reason: reported?.reason ?? own.reason };
 }
 
 /** A cluster as lists show it. */
@@ -93,7 +96,7 @@ export function clusterDetail(
     ...labelDifferences(spec.template.labels ?? {}, spec.labels ?? {}),
     ...(shown.status.endsWith("FAILED") ? { faults: faultsOf(cluster, shown.reason) } : {}),
     created_at: instant(metadata.creationTimestamp),
-    updated_at: instant(spec.updatedAt),
+    updated_at: instant(updatedAtOf(cluster)),
   };
 }
 

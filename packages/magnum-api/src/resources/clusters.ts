@@ -14,6 +14,7 @@ import { asBadRequest, findCluster, requireIdle, requireNotMigrating, targetOf }
 import { discardRow, finishRow, pendingRow } from "./new-row.ts";
 import { changeNodes, requireNodes } from "./node-quota.ts";
 import { quotaOf } from "./quotas.ts";
+import { updatedAtOf, withReportedHealth, type ReportedHealth } from "./reported-health.ts";
 import { cutReason } from "./reported-reason.ts";
 import { bootsFromVolume, cloudNamesOf, findTemplate } from "./templates.ts";
 
@@ -46,7 +47,7 @@ const listed: Listed<MagnumCluster> = {
     project_id: ({ spec }) => spec.projectID,
     user_id: ({ spec }) => spec.userID,
     created_at: ({ metadata }) => metadata.creationTimestamp,
-    updated_at: ({ spec }) => spec.updatedAt,
+    updated_at: (cluster) => updatedAtOf(cluster),
   },
 };
 
@@ -171,7 +172,7 @@ export async function patchCluster(api: Api, call: Call): Promise<Answer> {
   const hasCount = patch.some(({ path }) => path === "/node_count");
   const values = readCounts(after);
   if (hasCount) refuseZero(call, values.nodeCount);
-  if (hasCount) requireIdle(cluster, ["UPDATE_FAILED"]);
+  if (hasCount && isResize(cluster, values.nodeCount)) requireIdle(cluster, ["UPDATE_FAILED"]);
   const updated = await changeNodes(
     api,
     cluster,
@@ -205,11 +206,13 @@ function withDefaults(document: Values): Values {
   return { ...document, ...defaultsOfCluster, ...Object.fromEntries(given) };
 }
 
+type Group = MagnumCluster["spec"]["nodeGroups"][number];
+
 const defaultGroup = ({ spec }: MagnumCluster) => spec.nodeGroups.find(({ isDefault }) => isDefault);
 
 interface Counts {
   readonly nodeCount: number;
-  readonly health: MagnumCluster["spec"]["reportedHealth"];
+  readonly health: ReportedHealth;
 }
 
 function readCounts(after: Values): Counts {
@@ -233,37 +236,42 @@ function readCounts(after: Values): Counts {
     ...(verdict === undefined ? {} : { status: verdict }),
     ...(found === undefined ? {} : { reason: cutReason(found as Readonly<Record<string, string>>) }),
   };
-  return { nodeCount: nodeCount as number, health: health as Counts["health"] };
+  return { nodeCount: nodeCount as number, health: health as ReportedHealth };
 }
 
 interface Changes {
   readonly nodeCount?: number;
-  readonly health: Counts["health"];
+  readonly health: ReportedHealth | undefined;
 }
 
+/** Whether this is another number of nodes than was requested last. An autoscaler may have another one than that. */
+function isResize(cluster: MagnumCluster, nodeCount: number): boolean {
+  const group = defaultGroup(cluster);
+  return group !== undefined && (nodeCount !== group.nodeCount || isScaled(cluster, group));
+}
+
+const isScaled = ({ spec }: MagnumCluster, { labels }: Group): boolean =>
+  labelBounds(labels ?? spec.labels ?? {}) !== undefined;
+
+/** The same object where nothing changes. Health alone is no change of the cluster, which has no operation then. */
 function withChanges(cluster: MagnumCluster, { nodeCount, health }: Changes, now: string): MagnumCluster {
   const group = defaultGroup(cluster);
-  const isScaled = group !== undefined && labelBounds(group.labels ?? cluster.spec.labels ?? {}) !== undefined;
-  if (nodeCount !== undefined && group !== undefined) requireBounds(group, nodeCount, isScaled);
-  // An autoscaler may have another number than the one that was requested last.
+  if (nodeCount !== undefined && group !== undefined) requireBounds(group, nodeCount, isScaled(cluster, group));
+  const reported = health === undefined ? cluster : withReportedHealth(cluster, health, now);
+  if (nodeCount === undefined || !isResize(cluster, nodeCount)) return reported;
   const nodeGroups = cluster.spec.nodeGroups.map((each) =>
-    each.isDefault && nodeCount !== undefined && (nodeCount !== each.nodeCount || isScaled)
-      ? { ...each, nodeCount, resizedAt: now, updatedAt: now, nodesToRemove: [] }
-      : each,
+    each.isDefault ? { ...each, nodeCount, resizedAt: now, updatedAt: now, nodesToRemove: [] } : each,
   );
-  return {
-    ...cluster,
-    spec: { ...cluster.spec, nodeGroups, updatedAt: now, ...(health ? { reportedHealth: health } : {}) },
-  };
+  return { ...reported, spec: { ...cluster.spec, nodeGroups, updatedAt: now } };
 }
 
 /** Only where an autoscaler decides do the bounds hold for a change of the whole cluster, as upstream has it. */
 function requireBounds(
   group: { readonly name: string; readonly minNodeCount: number; readonly maxNodeCount?: number },
   count: number,
-  isScaled: boolean,
+  hasAutoscaler: boolean,
 ): void {
-  if (!isScaled) return;
+  if (!hasAutoscaler) return;
   if (count < group.minNodeCount || count > (group.maxNodeCount ?? count))
     throw invalid(
       `node_count ${count} is out of the bounds of the autoscaler for ${group.name}: ${group.minNodeCount} to ${group.maxNodeCount ?? "any"}.`,

@@ -62,8 +62,8 @@ export interface Store {
    */
   create<T extends KubeObject>(type: ResourceType<T>, object: T, project: string, signal: AbortSignal): Promise<T>;
   /**
-   * Reads the object, changes it and writes it, again if another writer came first. @throws MagnumError 409 after many
-   * attempts, and for one that would be too large
+   * Reads the object, changes it and writes it, again if another writer came first; the same object is not written.
+   * @throws MagnumError 409 after many attempts, and for one that would be too large
    */
   change<T extends KubeObject>(
     type: ResourceType<T>,
@@ -160,6 +160,7 @@ export function openStore(informers: Informers, clock: Clock = systemClock): Sto
       for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
         const before = await client.get(type, key, { signal });
         const wanted = change(before);
+        if (wanted === before) return before;
         requireRoom(before, wanted);
         try {
           return await client.update(type, wanted, { signal });
