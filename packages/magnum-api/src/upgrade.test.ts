@@ -134,3 +134,18 @@ it.each([
   const reply = await call("POST", `/v1/clusters/${uuid}/actions/upgrade`, { cluster_template });
   expect([reply.status, (await row()).spec.version]).toEqual([202, to]);
 });
+
+it.each(["UPDATE_FAILED", "CREATE_FAILED"])("an upgrade in state %s is refused as such", async (state) => {
+  const { uuid, row } = await completeCluster(await newTemplate("v1.34.0"));
+  const { namespace = "", name } = (await row()).metadata;
+  const merge = { type: "merge", body: { status: { status: state } } } as const;
+  await stage.client.patch(MagnumCluster, { namespace, name }, merge, { subresource: "status" });
+  const cluster_template = await newTemplate("v1.34.1");
+  const reply = await call("POST", `/v1/clusters/${uuid}/actions/upgrade`, { cluster_template });
+  const [error] = reply.body["errors"] as readonly { readonly title: string; readonly detail: string }[];
+  const title = `Upgrading a cluster when status is "${state}" is not supported`;
+  expect([reply.status, error?.title]).toEqual([400, title]);
+  expect(error?.detail).toBe(
+    `${title}. The work on it continues: it is complete when the cause that status_reason names is gone.`,
+  );
+});

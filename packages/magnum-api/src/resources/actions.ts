@@ -36,7 +36,7 @@ export async function resizeCluster(api: Api, call: Call): Promise<Answer> {
   const group = groupFor(cluster, values["nodegroup"] as string | undefined);
   const wanted = (values["nodes_to_remove"] as readonly string[] | undefined) ?? [];
   if (group === "master") return resizeMasters(api, call, cluster, { count, named: wanted.length });
-  requireIdle(cluster, ["UPDATE_FAILED", "UPDATE_IN_PROGRESS"]);
+  requireIdle(cluster, ["UPDATE_FAILED", "UPDATE_IN_PROGRESS"], "Resizing");
   requireKept(group);
   const { minNodeCount, maxNodeCount } = group;
   if (count < minNodeCount || (maxNodeCount !== undefined && maxNodeCount > 0 && count > maxNodeCount))
@@ -164,7 +164,7 @@ export async function upgradeCluster(api: Api, call: Call): Promise<Answer> {
     throw conflict(
       `Cluster Template is not valid for upgrade: Nodegroup ${group.name} can be upgraded only to match cluster's template (${cluster.spec.templateUUID}).`,
     );
-  requireIdle(cluster);
+  requireIdle(cluster, [], "Upgrading");
   requireTls(template);
   const { template: attributes, uuid: templateUUID } = template.spec;
   const runtime = runtimeOf(api.store.sources.controlPlanes.get(keyOf(cluster)));
@@ -181,7 +181,7 @@ export async function upgradeCluster(api: Api, call: Call): Promise<Answer> {
     cluster,
     (current) => {
       // Of two requests at the same time, one finds the other's upgrade in progress.
-      requireIdle(current);
+      requireIdle(current, [], "Upgrading");
       requireNoDowngrade(current.spec.version, version);
       const nodeGroups = current.spec.nodeGroups.map((each) =>
         each.uuid === chosen?.uuid

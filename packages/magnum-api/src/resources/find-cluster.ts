@@ -69,11 +69,16 @@ export function requireNotMigrating(cluster: MagnumCluster): void {
 }
 
 /** Refuses a change that the cluster's state does not allow. @throws MagnumError 400, 409 */
-export function requireIdle(cluster: MagnumCluster, alsoAllowed: readonly string[] = []): void {
+export function requireIdle(cluster: MagnumCluster, alsoAllowed: readonly string[] = [], what = "Updating"): void {
   requireNotMigrating(cluster);
   const { status } = shownStatus(cluster);
   if (status.endsWith("_COMPLETE") || alsoAllowed.includes(status)) return;
-  throw invalid(`Cluster ${cluster.spec.name} already has an operation in progress.`);
+  if (status.endsWith("_IN_PROGRESS"))
+    throw invalid(`Cluster ${cluster.spec.name} already has an operation in progress.`);
+  // Upstream's text; the reason is what its user has to act on.
+  throw invalid(
+    `${what} a cluster when status is "${status}" is not supported. The work on it continues: it is complete when the cause that status_reason names is gone.`,
+  );
 }
 
 /** 404 as 400: for a body that names what is not there. */

@@ -16,7 +16,7 @@ export async function resizeMasters(
   if (named > 0)
     throw invalid("nodes_to_remove cannot be used with default-master: the masters of a cluster are all the same.");
   requireMasters(count, cluster.spec.masterLBEnabled);
-  requireIdle(cluster, ["UPDATE_FAILED", "UPDATE_IN_PROGRESS"]);
+  requireIdle(cluster, ["UPDATE_FAILED", "UPDATE_IN_PROGRESS"], "Resizing");
   const changed = await api.store.change(
     MagnumCluster,
     keyOf(cluster),
