@@ -102,7 +102,7 @@ async function authorityOf(api: Api, call: Call, cluster: MagnumCluster, type: s
 
 /**
  * PATCH certificates/ID: a rotation of the cluster's authority begins; its machines are replaced in its course.
- * @throws MagnumError 403, 404, 409
+ * @throws MagnumError 400, 403, 404, 409
  */
 export async function rotateAuthority(api: Api, call: Call): Promise<Answer> {
   const cluster = await findCluster(api, call, call.names["cluster"] ?? "");
@@ -125,14 +125,14 @@ export async function rotateAuthority(api: Api, call: Call): Promise<Answer> {
   return accepted(changed);
 }
 
-/** @throws MagnumError 409 */
+/** @throws MagnumError 400, or 409 during a migration */
 function requireComplete(cluster: MagnumCluster): void {
   requireNotMigrating(cluster);
   const { status } = shownStatus(cluster);
-  if (!status.endsWith("_COMPLETE")) throw conflict(`Updating a cluster when status is "${status}" is not supported.`);
+  if (!status.endsWith("_COMPLETE")) throw invalid(`Updating a cluster when status is "${status}" is not supported.`);
 }
 
-/** @throws MagnumError 409 when the control plane does not rotate, or rotates for its operator */
+/** @throws MagnumError 400; 409 when the control plane does not rotate, or rotates for its operator */
 function requireRotatable(api: Api, cluster: MagnumCluster): void {
   requireComplete(cluster);
   const phase = api.store.sources.controlPlanes.get(keyOf(cluster))?.status?.authorities?.phase;
