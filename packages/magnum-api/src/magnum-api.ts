@@ -20,6 +20,7 @@ import { createInstallation } from "./access/installation.ts";
 import { sweepRegularly } from "./access/trustee-sweep.ts";
 import { createTrustees, type TrusteeOptions } from "./access/trustees.ts";
 import { createMagnumController } from "./cluster/controller.ts";
+import { createVolumeReader } from "./cluster/kept-volumes.ts";
 import { createHealthProber, type KubeletProbes, type ProbePace } from "./probe/prober.ts";
 import { ClusterTexts } from "./resources/cluster-texts.ts";
 import type { Api } from "./call/call.ts";
@@ -182,6 +183,7 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
     },
     credentials,
     trustees,
+    volumes: createVolumeReader(informers.client, { clock, log }),
     events,
     audit,
     metrics,

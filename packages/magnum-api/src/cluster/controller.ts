@@ -18,6 +18,7 @@ import type { Trustees } from "../access/trustees.ts";
 import type { AuditAction, AuditTrail } from "../audit-event.ts";
 import type { Installation } from "./desired.ts";
 import { gather, openSources, type ClusterProbe, type Observed } from "./gather.ts";
+import { keptVolumes, type ReadVolumes } from "./kept-volumes.ts";
 import { readMigrating } from "./migrating.ts";
 import { isPending } from "./names.ts";
 import { fieldManager, perform } from "./perform.ts";
@@ -40,6 +41,8 @@ export interface MagnumControllerOptions {
   readonly credentials: Pick<ApplicationCredentialClient, "revoke">;
   /** Users of clusters. Undefined: clusters have credentials of members of their projects. */
   readonly trustees?: Pick<Trustees, "remove"> | undefined;
+  /** Undefined: nothing is said of volumes that remain. */
+  readonly volumes?: ReadVolumes | undefined;
   readonly events: EventRecorder;
   /** What probes of control planes find, by themselves. Undefined: none are probed. */
   readonly probes?: ControlPlaneProbes | undefined;
@@ -72,6 +75,10 @@ export function createMagnumController(options: MagnumControllerOptions): { run(
     gather: async (key) => gather(sources, installation, key, probes?.of(key)),
     plan,
     async perform(step, observed, signal) {
+      if (step.type === "revoke-credential" && options.volumes && !isPending(observed.object)) {
+        const kept = await keptVolumes(observed.object, { read: options.volumes, log }, signal);
+        if (kept) events.event(observed.object, kept);
+      }
       await perform({ client, credentials, trustees: options.trustees }, step, observed, signal);
       // A row that no client has seen is not audited.
       if (step.type === "remove-finalizer" && !isPending(observed.object))

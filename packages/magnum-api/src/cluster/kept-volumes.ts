@@ -1,0 +1,66 @@
+import { credentialsOf, type MagnumCluster } from "@causeway/api";
+import { messageOf, type Clock, type Log } from "@causeway/foundation";
+import { keyOf, Secret, secretText, type KubernetesClient, type PlannedEvent } from "@causeway/kubernetes";
+import { connectCloud, loadCloudsYaml } from "@causeway/openstack";
+import { CLOUD } from "./names.ts";
+
+/** Milliseconds that a deletion waits for Cinder. */
+const DEADLINE = 10_000;
+/** Volumes that an event names; the others are counted. */
+const NAMED = 10;
+/** As the CSI driver of cloud-provider-openstack marks what it made. */
+const MARK = "cinder.csi.openstack.org/cluster";
+const DESCRIPTION = "Created by OpenStack Cinder CSI driver";
+
+/** Reads which volumes of claims in a cluster are in its project, with the cluster's own credential. */
+export type ReadVolumes = (cluster: MagnumCluster, signal: AbortSignal) => Promise<readonly string[]>;
+
+/** A reader of the ids of a cluster's volumes. Without a credential there are none. */
+export function createVolumeReader(client: KubernetesClient, using: { clock: Clock; log: Log }): ReadVolumes {
+  return async ({ metadata, spec }, signal) => {
+    const { namespace = "", name } = metadata;
+    const secret = await client.find(Secret, { namespace, name: credentialsOf(name) }, { signal });
+    const text = secretText(secret, "clouds.yaml");
+    if (text === undefined) return [];
+    const cloud = connectCloud(loadCloudsYaml({ cloud: CLOUD, text }), using);
+    try {
+      const all = await cloud.blockStorage.volumes.all({}, { signal });
+      // Those of a cluster that was migrated from Heat have its uuid.
+      const names = [`${namespace}-${name}`, spec.uuid];
+      const own = all.filter((each) => each.description === DESCRIPTION && names.includes(each.metadata[MARK] ?? ""));
+      return own.map(({ id }) => id).toSorted();
+    } finally {
+      await cloud.close();
+    }
+  };
+}
+
+/**
+ * What is to be said of a cluster's volumes before its credential is revoked; undefined: there are none. They are the
+ * tenant's data and remain, as in Magnum. A cloud that does not respond does not hold the deletion up.
+ */
+export async function keptVolumes(
+  cluster: MagnumCluster,
+  { read, log }: { readonly read: ReadVolumes; readonly log: Log },
+  signal: AbortSignal,
+): Promise<PlannedEvent | undefined> {
+  const within = AbortSignal.any([signal, AbortSignal.timeout(DEADLINE)]);
+  try {
+    const ids = await read(cluster, within);
+    if (ids.length === 0) return undefined;
+    log.info("volumes of a deleted cluster's claims remain in its project", { ...keyOf(cluster), volumes: ids });
+    const more = ids.length > NAMED ? ` and ${ids.length - NAMED} more` : "";
+    return {
+      type: "Normal",
+      reason: "VolumesKept",
+      message: `${ids.length} volumes of claims of cluster ${cluster.spec.name} remain in project ${cluster.spec.projectID}: ${ids.slice(0, NAMED).join(", ")}${more}`,
+    };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    log.warn("it is not known whether volumes of a deleted cluster remain", {
+      ...keyOf(cluster),
+      error: messageOf(error),
+    });
+    return undefined;
+  }
+}
