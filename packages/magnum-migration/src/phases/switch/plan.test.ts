@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { MigrationRecord } from "../../record/record.ts";
 import { planSwitch, type SwitchFacts } from "./plan.ts";
 
-test("what is wrong with the hosted control plane is its operator's alone", () => {
+test("a problem of the hosted control plane is its operator's alone", () => {
   const message = "etcd-0 of pod tenants/web-0 at 10.20.0.7:2379 is not ready";
   const facts = { wantedStage: "Serve", isAvailable: false, message } as SwitchFacts;
   const { wait, publicWait } = planSwitch(facts, { namespace: "n", name: "web" } as MigrationRecord);
