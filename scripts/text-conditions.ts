@@ -18,6 +18,8 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "causeway/src/commands/up/demo/view.ts": "a table of reasons, which are a contract, chooses what the view shows",
   "cluster-api/src/machine/conditions.ts": "Cluster API's reasons of NodeHealthy say who wrote the condition",
   "hosted-control-plane/src/pods/rollout.ts": "reasons of Pods and containers are Kubernetes' contract",
+  "magnum-api/src/cluster/addon-status.ts": "reasons of an AddonSet's conditions, which are a contract, choose words",
+  "magnum-api/src/cluster/public-text.ts": "a table of reasons, which are a contract, chooses what users read",
   "magnum-api/src/cluster/findings.ts": "a table of reasons, which are a contract, with the outlook of each",
   "openstack-operator/src/deployment/pod-problem.ts": "reasons of a container that waits are the kubelet's contract",
   "workload-controllers/src/scheduler/message.ts": "counts reasons, whatever they say",
