@@ -211,15 +211,6 @@ test.each<[string, Json, Json | undefined, string]>([
   await expect(ask(await world(), spec, metadata)).rejects.toThrow(why);
 });
 
-test("a token request may say whose account it is, and is one", async () => {
-  const cluster = await world();
-  const named = { namespace: "ns", name: "robot", uid: "uid-robot" };
-  expect((await ask(cluster, {}, named))["metadata"]).toMatchObject(named);
-  await expect(issueToken({ cluster } as unknown as Call, { kind: "Other" })).rejects.toThrow(
-    "the body must be an authentication.k8s.io/v1 TokenRequest",
-  );
-});
-
 test.each<[Json, number, number, boolean]>([
   [{ expirationSeconds: 600 }, 600, 600, false],
   [{ expirationSeconds: 2 ** 32 }, 2 ** 32, 2 ** 32, false],

@@ -108,7 +108,7 @@ describe("a bearer token", () => {
     });
   });
 
-  test("is not asked about once it is found", async () => {
+  test("is not sent to other authenticators once it is found", async () => {
     const asked: string[] = [];
     const tokens = clusterTokens(await clusterOf(), EXTERNAL, badges({ asked }));
     await tokens.verify(BOOTSTRAP);
