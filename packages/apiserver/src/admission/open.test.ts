@@ -6,6 +6,12 @@ import { admissionCluster, attemptOn } from "../testing/attempts.ts";
 import { openAdmission } from "./open.ts";
 
 const NODES = define({ kind: "Node", plural: "nodes", clusterScoped: true });
+const SIGNING_REQUESTS = define({
+  kind: "CertificateSigningRequest",
+  plural: "certificatesigningrequests",
+  group: "certificates.k8s.io",
+  clusterScoped: true,
+});
 const ALL = { matchConstraints: { resourceRules: [] } };
 const RULES = [{ operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], resources: ["*"] }];
 const GROUP = "admissionregistration.k8s.io";
@@ -51,6 +57,13 @@ async function asked(rules: readonly AdmissionRules[]): Promise<{ names: string[
   expect(admission.concerns(attempt.call, "CREATE", "mutate")).toBe(true);
   expect(await admission.mutate(attempt)).toEqual(node);
   await admission.validate(attempt);
+  const csr = { metadata: { name: "c" }, spec: { signerName: "x.io/y" } };
+  const signing = attemptOn(cluster, SIGNING_REQUESTS, { object: csr }).attempt;
+  const before = seen.length;
+  expect(admission.concerns(signing.call, "CREATE", "validate")).toBe(true);
+  await admission.validate(signing);
+  expect(seen[before]).toMatchObject({ name: "CertificateApproval", type: "validate" });
+  seen.length = before;
   return { names: seen.map(({ type, name }) => `${type} ${name}`), made };
 }
 

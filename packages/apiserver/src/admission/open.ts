@@ -24,7 +24,7 @@ export function openAdmission(cluster: () => Cluster): Admission {
 function chainOf(cluster: Cluster): Admission {
   const expressions = new Expressions();
   const { metrics } = cluster;
-  const policies = { mutate: "MutatingAdmissionPolicy", validate: "ValidatingAdmissionPolicy" };
+  const policies = { validate: "ValidatingAdmissionPolicy" };
   const webhooks = { mutate: "MutatingAdmissionWebhook", validate: "ValidatingAdmissionWebhook" };
   return admissionChain([
     measured(metrics, { mutate: "NodeRestriction" }, nodeRestriction),

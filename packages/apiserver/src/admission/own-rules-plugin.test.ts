@@ -60,6 +60,13 @@ describe("rules of the same process", () => {
     expect(asked).toMatchObject([{ object: { apiVersion: "x.io/v1" } }]);
   });
 
+  test("are called with what is requested where neither version is served", async () => {
+    const { rules, asked } = rulesOf([], { version: "v9" });
+    const unstored = { ...things, storedAs: "x.io/v0" };
+    await ownRulesPlugin([rules]).validate?.(attemptOn(cluster, unstored, { object: thing({}) }).attempt);
+    expect(asked).toMatchObject([{ object: { apiVersion: "x.io/v1" } }]);
+  });
+
   test("refuse a write with all that is wrong", async () => {
     const { rules } = rulesOf(["spec.a: no", "spec.b: no"]);
     expect(await refused([rulesOf([]).rules, rules], { object: thing({}) })).toMatchObject({

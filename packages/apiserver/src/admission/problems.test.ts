@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { FieldProblem } from "../errors/status.ts";
 import { type Json } from "../json/json.ts";
-import { conditionProblems, ruleProblems, selectorProblems } from "./problems.ts";
+import { conditionProblems, duplicate, ruleProblems, selectorProblems } from "./problems.ts";
 const REQUIRED = "Required value";
 
 /** "field: message", without the path that all share. */
@@ -58,6 +58,8 @@ describe("a rule of webhooks and policies", () => {
       [clash(1, "pods/log", "*/log")],
     ],
     ["may have subresources", { resources: ["pods", "pods/log", "pods/*"] }, []],
+    ["may have a subresource of several resources", { resources: ["pods/log", "nodes/log"] }, []],
+    ["may have a subresource of no resource next to a star", { resources: ["*", "/log"] }, []],
     ["may have subresources next to a star", { resources: ["*", "pods/log"] }, []],
     [
       "has nothing next to everything",
@@ -173,4 +175,10 @@ describe("match conditions", () => {
     const [found] = shown(conditionProblems([{ name: "a b", expression: "true" }], "p", check));
     expect(found).toMatch(/^\[0\]\.name: Invalid value: "a b": /);
   });
+});
+
+test("problems have reasons", () => {
+  expect(duplicate("f", "a")).toEqual({ field: "f", message: 'Duplicate value: "a"', reason: "FieldValueDuplicate" });
+  const many = Array.from({ length: 65 }, (_, i) => ({ name: `c${i}`, expression: "true" }));
+  expect(conditionProblems(many, "p", () => undefined)).toMatchObject([{ field: "p", reason: "FieldValueTooMany" }]);
 });

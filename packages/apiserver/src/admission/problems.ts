@@ -78,7 +78,6 @@ function resourceProblems(resources: readonly string[], field: string): FieldPro
 
 /** metav1.LabelSelector. */
 export function selectorProblems(selector: unknown, path: string): FieldProblem[] {
-  if (selector === undefined || selector === null) return [];
   const labels = Object.keys(record(record(selector)["matchLabels"]));
   const keys = labels.flatMap((key) =>
     qualifiedNameFaults(key).map((why) => invalidValue(`${path}.matchLabels`, key, why)),

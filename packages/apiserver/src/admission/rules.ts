@@ -44,7 +44,6 @@ export function coveredForm(
   if (rules.some((rule) => ruleMatches(rule, own, call, operation))) return own;
   if (matchPolicy === "Exact") return undefined;
   const others = equivalents(call);
-  if (others.length === 0) return undefined;
   for (const rule of rules) {
     const found = others.find((form) => ruleMatches(rule, form, call, operation));
     if (found) return found;

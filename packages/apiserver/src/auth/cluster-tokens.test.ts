@@ -1,9 +1,13 @@
 import { generateKeyPairSync } from "node:crypto";
-import { describe, expect, test } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { AuthenticationOptions, ExternalAuthenticators, ExternalUser } from "../contract/authentication.ts";
 import type { Cluster } from "../contract/cluster.ts";
 import type { Json } from "../json/json.ts";
 import { jose } from "../lazy-imports.ts";
+import { startListener, type TestListener } from "../testing/https.ts";
 import { clusterWith } from "../testing/objects.ts";
 import { accountKeys } from "./account-keys.ts";
 import { clusterTokens } from "./tokens.ts";
@@ -84,7 +88,7 @@ describe("a bearer token", () => {
       berta: { username: "berta", uid: "u", groups: [], extra: { floor: ["2"] } },
     };
     const tokens = clusterTokens(await clusterOf(), EXTERNAL, badges({ users, asked }));
-    expect(await tokens.verify("anna")).toEqual({
+    expect(await tokens.verify("anna")).toStrictEqual({
       user: { name: "anna", groups: ["g", "system:authenticated"] },
       audiences: [ISSUER],
     });
@@ -137,6 +141,55 @@ describe("a bearer token", () => {
   });
 });
 
+describe("another server that knows tokens", () => {
+  let listener: TestListener;
+  let dir: string;
+  beforeAll(async () => {
+    dir = mkdtempSync(join(tmpdir(), "cluster-tokens-"));
+    listener = await startListener();
+  });
+  afterAll(() => {
+    listener.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  test("may be a webhook", async () => {
+    const kubeconfigFile = join(dir, "kubeconfig");
+    const authority = base64(listener.ca);
+    const config = {
+      clusters: [{ name: "c", cluster: { server: listener.url, "certificate-authority-data": authority } }],
+      contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+      users: [{ name: "u", user: {} }],
+      "current-context": "x",
+    };
+    writeFileSync(kubeconfigFile, JSON.stringify(config));
+    listener.answer = () => [200, '{"status":{"authenticated":true,"user":{"username":"anna"}}}'];
+    const tokens = clusterTokens(await clusterOf(), { webhook: { kubeconfigFile } });
+    expect(await tokens.verify("t")).toMatchObject({ user: { name: "anna" }, audiences: [ISSUER] });
+    tokens.close();
+  });
+
+  test("may be an issuer", async () => {
+    const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const keys = [{ ...publicKey.export({ format: "jwk" }), kid: "k", alg: "RS256", use: "sig" }];
+    const discovery = { issuer: listener.url, jwks_uri: `${listener.url}/keys` };
+    listener.answer = ({ path }) => [200, JSON.stringify(path === "/keys" ? { keys } : discovery)];
+    const cluster = await clusterOf();
+    const now = Math.floor(cluster.clock.now() / 1000);
+    const signed = (iss: string): Promise<string> =>
+      new (jose().SignJWT)({ iss, aud: "x", sub: "berta", exp: now + 60 })
+        .setProtectedHeader({ alg: "RS256", kid: "k" })
+        .sign(privateKey);
+    const oidc = { issuerUrl: listener.url, clientId: "x", certificateAuthority: listener.ca, usernamePrefix: "-" };
+    const tokens = clusterTokens(cluster, { oidc });
+    expect(await tokens.verify(await signed(listener.url))).toEqual({
+      user: { name: "berta", groups: ["system:authenticated"] },
+      audiences: [ISSUER],
+    });
+    expect(await tokens.verify(await signed("https://other"))).toEqual({ error: "invalid bearer token" });
+  });
+});
+
 describe("the authenticators of a cluster", () => {
   test("are closed", async () => {
     let closed = 0;
@@ -173,6 +226,8 @@ describe("the authenticators of a cluster", () => {
     );
     expect(() => clusterTokens(cluster, { configuration: configured({}), oidc })).not.toThrow();
     expect(() => clusterTokens(cluster, { configuration })).not.toThrow();
+    const own = configured({ jwt: [{ ...issuer, issuer: { ...issuer.issuer, url: ISSUER } }] });
+    expect(() => clusterTokens(cluster, { configuration: own })).toThrow("it is the issuer of service accounts");
   });
 
   const anonymous = (more: Json): AuthenticationOptions => ({ configuration: configured({ anonymous: more }) });

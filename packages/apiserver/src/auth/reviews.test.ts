@@ -158,10 +158,21 @@ describe("a SubjectAccessReview", () => {
       { user: "joe", uid: "u", groups: ["a"], extra: { "X.io/Y": ["z"] } },
       { name: "joe", uid: "u", groups: ["a"], extra: { "x.io/y": ["z"] } },
     ],
+    [
+      "groups in a namespace",
+      { groups: ["a"], uid: "", extra: { x: [] } },
+      { name: "", groups: ["a"], extra: { x: [] } },
+    ],
     ["nothing that is empty", { user: "joe", uid: "", extra: {} }, { name: "joe", groups: [] }],
   ])("asks about %s", async (_what, subject, user) => {
     const { asked } = await reviewed(kind, { body: { spec: { resourceAttributes: GET_PODS, ...subject } } });
     expect(asked).toEqual([{ ...about, user }]);
+  });
+
+  test("asks about any namespace", async () => {
+    const spec = { user: "joe", resourceAttributes: { ...GET_PODS, namespace: "n" } };
+    const { asked, why } = await reviewed(kind, { body: { spec } });
+    expect([why, asked]).toEqual([undefined, [{ ...about, namespace: "n", user: { name: "joe", groups: [] } }]]);
   });
 
   test("is refused when it is not valid", async () => {
@@ -274,7 +285,7 @@ describe("a review of an identity", () => {
       metadata,
       status: { userInfo: { username: "jane", uid: "u", groups: ["g"], extra: { a: ["b"] } } },
     });
-    expect((await reviewed("SelfSubjectReview", { group })).answer?.["status"]).toEqual({
+    expect((await reviewed("SelfSubjectReview", { group })).answer?.["status"]).toStrictEqual({
       userInfo: { username: "jane", groups: ["g"] },
     });
   });

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createAuthority, issueCertificate } from "@causeway/foundation";
 import type { Json } from "../json/json.ts";
 import { startListener, type TestResponse, type TestListener } from "../testing/https.ts";
 import { createWebhookClient, type WebhookClient } from "./webhook-client.ts";
@@ -118,6 +119,36 @@ describe("a webhook's client", () => {
     );
     closing.abort();
     expect(await failure(pending)).toMatchObject({ code: "WEBHOOK_FAILED" });
+  });
+
+  test("fails when the connection ends within the answer", async () => {
+    listener.answer = () => [200, '{"a"', "cut"];
+    expect(await failure(posted(fileOf(trusted())))).toMatchObject({ code: "WEBHOOK_FAILED" });
+  });
+
+  test("keeps its connection", async () => {
+    const before = listener.connections();
+    await using(fileOf(trusted()), async (client) => {
+      await client.post("{}", { timeout: 60_000 });
+      await client.post("{}", { timeout: 60_000 });
+    });
+    expect(listener.connections() - before).toBe(1);
+  });
+
+  test("shows the certificate that the kubeconfig has", async () => {
+    const authority = await createAuthority({ commonName: "clients", lifetime: 3_600_000 });
+    const subject = { commonName: "api-server", usages: ["client"], lifetime: 3_600_000 } as const;
+    const { certificate, key } = await issueCertificate(authority, subject);
+    const base64 = (text: string): string => Buffer.from(text).toString("base64");
+    const user = { "client-certificate-data": base64(certificate), "client-key-data": base64(key) };
+    await posted(fileOf(trusted(), user));
+    await posted(fileOf(trusted()));
+    expect(listener.asked.map((a) => a.client)).toEqual(["api-server", undefined]);
+  });
+
+  test("trusts a certificate that is no authority's own", async () => {
+    const leaf = Buffer.from(listener.certificate).toString("base64");
+    expect(await posted(fileOf({ "certificate-authority-data": leaf }))).toEqual({ a: 1 });
   });
 
   test("trusts whom the kubeconfig trusts", async () => {

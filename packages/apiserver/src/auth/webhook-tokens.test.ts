@@ -129,6 +129,20 @@ describe("an answer of a token webhook", () => {
     }, ttl);
   });
 
+  test("is waited for no longer than a minute in all", async () => {
+    await opened(async ({ tokens, clock, warned }) => {
+      listener.answer = () => (listener.asked.length > 1 ? undefined : [500, ""]);
+      const result = tokens.verify("t", ["a"]).catch((error: unknown) => error);
+      while (listener.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      await clock.advance(59_400);
+      while (warned.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      // The second attempt has the tenth of a second that is left.
+      await clock.advance(500);
+      expect(await result).toMatchObject({ code: "WEBHOOK_FAILED" });
+      expect(listener.asked.length).toBe(2);
+    });
+  });
+
   test("holds for one token and these audiences", async () => {
     await opened(async ({ tokens }) => {
       for (const [token, audience] of [

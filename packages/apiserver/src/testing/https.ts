@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
+import type { TLSSocket } from "node:tls";
 import { createAuthority, issueCertificate } from "@causeway/foundation";
 
 export interface TestRequest {
@@ -8,16 +9,22 @@ export interface TestRequest {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
+  /** The name in the client's certificate. */
+  readonly client: string | undefined;
 }
 
-/** A status, with the text of the body. */
-export type TestResponse = readonly [status: number, body: string];
+/** A status, with the text of the body; the connection may end within it. */
+export type TestResponse = readonly [status: number, body: string, end?: "cut"];
 
 export interface TestListener {
   readonly url: string;
   /** Whom to trust, PEM. */
   readonly ca: string;
+  /** The server's own certificate, PEM. */
+  readonly certificate: string;
   readonly asked: TestRequest[];
+  /** How many connections were opened. */
+  readonly connections: () => number;
   /** Decides what is returned; undefined never responds. */
   answer: (asked: TestRequest) => TestResponse | undefined;
   close(): void;
@@ -32,24 +39,32 @@ export async function startListener(): Promise<TestListener> {
     usages: ["server"],
     lifetime: 86_400_000,
   });
-  const server: Server = createServer({ cert: certificate, key }, (request, response) => {
+  const tls = { cert: certificate, key };
+  let connections = 0;
+  const server: Server = createServer({ ...tls, requestCert: true, rejectUnauthorized: false }, (request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
       const { url: path = "", method = "", headers } = request;
-      const asked = { path, method, headers, body: Buffer.concat(chunks).toString() };
+      const name = (request.socket as TLSSocket).getPeerCertificate().subject?.CN;
+      const client = Array.isArray(name) ? name[0] : name;
+      const asked = { path, method, headers, body: Buffer.concat(chunks).toString(), client };
       listener.asked.push(asked);
       const given = listener.answer(asked);
       if (!given) return;
       response.statusCode = given[0];
-      response.end(given[1]);
+      if (given[2] === undefined) response.end(given[1]);
+      else response.write(given[1], () => request.socket.destroy());
     });
   });
+  server.on("secureConnection", () => (connections += 1));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const listener: TestListener = {
     url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
     ca: authority.certificate,
+    certificate,
     asked: [],
+    connections: () => connections,
     answer: () => [200, "{}"],
     close: () => {
       server.closeAllConnections();

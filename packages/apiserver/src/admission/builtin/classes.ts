@@ -50,8 +50,8 @@ function defaultOf({ cluster }: WriteContext, resource: string, marks: readonly 
   const marked = items
     .map(({ object }) => object)
     .filter(({ metadata }) => marks.some((mark) => metadata.annotations?.[mark] === "true"));
-  return marked.toSorted((a, b) => age(b).localeCompare(age(a)) || byName(a, b))[0]?.metadata.name;
+  // The store lists by name.
+  return marked.toSorted((a, b) => age(b).localeCompare(age(a)))[0]?.metadata.name;
 }
 
 const age = ({ metadata }: KubeObject): string => metadata.creationTimestamp ?? "";
-const byName = (a: KubeObject, b: KubeObject): number => (a.metadata.name < b.metadata.name ? -1 : 1);

@@ -98,7 +98,7 @@ interface Bound {
   readonly bound: string;
 }
 
-const amount = (resources: Json, name: string): bigint => nanosOf(resources[name] ?? "0") ?? 0n;
+const amount = (resources: Json, name: string): bigint => nanosOf(resources[name]) ?? 0n;
 const quantity = (resources: Json, name: string): string => text(resources[name]);
 
 function tooLittle({ type, name, bound }: Bound, requests: Json, limits: Json): string | undefined {

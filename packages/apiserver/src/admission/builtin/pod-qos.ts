@@ -30,12 +30,11 @@ function isSet(resources: unknown): boolean {
 
 function positive(resources: Json): Resources {
   const counted = COUNTED.map((name) => [name, resources[name]] as const);
-  return Object.fromEntries(counted.filter(([, amount]) => (nanosOf(amount ?? "0") ?? 0n) > 0n)) as Resources;
+  return Object.fromEntries(counted.filter(([, amount]) => (nanosOf(amount) ?? 0n) > 0n)) as Resources;
 }
 
 function total(all: readonly Resources[]): Resources {
   const sums: Record<string, string> = {};
-  for (const one of all)
-    for (const [name, amount] of Object.entries(one)) sums[name] = addQuantity(sums[name] ?? "0", amount);
+  for (const one of all) for (const [name, amount] of Object.entries(one)) sums[name] = addQuantity(sums[name], amount);
   return sums;
 }

@@ -33,10 +33,10 @@ function podLevel(spec: Json, which: string): Resources {
 
 function sum(a: Resources, b: Json): Resources {
   const names = Object.keys(b);
-  return { ...a, ...Object.fromEntries(names.map((name) => [name, addQuantity(a[name] ?? "0", b[name])])) };
+  return { ...a, ...Object.fromEntries(names.map((name) => [name, addQuantity(a[name], b[name])])) };
 }
 
 function most(a: Resources, b: Resources): Resources {
-  const greater = Object.entries(b).filter(([name, q]) => (nanosOf(q) ?? 0n) > (nanosOf(a[name] ?? "0") ?? 0n));
+  const greater = Object.entries(b).filter(([name, q]) => (nanosOf(q) ?? 0n) > (nanosOf(a[name]) ?? 0n));
   return { ...a, ...Object.fromEntries(greater) };
 }

@@ -5,6 +5,7 @@ import type { Draft, WriteContext } from "../../contract/resource.ts";
 import type { Json } from "../../json/json.ts";
 import { clusterWith } from "../../testing/objects.ts";
 import { podResources } from "./pod-resources.ts";
+import { PODS, refusal } from "./refusal.ts";
 import { admitPriority, admitPriorityClass } from "./priority.ts";
 import { admitRuntimeClass } from "./runtime-class.ts";
 import { admitTolerations } from "./tolerations.ts";
@@ -104,6 +105,13 @@ describe("the priority of a pod", () => {
   });
 });
 
+test("a pod whose name is still to be made up is refused by what is known of it", () => {
+  const refused = (metadata: Json): string => messageOf(refusal(PODS, { metadata } as unknown as KubeObject, "no"));
+  expect(refused({ name: "p", generateName: "g-" })).toBe('pods "p" is forbidden: no');
+  expect(refused({ generateName: "g-" })).toBe('pods "g-" is forbidden: no');
+  expect(refused({})).toBe('pods "Unknown!" is forbidden: no');
+});
+
 describe("the tolerations that a pod is given", () => {
   const own = (key: string): Json => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 });
   const [notReady, unreachable] = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"].map((k) => own(k));
@@ -140,6 +148,14 @@ describe("the request of a pod", () => {
       "is no less than that of the largest init container",
       { containers: [container("1")], initContainers: [container("3"), container("2")] },
       { cpu: "3" },
+    ],
+    [
+      "is that of its containers where the largest init container has the same",
+      {
+        containers: [{ resources: { requests: { memory: "1024" } } }],
+        initContainers: [{ resources: { requests: { memory: "1Ki" } } }],
+      },
+      { memory: "1024" },
     ],
     ["is the sum where that is more", { containers: [container("4")], initContainers: [container("3")] }, { cpu: "4" }],
     ["has sidecars in it", { containers: [container("1")], initContainers: [container("2", always)] }, { cpu: "3" }],
@@ -184,6 +200,7 @@ describe("a runtime class", () => {
         metadata: { name: "placed" },
         scheduling: { nodeSelector: { a: "b" }, tolerations: [{ key: "k", operator: "Exists" }, { key: "z" }] },
       },
+      { metadata: { name: "selecting" }, scheduling: { nodeSelector: { a: "b" } } },
       { metadata: { name: "tolerant" }, scheduling: { tolerations: [{ key: "k", operator: "Exists" }] } },
     ],
   };
@@ -234,6 +251,16 @@ describe("a runtime class", () => {
       { runtimeClassName: "tolerant", nodeSelector: { x: "y" }, tolerations: [{ key: "k", operator: "Exists" }] },
     ],
     [
+      "without tolerations puts those of the pod together",
+      { runtimeClassName: "selecting", tolerations: [{ key: "y" }, { key: "y" }] },
+      { runtimeClassName: "selecting", nodeSelector: { a: "b" }, tolerations: [{ key: "y" }] },
+    ],
+    [
+      "without tolerations adds none",
+      { runtimeClassName: "selecting" },
+      { runtimeClassName: "selecting", nodeSelector: { a: "b" } },
+    ],
+    [
       "may have no tolerations",
       { runtimeClassName: "plain", tolerations: [{ key: "y" }] },
       { runtimeClassName: "plain", tolerations: [{ key: "y" }] },
@@ -247,6 +274,18 @@ describe("a runtime class", () => {
   const no = (more: Json): Json => ({ ...K, effect: "NoExecute", ...more });
   test.each<[string, readonly Json[], readonly Json[], readonly Json[]]>([
     ["of equal ones the first", [K, { key: "y" }], [K], [K, { key: "y" }]],
+    [
+      "not what one of several that follow covers",
+      [{ ...K, effect: "NoSchedule" }, K],
+      [{ key: "y" }],
+      [K, { key: "y" }],
+    ],
+    [
+      "not one for as long as one that covers it",
+      [no({ operator: "Equal", value: "v", tolerationSeconds: 5 })],
+      [no({ tolerationSeconds: 5 })],
+      [no({ tolerationSeconds: 5 })],
+    ],
     ["not what another key covers", [{ operator: "Exists" }], [K], [{ operator: "Exists" }]],
     ["not what comes before one that covers it", [{ key: "k", operator: "Equal", value: "v" }], [K], [K]],
     ["both of different keys", [{ key: "a", operator: "Exists" }], [K], [{ key: "a", operator: "Exists" }, K]],

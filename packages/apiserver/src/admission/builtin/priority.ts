@@ -22,7 +22,7 @@ export function admitPriority(pod: Draft, { cluster }: WriteContext): void {
     throw refusal(PODS, pod, why);
   }
   spec["priority"] = value;
-  const policy = found ? text(preemptionPolicy) || "PreemptLowerPriority" : "PreemptLowerPriority";
+  const policy = text(preemptionPolicy) || "PreemptLowerPriority";
   const wanted = text(spec["preemptionPolicy"]);
   if (wanted && wanted !== policy) {
     const why = `the string value of PreemptionPolicy (${wanted}) must not be provided in pod spec; ${computed} ${policy} from the given PriorityClass name`;

@@ -8,7 +8,7 @@ export function admitRuntimeClass(pod: Draft, { cluster }: WriteContext): void {
   const spec = record(pod["spec"]);
   const name = text(spec["runtimeClassName"]);
   const key = { cluster: cluster.name, resource: "node.k8s.io/runtimeclasses", namespace: "", name };
-  const found = name === "" ? undefined : cluster.store.get(key)?.object;
+  const found = cluster.store.get(key)?.object;
   if (name !== "" && !found) throw refusal(PODS, pod, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`);
   const overhead = at(found, "overhead", "podFixed");
   if (isRecord(overhead)) takeOverhead(pod, spec, overhead);
@@ -36,9 +36,8 @@ function takeScheduling(pod: Draft, spec: Json, { nodeSelector, tolerations }: J
     throw refusal(PODS, pod, `conflict: ${where}`);
   }
   if (isRecord(nodeSelector)) spec["nodeSelector"] = { ...own, ...nodeSelector };
-  if (records(tolerations).length > 0) {
-    spec["tolerations"] = merged([...records(spec["tolerations"]), ...records(tolerations)]);
-  }
+  const all = merged([...records(spec["tolerations"]), ...records(tolerations)]);
+  if (all.length > 0) spec["tolerations"] = all;
 }
 
 /** Without those that another one covers; of equal ones the first remains. */
@@ -53,7 +52,6 @@ function merged(tolerations: readonly Json[]): Json[] {
 
 /** Whether what `one` tolerates has in it all that `other` does. */
 function covers(one: Json, other: Json): boolean {
-  if (same(one, other)) return true;
   const operator = text(one["operator"]);
   const isAnyKey = text(one["key"]) === "" && operator === "Exists";
   if (one["key"] !== other["key"] && !isAnyKey) return false;

@@ -46,6 +46,7 @@ describe("DefaultStorageClass", () => {
     const claim = draftOf(spec, annotations);
     await defaultStorageClass(claim, await contextWith("storage.k8s.io/storageclasses", classes));
     expect((claim["spec"] as Json)["storageClassName"]).toBe(expected);
+    expect(Object.values(claim["spec"] as Json)).not.toContain(undefined);
   });
 });
 

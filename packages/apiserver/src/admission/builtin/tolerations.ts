@@ -11,7 +11,6 @@ export function admitTolerations(pod: Draft): void {
   const missing = TAINTS.filter(
     (key) => !given.some((t) => ["", key].includes(text(t["key"])) && ["", "NoExecute"].includes(text(t["effect"]))),
   );
-  if (missing.length === 0) return;
   const added = missing.map((key) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: SECONDS }));
   spec["tolerations"] = [...given, ...added];
 }

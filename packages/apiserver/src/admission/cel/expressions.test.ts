@@ -119,6 +119,16 @@ describe("an expression of admission", () => {
         hint: "Correct the expression; test an optional field with has(object.field).",
       }),
     );
+    const caught = (text: string): Error => {
+      try {
+        new Expressions().compile(text, { types: ["any"] }).evaluate({ object: {}, meter: { left: 9 } } as never);
+      } catch (error) {
+        return error as Error;
+      }
+      throw new Error("it did not fail");
+    };
+    expect(caught("object.x").cause).toBeInstanceOf(Error);
+    expect(Object.hasOwn(caught("object +"), "cause")).toBe(false);
   });
 });
 

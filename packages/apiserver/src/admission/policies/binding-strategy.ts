@@ -13,16 +13,14 @@ const EXCLUSIVE = "name and selector are mutually exclusive";
 /** ValidatingAdmissionPolicyBindings. */
 export const policyBindingStrategy: Strategy = {
   applyDefaults(draft) {
-    const resources = record(draft["spec"])["matchResources"];
-    if (resources) fillMatchResources(record(resources));
+    fillMatchResources(record(record(draft["spec"])["matchResources"]));
   },
   validate(object, old, context) {
     const spec = record(fields(object)["spec"]);
-    const resources = spec["matchResources"];
     const problems = [
       ...(text(spec["policyName"]) ? [] : [required("spec.policyName")]),
       ...(spec["paramRef"] ? paramRefProblems(record(spec["paramRef"]), "spec.paramRef") : []),
-      ...(resources ? matchResourcesProblems(record(resources), "spec.matchResources") : []),
+      ...matchResourcesProblems(record(spec["matchResources"]), "spec.matchResources"),
       ...actionProblems(texts(spec["validationActions"]), "spec.validationActions"),
     ];
     return problems.length > 0 ? problems : paramRefPermission(object, old, context);

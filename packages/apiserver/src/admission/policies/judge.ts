@@ -68,8 +68,7 @@ function messageFor({ expression, message, messageExpression }: Validation, acti
 
 /** A message that cannot be computed, is too long or has lines gives way to the fixed one. */
 function computed(expression: Expression | undefined, activation: Activation): string {
-  if (!expression) return "";
-  const { value } = attempted(() => expression.evaluate(activation));
+  const { value } = attempted(() => expression?.evaluate(activation));
   const text = typeof value === "string" ? value.trim() : "";
   return text.includes("\n") || Buffer.byteLength(text) > LONGEST_MESSAGE ? "" : text;
 }

@@ -60,7 +60,7 @@ function lookUp(
     return one ? [one.object] : [];
   }
   return store
-    .list({ cluster, resource: resource.storage, ...(resource.namespaced ? { namespace } : {}) })
+    .list({ cluster, resource: resource.storage, namespace })
     .items.map(({ object }) => object)
     .filter((object) => matchesLabels(paramRef["selector"], record(object.metadata.labels)));
 }

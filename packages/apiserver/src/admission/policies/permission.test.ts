@@ -8,8 +8,8 @@ import type { Json } from "../../json/json.ts";
 import { admissionCluster } from "../../testing/attempts.ts";
 import { paramKindPermission, paramRefPermission } from "./permission.ts";
 
-const jane: User = { name: "jane", uid: "u", groups: ["a", "b"], extra: { y: ["2"], x: ["1", "3"] } };
-const JANE = "&{jane u [a b] map[x:[1 3] y:[2]]}";
+const jane: User = { name: "jane", uid: "u", groups: ["a", "b"], extra: { x: ["1", "3"], z: [], y: ["2"] } };
+const JANE = "&{jane u [a b] map[x:[1 3] y:[2] z:[]]}";
 const admin: User = { name: "root", groups: ["system:masters"] };
 const LIMIT = { apiVersion: "x.io/v1", kind: "Limit" };
 const limits = define({ kind: "Limit", plural: "limits", group: "x.io" });

@@ -81,6 +81,11 @@ describe("a policy refuses an attempt", () => {
     expect(message.startsWith(`${expected} is forbidden: ${BY}`)).toBe(true);
   });
 
+  test("by the labels of its namespace", async () => {
+    const policy = failing({ expression: "namespaceObject.metadata.labels.team == 'b'", message: "no" });
+    expect(await refusal({ policy })).toBe(forbidden("no"));
+  });
+
   test("by the first of its validations that is false", async () => {
     const policy = failing({ expression: "true" }, { expression: "false", message: "2" }, { expression: "false" });
     expect(await refusal({ policy })).toBe(forbidden("2"));

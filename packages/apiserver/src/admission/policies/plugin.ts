@@ -98,7 +98,7 @@ async function bound(
   const base = activationOf(await inForm(attempt, form), form, true);
   const { call } = attempt;
   return params.flatMap((param): Denial[] => {
-    const activation: Activation = policy.paramKind ? { ...base, params: plainValue(param) } : base;
+    const activation: Activation = { ...base, params: plainValue(param) };
     const { complaints, annotations: added, faults } = judge(policy, activation);
     for (const { key, value } of added) {
       const values = annotations.get(key) ?? new Set();

@@ -88,7 +88,7 @@ function policyOf(object: KubeObject, bindings: readonly Binding[], expressions:
       messageExpression: v["messageExpression"]
         ? expressions.compile(text(v["messageExpression"]), { ...scope, types: ["string"], authorizer: false })
         : undefined,
-      reason: text(v["reason"]) || "Invalid",
+      reason: text(v["reason"]),
     })),
     annotations: records(spec["auditAnnotations"]).map((a) => ({
       key: text(a["key"]),

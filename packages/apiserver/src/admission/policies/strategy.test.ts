@@ -233,12 +233,20 @@ describe("a validating admission policy", () => {
     ]);
   });
 
+  test("has variables whose types are known", () => {
+    const variables = [{ name: "a", expression: "1" }];
+    expect(check({ variables, validations: [{ expression: "variables.a" }] })).toEqual([
+      `validations[0].expression: ${invalid("variables.a", "must evaluate to bool but got int")}`,
+    ]);
+  });
+
   test("keeps conditions that do not compile any more, while they and the paramKind remain", () => {
     const broken = { ...PLAIN, matchConditions: [{ name: "c", expression: "x" }] };
     const kind = { apiVersion: "v1", kind: "ConfigMap" };
     expect(check(broken, { old: broken })).toEqual([]);
     expect(check(broken, { old: PLAIN })).toHaveLength(1);
     expect(check({ ...broken, paramKind: kind }, { old: broken })).toHaveLength(1);
+    expect(check({ ...broken, paramKind: kind }, { old: { ...broken, paramKind: kind } })).toEqual([]);
     expect(check(broken)).toHaveLength(1);
   });
 

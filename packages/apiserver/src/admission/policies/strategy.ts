@@ -22,7 +22,7 @@ export const policyStrategy: Strategy = {
     const spec = record(draft["spec"]);
     draft["spec"] = spec;
     spec["failurePolicy"] ??= "Fail";
-    if (spec["matchConstraints"]) fillMatchResources(record(spec["matchConstraints"]));
+    fillMatchResources(record(spec["matchConstraints"]));
   },
   prepareUpdate(draft, old, { subresource }) {
     if (subresource === "status") draft["spec"] = structuredClone(fields(old)["spec"]);

@@ -32,7 +32,7 @@ export function requested(quota: KubeObject, { call, object, old }: Attempt): Re
   const delta: Record<string, string> = {};
   for (const [n, quantity] of Object.entries(now)) {
     if (hard[n] === undefined) continue;
-    const more = addQuantity(quantity, before[n] ?? "0", -1);
+    const more = addQuantity(quantity, before[n], -1);
     if ((nanosOf(more) ?? 0n) > 0n) delta[n] = more;
   }
   return Object.keys(delta).length > 0 ? delta : undefined;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { KubeObject } from "@causeway/kubernetes";
 import type { Operation, Phase } from "../../contract/admission.ts";
 import type { Cluster } from "../../contract/cluster.ts";
-import { define } from "../../contract/define.ts";
+import { define, STATUS } from "../../contract/define.ts";
 import type { Resource } from "../../contract/resource.ts";
 import { ThreadTime } from "../../contract/thread-time.ts";
 import { at, type Json } from "../../json/json.ts";
@@ -12,7 +12,7 @@ import { quotaPlugin } from "./plugin.ts";
 const PODS = define({ kind: "Pod", plural: "pods" });
 const SERVICES = define({ kind: "Service", plural: "services" });
 const CLAIMS = define({ kind: "PersistentVolumeClaim", plural: "persistentvolumeclaims" });
-const QUOTAS = define({ kind: "ResourceQuota", plural: "resourcequotas" });
+const QUOTAS = define({ kind: "ResourceQuota", plural: "resourcequotas", subresources: [STATUS] });
 
 const quota = (name: string, hard: Json, used: Json, spec: Json = {}): Json => ({
   apiVersion: "v1",
@@ -59,6 +59,25 @@ describe("a quota is charged", () => {
     expect(await used(cluster, MAPS, { object: map })).toBe(
       'configmaps "o" is forbidden: exceeded quota: a, requested: configmaps=1, used: configmaps=3, limited: configmaps=3',
     );
+  });
+
+  test("nothing where the quota has changed meanwhile", async () => {
+    const stale = await opened(quota("a", { configmaps: "3" }, { configmaps: "1" }));
+    const cluster = await opened(quota("a", {}, {}));
+    const list = () => stale.store.list({ cluster: "", resource: "/resourcequotas" });
+    const store = Object.assign(Object.create(cluster.store) as typeof cluster.store, { list });
+    await quotaPlugin({ ...cluster, store } as Cluster).validate?.(
+      attemptOn({ ...cluster, store } as Cluster, MAPS, { object: map }).attempt,
+    );
+    const key = { cluster: "", resource: "/resourcequotas", namespace: "ns", name: "a" };
+    expect(at(cluster.store.get(key)?.object, "status", "used")).toEqual({});
+  });
+
+  test("by the server, which owns no field", async () => {
+    const cluster = await opened(quota("a", { configmaps: "3" }, { configmaps: "1" }));
+    await used(cluster, MAPS, { object: map });
+    const { items } = cluster.store.list({ cluster: "", resource: "/resourcequotas" });
+    expect(items.map(({ object }) => object.metadata.managedFields)).toEqual([undefined]);
   });
 
   test("nothing where another quota refuses", async () => {

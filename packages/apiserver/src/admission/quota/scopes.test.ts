@@ -48,6 +48,7 @@ describe("a quota with scopes", () => {
       {},
       false,
     ],
+    ["of any class, is about a pod with one", scoped(["PriorityClass"]), high, true],
     ["of a class, is about a pod with one", select("PriorityClass", "Exists"), high, true],
     ["of a class, is not about a pod without one", select("PriorityClass", "Exists"), {}, false],
     ["of no class, is about a pod without one", select("PriorityClass", "DoesNotExist"), {}, true],

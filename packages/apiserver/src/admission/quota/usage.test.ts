@@ -75,16 +75,16 @@ describe("the usage that an object has of a quota", () => {
     ...(
       [
         ["ClusterIP", {}, "0", "0"],
-        ["NodePort", {}, "0", "2"],
-        ["LoadBalancer", {}, "1", "2"],
-        ["LoadBalancer", { allocateLoadBalancerNodePorts: true }, "1", "2"],
-        ["LoadBalancer", { allocateLoadBalancerNodePorts: false }, "1", "1"],
-        ["NodePort", { allocateLoadBalancerNodePorts: false }, "0", "2"],
+        ["NodePort", {}, "0", "3"],
+        ["LoadBalancer", {}, "1", "3"],
+        ["LoadBalancer", { allocateLoadBalancerNodePorts: true }, "1", "3"],
+        ["LoadBalancer", { allocateLoadBalancerNodePorts: false }, "1", "2"],
+        ["NodePort", { allocateLoadBalancerNodePorts: false }, "0", "3"],
       ] as const
     ).map(([type, more, balancers, nodePorts]): [string, Resource, KubeObject, Json] => [
       `is the ports of a ${type} Service (${JSON.stringify(more)})`,
       SERVICES,
-      object({ type, ports: [{ nodePort: 30_000 }, {}], ...more }),
+      object({ type, ports: [{ nodePort: 30_000 }, { nodePort: 30_001 }, {}], ...more }),
       { "count/services": "1", services: "1", "services.loadbalancers": balancers, "services.nodeports": nodePorts },
     ]),
     [
@@ -119,7 +119,7 @@ describe("the usage that an object has of a quota", () => {
       },
     ],
   ])("%s", (_what, kind, given, expected) => {
-    expect(usageOf(kind, given)).toEqual(expected);
+    expect(usageOf(kind, given)).toStrictEqual(expected);
   });
 
   const NAMES = [

@@ -34,7 +34,6 @@ export function readHooks(cluster: Cluster, plural: string, expressions: Express
   const { items } = cluster.store.list({ cluster: cluster.name, resource: `${GROUP}/${plural}` });
   return items
     .map(({ object }) => object)
-    .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
     .flatMap((object) => {
       const seen = new Map<string, number>();
       return records(fields(object)["webhooks"]).map((webhook) => {

@@ -18,7 +18,6 @@ export async function invocationOf(hook: Hook, asked: Attempt): Promise<Invocati
   if (!inSelectedNamespace(hook.namespaceSelector, asked)) return undefined;
   if (!isSelectedObject(hook.objectSelector, asked)) return undefined;
   const attempt = await inForm(asked, form);
-  if (hook.conditions.length === 0) return { hook, form, attempt };
   let activation: Activation | undefined;
   const judged = judgeConditions(hook.conditions, () => (activation ??= activationOf(attempt, form, false)));
   if (judged.matches) return { hook, form, attempt };

@@ -25,7 +25,6 @@ interface Round {
 export async function mutateByHooks(hooks: readonly Hook[], attempt: Attempt): Promise<KubeObject | undefined> {
   const round: Round = { asked: new Set(), again: new Set() };
   const first = await pass(hooks, attempt, round);
-  if (round.again.size === 0) return first;
   const again = new Set(round.again);
   return pass(hooks, { ...attempt, object: first }, { ...round, again, only: again });
 }

@@ -263,10 +263,12 @@ describe("a webhook is called for", () => {
     ["namespaces that it selects", { namespaceSelector: { matchLabels: { team: "a" } } }, true],
     ["no other namespaces", { namespaceSelector: { matchLabels: { team: "b" } } }, false],
     ["what its conditions match", condition("object.data.n == '0'"), true],
+    ["any namespace, which conditions do not see", condition("namespaceObject == null"), true],
     ["what all of them match", condition("object.data.n == '1'"), false],
   ])("%s", async (_what, more, expected) => {
     for (const phase of ["mutate", "validate"] as const) {
-      expect((await run(phase, { hooks: [hook("a", more)] })).names).toEqual(expected ? ["a"] : []);
+      const { names, status } = await run(phase, { hooks: [hook("a", more)] });
+      expect([names, status]).toEqual([expected ? ["a"] : [], {}]);
     }
   });
 

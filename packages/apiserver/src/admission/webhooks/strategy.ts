@@ -70,8 +70,7 @@ function fillWebhook(webhook: Json, mutating: boolean): void {
   webhook["timeoutSeconds"] ??= 10;
   if (mutating) webhook["reinvocationPolicy"] ??= "Never";
   for (const rule of records(webhook["rules"])) rule["scope"] ??= "*";
-  const service = record(webhook["clientConfig"])["service"];
-  if (service) record(service)["port"] ??= 443;
+  record(record(webhook["clientConfig"])["service"])["port"] ??= 443;
 }
 
 function webhookProblems(webhook: Json, path: string): FieldProblem[] {

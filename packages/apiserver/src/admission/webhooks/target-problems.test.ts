@@ -40,6 +40,14 @@ describe("the address of a webhook", () => {
         `.url: Invalid value: "": host must be specified${FORM}`,
       ],
     ],
+    [
+      "is a URL with a host after the user",
+      { url: "https://u@/a" },
+      [
+        `.url: Invalid value: "": host must be specified${FORM}`,
+        '.url: Invalid value: "u": user information is not permitted in the URL',
+      ],
+    ],
     ["is a URL with a host", { url: "https:///a" }, [`.url: Invalid value: "": host must be specified${FORM}`]],
     [
       "is a URL without a user",

@@ -103,6 +103,7 @@ describe("the keys of an issuer", () => {
       () => (answers[DISCOVERY] = [200, "[]"]),
       () => `${DISCOVERY} returned no JSON object`,
     ],
+    ["a document that ends within", () => (answers[DISCOVERY] = [200, '{"issuer"', "cut"]), () => "aborted"],
     ["a document of another status", () => (answers[DISCOVERY] = [201, "{}"]), () => `${DISCOVERY} returned 201`],
     [
       "a document of another issuer",
