@@ -16,7 +16,7 @@ const trust = authorities === undefined ? {} : { ca: readFileSync(authorities, "
 const request = authorities === undefined ? plain : secure;
 const pending = new Set<Promise<void>>();
 const failures: string[] = [];
-let [sent, slowest] = [0, 0];
+let [sent, slowest, late] = [0, 0, 0];
 
 function ask(): Promise<void> {
   const began = performance.now();
@@ -39,8 +39,12 @@ function ask(): Promise<void> {
 
 // A late timer sends what is due by then, so that the rate holds on a busy machine.
 const start = performance.now();
+let before = start;
 const timer = setInterval(() => {
-  const due = Math.floor(((performance.now() - start) / 1000) * Number(rate));
+  const now = performance.now();
+  late = Math.max(late, now - before);
+  before = now;
+  const due = Math.floor(((now - start) / 1000) * Number(rate));
   for (; sent < due; sent++) {
     const asked = ask().finally(() => pending.delete(asked));
     pending.add(asked);
@@ -52,7 +56,7 @@ process.stdin.once("end", () => {
   const seconds = (performance.now() - start) / 1000;
   void Promise.all(pending).then(() => {
     process.stdout.write(
-      `${JSON.stringify({ sent, seconds, failures: failures.length, slowest, examples: failures.slice(0, 5) })}\n`,
+      `${JSON.stringify({ sent, seconds, failures: failures.length, slowest, late, examples: failures.slice(0, 5) })}\n`,
     );
   });
 });

@@ -10,6 +10,8 @@ import { allowWatchers, HOST, makeNetwork, placeOf, removeNetwork, type Place } 
 export const TIMEOUT = 45 * 60_000;
 /** Disks for claims that each machine has. */
 export const DISKS = 16;
+/** The group of all machines, which one of them has made. */
+const SHARED = "/sys/fs/cgroup/cpu/causeway-openstack/cgroup.procs";
 const CAUSEWAY = join(root, "packages/causeway/src/start.js");
 
 const execute = promisify(execFile);
@@ -28,7 +30,7 @@ export interface Rig {
   inNetwork(file: string, ...args: readonly string[]): Promise<string>;
   /** Starts `causeway ARGS…` there. */
   startCauseway(args: readonly string[], env?: Readonly<Record<string, string>>): Started;
-  /** Starts one that lives on. */
+  /** Starts one that lives on, with the machines' share of the processors: a client that is late is no load. */
   startInNetwork(file: string, args: readonly string[]): ChildProcess;
   /** Runs a program in a container of a pod. */
   inContainer(pod: string, container: string, ...command: readonly string[]): Promise<string>;
@@ -114,7 +116,10 @@ export async function startRig({ machines: count = 1, images = [] }: RigOptions 
         return stdout;
       },
       startCauseway,
-      startInNetwork: (file, args) => spawn("ip", inFirst(file, args), { stdio: ["pipe", "pipe", "inherit"] }),
+      startInNetwork(file, args) {
+        const command = ["-c", 'echo $$ > "$0" && exec "$@"', SHARED, "ip", ...inFirst(file, args)];
+        return spawn("sh", command, { stdio: ["pipe", "pipe", "inherit"] });
+      },
       async inContainer(pod, container, ...command) {
         for (const machine of machines) {
           const found = await machine.container(pod, container);

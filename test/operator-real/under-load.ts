@@ -11,6 +11,8 @@ export interface LoadResult {
   readonly seconds: number;
   readonly failures: number;
   readonly slowest: number;
+  /** The longest time in which this client itself did not run: what was due then was sent at once. */
+  readonly late: number;
   readonly examples: readonly string[];
 }
 
@@ -38,12 +40,13 @@ export async function underLoad(
     load.stdin!.end();
   }
   const result = JSON.parse(await line) as LoadResult;
-  const { sent, seconds, failures, slowest } = result;
+  const { sent, seconds, failures, slowest, late } = result;
   record(`${what}, ${perSecond} requests a second`, {
     requests: sent,
     seconds: Math.round(seconds),
     failed: failures,
     slowestMilliseconds: Math.round(slowest),
+    clientLateMilliseconds: Math.round(late),
   });
   return result;
 }
