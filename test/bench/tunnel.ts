@@ -22,6 +22,8 @@ const BULK = 128 * MIB;
 const ECHOES = 1_000;
 const DIALS = 200;
 const STREAMS = 200;
+/** Pairs of rounds with and without a stalled reader. */
+const ROUNDS = 5;
 /** Bytes of each of these streams. */
 const EACH = 2 * MIB;
 
@@ -116,8 +118,10 @@ async function start(server: readonly string[], agent: readonly string[], isOurs
   try {
     for (let i = 0; i < 600; i++) {
       const dialled = await dial(tunnel, echo);
-      dialled?.destroy();
-      if (dialled) return tunnel;
+      if (typeof dialled !== "string") {
+        dialled.destroy();
+        return tunnel;
+      }
       if (children.some(({ exitCode }) => exitCode !== null)) throw new Error("a program of the tunnel ended");
       await new Promise((done) => setTimeout(done, 100));
     }
@@ -143,6 +147,7 @@ async function measured(server: readonly string[], agent: readonly string[], isO
       () => echoes(tunnel),
       () => dials(tunnel),
       () => stalled(tunnel),
+      () => shares(tunnel),
     ]) {
       const row = await work();
       console.log(isOurs ? "ours" : "upstream", row.name, JSON.stringify(row.ours));
@@ -211,31 +216,10 @@ async function dials(tunnel: Tunnel): Promise<Row> {
   return { name: `${DIALS} dials`, by: "p50Milliseconds", ours: quantiles(times) };
 }
 
-/**
- * The time of 199 readers next to one that reads nothing. A tunnel that is held up by it does not finish within 30 s.
- */
+/** 199 readers next to one that reads nothing: of a tunnel that is held up by it none finishes. */
 async function stalled(tunnel: Tunnel): Promise<Row> {
-  const { port, close } = await target(
-    (socket) => void socket.once("data", (first: Buffer) => pour(socket, String(first) === "s" ? 64 * MIB : EACH)),
-  );
-  const idle = await dialled(tunnel, port);
-  idle.pause().write("s");
-  await new Promise((done) => setTimeout(done, 1_000));
-  const begun = performance.now();
-  let finished = 0;
-  const all = Promise.all(
-    Array.from({ length: STREAMS - 1 }, async () => {
-      const socket = await dialled(tunnel, port);
-      socket.write("r");
-      await read(socket, EACH);
-      finished++;
-      socket.destroy();
-    }),
-  ).catch(() => {});
-  await Promise.race([all, new Promise((done) => setTimeout(done, 30_000))]);
-  const seconds = (performance.now() - begun) / 1000;
-  idle.destroy();
-  close();
+  const { rates, seconds } = await readers(tunnel, true);
+  const finished = rates.filter((rate) => rate > 0).length;
   return {
     name: `${STREAMS - 1} streams of ${EACH / MIB} MiB next to a stalled reader`,
     by: "mibPerSecond",
@@ -243,8 +227,57 @@ async function stalled(tunnel: Tunnel): Promise<Row> {
   };
 }
 
+/**
+ * The rate of each of 199 readers next to a stalled one, in percent of its rate without: the slowest of one round is
+ * compared with the slowest of the other, and so on. Rounds alternate, and of each pair of rates the median counts.
+ */
+async function shares(tunnel: Tunnel): Promise<Row> {
+  const rounds: number[][] = [];
+  for (let i = 0; i < ROUNDS; i++) {
+    const alone = (await readers(tunnel, false)).rates;
+    const next = (await readers(tunnel, true)).rates;
+    // One that does not finish even without a stalled reader has no share.
+    rounds.push(next.map((rate, k) => ((alone[k] ?? 0) > 0 ? (rate / (alone[k] ?? 1)) * 100 : 0)));
+    if (alone.includes(0) || next.includes(0)) break;
+  }
+  const median = (all: readonly number[]): number => all.toSorted((x, y) => x - y)[Math.floor(all.length / 2)] ?? 0;
+  const each = Array.from({ length: STREAMS - 1 }, (_, k) => median(rounds.map((round) => round[k] ?? 0)));
+  return {
+    name: `share of each of ${STREAMS - 1} streams next to a stalled reader`,
+    by: "leastPercent",
+    ours: { leastPercent: Math.round(Math.min(...each)), medianPercent: Math.round(median(each)) },
+  };
+}
+
+/** Bytes a second of each of 199 readers, sorted; 0 of one that does not finish within 30 s. */
+async function readers(tunnel: Tunnel, isStalled: boolean): Promise<{ rates: number[]; seconds: number }> {
+  const { port, close } = await target(
+    (socket) => void socket.once("data", (first: Buffer) => pour(socket, String(first) === "s" ? 64 * MIB : EACH)),
+  );
+  const idle = await dialled(tunnel, port);
+  if (isStalled) idle.pause().write("s");
+  await new Promise((done) => setTimeout(done, 1_000));
+  const rates = Array.from({ length: STREAMS - 1 }, () => 0);
+  const begun = performance.now();
+  const all = Promise.all(
+    rates.map(async (_, k) => {
+      const socket = await dialled(tunnel, port);
+      socket.write("r");
+      await read(socket, EACH);
+      rates[k] = EACH / ((performance.now() - begun) / 1000);
+      socket.destroy();
+    }),
+  ).catch(() => {});
+  await Promise.race([all, new Promise((done) => setTimeout(done, 30_000))]);
+  const seconds = (performance.now() - begun) / 1000;
+  idle.destroy();
+  close();
+  return { rates: rates.toSorted((x, y) => x - y), seconds };
+}
+
 async function target(handle: (socket: Socket) => void): Promise<{ port: number; close: () => void }> {
-  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+  // It ends with its client: a half-open stream would count as open for another minute.
+  const server = createServer({ noDelay: true }, (socket) => {
     socket.on("error", () => socket.destroy());
     handle(socket);
   });
@@ -252,7 +285,7 @@ async function target(handle: (socket: Socket) => void): Promise<{ port: number;
   return { port: (server.address() as AddressInfo).port, close: () => void server.close() };
 }
 
-async function dial({ socket: path }: Tunnel, port: number): Promise<Socket | undefined> {
+async function dial({ socket: path }: Tunnel, port: number): Promise<Socket | string> {
   const socket = connect({ path, allowHalfOpen: true });
   socket.on("error", () => socket.destroy());
   socket.write(`CONNECT ${address}:${port} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
@@ -264,14 +297,17 @@ async function dial({ socket: path }: Tunnel, port: number): Promise<Socket | un
     socket.once("close", () => done(""));
   });
   const end = head.indexOf("\r\n\r\n");
-  if (!head.startsWith("HTTP/1.1 200 ") || end < 0) return void socket.destroy();
+  if (!head.startsWith("HTTP/1.1 200 ") || end < 0) {
+    socket.destroy();
+    return head.split("\r\n")[0] ?? "";
+  }
   if (head.length > end + 4) socket.unshift(Buffer.from(head.slice(end + 4), "latin1"));
   return socket;
 }
 
 async function dialled(tunnel: Tunnel, port: number): Promise<Socket> {
   const socket = await dial(tunnel, port);
-  if (!socket) throw new Error("a dial through the tunnel failed");
+  if (typeof socket === "string") throw new Error(`a dial through the tunnel failed: ${socket}`);
   return socket;
 }
 
