@@ -1,6 +1,5 @@
 import { messageOf, type Log } from "@causeway/foundation";
 import { connectCloud, isOpenStackNotFound, type Cloud, type CloudConfig } from "@causeway/openstack";
-import type { FixedSubnet } from "../cluster/networks.ts";
 import { conflict, invalid, MagnumError } from "../wire/error.ts";
 import { isUuid } from "../wire/fields.ts";
 
@@ -17,6 +16,14 @@ export interface CloudNames {
   readonly keypair?: string | undefined;
   /** Magnum refuses a new template's image in other words. */
   readonly isNewTemplate?: boolean;
+}
+
+/** The subnet that exists and has a cluster's nodes, as it was found in the caller's cloud. */
+export interface FixedSubnet {
+  /** The attribute that names it, or its network. */
+  readonly attribute: "fixed_subnet" | "fixed_network";
+  readonly name: string;
+  readonly cidr: string;
 }
 
 /** What an accepted check read from the caller's cloud on the way. */

@@ -1,4 +1,5 @@
 import { cidrSize, cidrsOverlap, parseCidr, type Cidr } from "@causeway/foundation";
+import type { FixedSubnet } from "../access/cloud-checks.ts";
 import { labelSettings } from "./labels.ts";
 
 /** What of a cluster decides whether its networks can work. */
@@ -8,14 +9,6 @@ export interface NetworkFacts {
   readonly isFixed: boolean;
   /** Of all node groups. */
   readonly nodes: number;
-}
-
-/** The subnet that exists and has a cluster's nodes, as it was found in the caller's cloud. */
-export interface FixedSubnet {
-  /** The attribute that names it, or its network. */
-  readonly attribute: "fixed_subnet" | "fixed_network";
-  readonly name: string;
-  readonly cidr: string;
 }
 
 interface Range {
