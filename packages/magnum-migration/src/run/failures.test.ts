@@ -123,7 +123,7 @@ test("a first read that meets an election of etcd is repeated, and no longer tha
   expect(clock.now() - begun).toBeLessThan(7 * 60_000);
 });
 
-test("what a phase prepares from is read again when an election of etcd stops it", async () => {
+test("an election of etcd that stops what a phase prepares from is waited out", async () => {
   const election = new CausewayError("KUBERNETES_INTERNAL_ERROR", "etcdserver: leader changed");
   let reads = 0;
   const prepare = async (_tools: Tools, before: MigrationRecord): Promise<MigrationRecord> => {

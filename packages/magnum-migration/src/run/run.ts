@@ -95,7 +95,7 @@ async function runAlone(
   return { proof, record: done };
 }
 
-interface Running {
+interface PhaseRun {
   readonly progress: Progress;
   readonly failures: ReturnType<typeof createFailures>;
   readonly signal: AbortSignal;
@@ -105,7 +105,7 @@ async function complete(
   phase: AnyPhase,
   tools: Tools,
   record: MigrationRecord,
-  { progress, failures, signal }: Running,
+  { progress, failures, signal }: PhaseRun,
 ): Promise<readonly string[]> {
   // A phase may take hours, as long as something of it changes.
   let end = tools.clock.now() + STEP_TIMEOUT;
