@@ -5,7 +5,6 @@ import type { KeystoneAddress } from "@causeway/magnum-api";
 import type { MagnumDatabase } from "./database/database.ts";
 import type { MachineShell } from "./masters/shell.ts";
 import type { MigrationRecord, PhaseName } from "./record/record.ts";
-import { remainingOf } from "./remaining.ts";
 
 /** What phases work with. */
 export interface Tools {
@@ -70,7 +69,7 @@ export interface PhasePlan<S extends Step> {
 }
 
 /** What will be read later, as far as that is known. */
-export interface Foreseen<F> {
+export interface Prediction<F> {
   /** Undefined: what comes next depends on what will be read. */
   readonly facts?: F;
   /** What the steps that follow depend on, in words that follow "would". */
@@ -85,7 +84,7 @@ export interface Phase<F, S extends Step> {
   gather(tools: Tools, record: MigrationRecord, signal: AbortSignal): Promise<F>;
   plan(facts: F, record: MigrationRecord): PhasePlan<S>;
   /** What will be read once the plan's next steps were done, or what it waits for is there. For plans to read first. */
-  foresee?(facts: F, plan: PhasePlan<S>, record: MigrationRecord): Foreseen<F> | undefined;
+  predict?(facts: F, plan: PhasePlan<S>, record: MigrationRecord): Prediction<F> | undefined;
   perform(tools: Tools, record: MigrationRecord, step: S, signal: AbortSignal): Promise<void>;
 }
 
@@ -102,6 +101,36 @@ export interface AnyPhase {
   readonly name: PhaseName | "rollback";
   prepare(tools: Tools, record: MigrationRecord, signal: AbortSignal): Promise<MigrationRecord>;
   round(tools: Tools, record: MigrationRecord, signal: AbortSignal): Promise<Round>;
+}
+
+/** More rounds than the largest cluster has: a plan that does not end is cut off. */
+const ROUNDS = 10_000;
+
+/**
+ * The plan with all steps that are left, by the effect that each has on what is read. Waits between them are steps,
+ * too; what it waits for now comes before its steps. Pure.
+ */
+export function remainingOf<F, S extends Step>(
+  phase: Pick<Phase<F, S>, "plan" | "predict">,
+  facts: F,
+  record: MigrationRecord,
+): PhasePlan<Step> {
+  const first = phase.plan(facts, record);
+  const steps: Step[] = [];
+  let plan = first;
+  let known = facts;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    if (round > 0 && plan.refused) steps.push({ type: "refused", what: `be refused then: ${plan.refused.message}` });
+    if (round > 0 && plan.wait !== undefined) steps.push({ type: "wait", what: `wait for ${plan.wait}` });
+    const isOver = plan.refused !== undefined || (plan.steps.length === 0 && plan.wait === undefined);
+    const next = isOver ? undefined : phase.predict?.(known, plan, record);
+    steps.push(...(next === undefined ? plan.steps : plan.steps.slice(0, plan.batch ?? 1)));
+    if (next?.depends !== undefined) steps.push({ type: "depends", what: next.depends });
+    if (next?.facts === undefined) break;
+    known = next.facts;
+    plan = phase.plan(known, record);
+  }
+  return { ...first, steps };
 }
 
 /** A phase whose plan and the steps that it performs are of one read each. */

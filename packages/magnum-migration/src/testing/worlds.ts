@@ -1,8 +1,8 @@
 import { definePhase, type AnyPhase } from "../phase.ts";
 import { planRetire, type DriverObject, type RetireFacts } from "../phases/retire/plan.ts";
-import { foreseeRollback } from "../phases/rollback/foresee.ts";
+import { predictRollback } from "../phases/rollback/predict.ts";
 import { planRollback, type RollbackFacts } from "../phases/rollback/plan.ts";
-import { foreseeSwitch } from "../phases/switch/foresee.ts";
+import { predictSwitch } from "../phases/switch/predict.ts";
 import { planSwitch, type PoolMember, type SwitchFacts } from "../phases/switch/plan.ts";
 import type { Resource } from "../inventory/model.ts";
 
@@ -69,7 +69,7 @@ export class SwitchWorld {
           leases: [],
         })),
       plan: planSwitch,
-      foresee: foreseeSwitch,
+      predict: predictSwitch,
       perform: async (_tools, _record, step) =>
         under(faults, step.what, () => {
           if (step.type === "serve") this.stage = "Serve";
@@ -108,7 +108,7 @@ export class SwitchWorld {
           stoppedWorkloads: [],
         })),
       plan: planRollback,
-      foresee: foreseeRollback,
+      predict: predictRollback,
       perform: async (_tools, _record, step) =>
         under(faults, step.what, () => {
           if (step.type === "start-control-plane") for (const unit of units) this.active.get(step.address)?.add(unit);

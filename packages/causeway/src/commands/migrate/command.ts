@@ -105,7 +105,7 @@ function phaseOptions(phase: PhaseCommand) {
     .addOption(cloudOptions.cloud())
     .addOption(cloudOptions.insecure())
     .addOption(cloudOptions.cacert())
-    .option("--dry-run", "show the steps that are left without changing anything", false)
+    .option("--dry-run", "show all steps that are left, and change nothing", false)
     .requiredOption("--source-kubeconfig <file>", "an administrator's, of the cluster that is migrated")
     .requiredOption(
       "--machine-shell <command>",

@@ -15,7 +15,7 @@ import { findWorkloads, stopWorkload } from "../../workloads/workloads.ts";
 import { adoptedLabel, adoptedManifests, poolManifests } from "./objects.ts";
 import { apply, isApplied, readGroupImages, withGivenImage, writeRow } from "./pools.ts";
 import { withNodeImage } from "./row.ts";
-import { foreseeAdopt } from "./foresee.ts";
+import { predictAdopt } from "./predict.ts";
 import { planAdopt, type AdoptedMachine, type AdoptFacts, type AdoptStep } from "./plan.ts";
 
 interface Wanted {
@@ -53,7 +53,7 @@ export const adopt = definePhase<AdoptFacts, AdoptStep>({
     };
   },
   plan: planAdopt,
-  foresee: foreseeAdopt,
+  predict: predictAdopt,
   async perform(tools, record, step, signal) {
     if (step.type === "stop-workload") return stopWorkload(tools.source, step.workload, signal);
     const row = await readRow(tools, record, signal);

@@ -12,7 +12,7 @@ import { magnumClusterOf } from "../../record/rows.ts";
 import { clusterManifests, secretManifest } from "./objects.ts";
 import { readRoots } from "../../masters/roots.ts";
 import { knownMasterFiles } from "../../masters/pki.ts";
-import { foreseeImport } from "./foresee.ts";
+import { predictImport } from "./predict.ts";
 import { planImport, type ImportFacts, type ImportStep } from "./plan.ts";
 
 /** Phase 3: keys and objects of the hosted control plane; its etcd joins that of the masters. */
@@ -48,7 +48,7 @@ export const importPhase = definePhase<ImportFacts, ImportStep>({
     };
   },
   plan: planImport,
-  foresee: foreseeImport,
+  predict: predictImport,
   async perform(tools, record, step, signal) {
     const { namespace, name } = record;
     switch (step.type) {

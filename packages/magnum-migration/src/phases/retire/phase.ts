@@ -11,7 +11,7 @@ import { adoptedLabel } from "../adopt/objects.ts";
 import { deleteDriverObject, readDriver } from "./driver.ts";
 import { hostedUrlOf } from "./hosted.ts";
 import { performMagnum, readMagnum } from "./magnum.ts";
-import { foreseeRetire } from "./foresee.ts";
+import { predictRetire } from "./predict.ts";
 import {
   driverReads,
   keptOf,
@@ -65,7 +65,7 @@ export const retire = definePhase<RetireFacts, RetireStep>({
     return { ...facts, driver: await readDriver(tools.source, trusteeId, driverReads(facts), signal) };
   },
   plan: planRetire,
-  foresee: foreseeRetire,
+  predict: predictRetire,
   async perform(tools, record, step, signal) {
     switch (step.type) {
       case "abandon":

@@ -11,7 +11,7 @@ import { adoptedMachineOf, setHeld } from "./drain-hook.ts";
 import { readKubeProxy, withKubeProxy } from "./kube-proxy.ts";
 import { withKubeletSource } from "./kubelet-source.ts";
 import { readNodeProblems } from "./new-nodes.ts";
-import { foreseeRoll } from "./foresee.ts";
+import { predictRoll } from "./predict.ts";
 import { planRoll, type RollFacts, type RollPool, type RollStart, type RollStep } from "./plan.ts";
 
 /** Phase 6: Cluster API replaces the adopted machines by its own. */
@@ -31,7 +31,7 @@ export const roll = definePhase<RollFacts, RollStep>({
     };
   },
   plan: planRoll,
-  foresee: foreseeRoll,
+  predict: predictRoll,
   async perform(tools, record, step, signal) {
     switch (step.type) {
       case "set-image":

@@ -15,7 +15,7 @@ import { readPool } from "../switch/phase.ts";
 import { memberNameOf } from "../switch/plan.ts";
 import { deleteBroughtProxy, readBroughtProxy } from "./kube-proxy.ts";
 import { forgetObject, objectsOf, securityGroupNames } from "./objects.ts";
-import { foreseeRollback } from "./foresee.ts";
+import { predictRollback } from "./predict.ts";
 import { planRollback, type RollbackFacts, type RollbackStep, type UnreadCluster } from "./plan.ts";
 
 /** Not one of the seven phases: undoes what the phases did, while retire was not begun. */
@@ -23,7 +23,7 @@ export const rollback = definePhase<RollbackFacts, RollbackStep>({
   name: "rollback",
   gather: gatherRollback,
   plan: planRollback,
-  foresee: foreseeRollback,
+  predict: predictRollback,
   async perform(tools, record, step, signal) {
     const { inventory, namespace, name } = record;
     const pool = inventory.api?.poolId ?? "";

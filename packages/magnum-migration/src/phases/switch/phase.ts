@@ -19,7 +19,7 @@ import { endpointOf } from "../import/objects.ts";
 import { setStage } from "../import/phase.ts";
 import { unreachedKubelets } from "./kubelets.ts";
 import { unreachedServices } from "./services.ts";
-import { foreseeSwitch } from "./foresee.ts";
+import { predictSwitch } from "./predict.ts";
 import { memberNameOf, planSwitch, type PoolMember, type SwitchFacts, type SwitchStep } from "./plan.ts";
 
 const LEASES = ["kube-controller-manager", "kube-scheduler"] as const;
@@ -31,7 +31,7 @@ export const switchPhase = definePhase<SwitchFacts, SwitchStep>({
   name: "switch",
   gather: gatherSwitch,
   plan: planSwitch,
-  foresee: foreseeSwitch,
+  predict: predictSwitch,
   async perform(tools, record, step, signal) {
     const { loadBalancing } = tools.cloud;
     const { api } = record.inventory;

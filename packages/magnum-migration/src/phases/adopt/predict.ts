@@ -1,14 +1,14 @@
-import type { Foreseen, PhasePlan } from "../../phase.ts";
+import type { Prediction, PhasePlan } from "../../phase.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import { objectNameOfServer } from "./objects.ts";
 import type { AdoptedMachine, AdoptFacts, AdoptStep } from "./plan.ts";
 
 /** What phase adopt reads after its next steps, or when what it waits for is there. Pure. */
-export function foreseeAdopt(
+export function predictAdopt(
   facts: AdoptFacts,
   { steps: [step], wait }: PhasePlan<AdoptStep>,
   { inventory }: Pick<MigrationRecord, "inventory">,
-): Foreseen<AdoptFacts> | undefined {
+): Prediction<AdoptFacts> | undefined {
   if (step === undefined) return wait === undefined ? undefined : { facts: awaited(facts) };
   const { writers, wanted, machines } = facts;
   if (step.type === "stop-workload")

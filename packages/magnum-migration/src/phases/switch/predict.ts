@@ -1,13 +1,13 @@
-import type { Foreseen, PhasePlan } from "../../phase.ts";
+import type { Prediction, PhasePlan } from "../../phase.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import { memberNameOf, type PoolMember, type SwitchFacts, type SwitchStep } from "./plan.ts";
 
 /** What phase switch reads after its next step, or when what it waits for is there. Pure. */
-export function foreseeSwitch(
+export function predictSwitch(
   facts: SwitchFacts,
   { steps: [step], wait }: PhasePlan<SwitchStep>,
   { name }: Pick<MigrationRecord, "name">,
-): Foreseen<SwitchFacts> | undefined {
+): Prediction<SwitchFacts> | undefined {
   if (step === undefined) return wait === undefined ? undefined : awaited(facts);
   switch (step.type) {
     case "serve":
@@ -32,7 +32,7 @@ export function foreseeSwitch(
 const checks =
   "end here, with nothing switched, if the hosted API server has other data, or does not reach kubelets or Services of webhooks and APIServices that the masters reach";
 
-function awaited(facts: SwitchFacts): Foreseen<SwitchFacts> {
+function awaited(facts: SwitchFacts): Prediction<SwitchFacts> {
   const { apiAddress, isAvailable, uid, hostedUid, isPoolBusy, members, leases } = facts;
   const known = uid ?? hostedUid ?? "unknown";
   // Its address is that of ports which import reserved.

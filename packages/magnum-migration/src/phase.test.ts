@@ -1,33 +1,32 @@
 /** Plans to read first: every step that is left, by the effect of each on what is read. */
 import { systemClock } from "@causeway/foundation";
 import { describe, expect, test } from "vitest";
-import type { Phase, PhasePlan, Step, Tools } from "./phase.ts";
-import { foreseeAdopt } from "./phases/adopt/foresee.ts";
+import { remainingOf, type Phase, type PhasePlan, type Step, type Tools } from "./phase.ts";
+import { predictAdopt } from "./phases/adopt/predict.ts";
 import { planAdopt, type AdoptFacts } from "./phases/adopt/plan.ts";
-import { foreseeImport } from "./phases/import/foresee.ts";
+import { predictImport } from "./phases/import/predict.ts";
 import { planImport, type ImportFacts } from "./phases/import/plan.ts";
-import { foreseeRetire } from "./phases/retire/foresee.ts";
+import { predictRetire } from "./phases/retire/predict.ts";
 import { planRetire, type RetireFacts } from "./phases/retire/plan.ts";
-import { foreseeRoll } from "./phases/roll/foresee.ts";
+import { predictRoll } from "./phases/roll/predict.ts";
 import { planRoll, type RollFacts } from "./phases/roll/plan.ts";
-import { foreseeRollback } from "./phases/rollback/foresee.ts";
+import { predictRollback } from "./phases/rollback/predict.ts";
 import { planRollback, type RollbackFacts } from "./phases/rollback/plan.ts";
-import { foreseeSwitch } from "./phases/switch/foresee.ts";
+import { predictSwitch } from "./phases/switch/predict.ts";
 import { planSwitch, type SwitchFacts } from "./phases/switch/plan.ts";
 import { writeRecord, type MigrationRecord } from "./record/record.ts";
-import { remainingOf } from "./remaining.ts";
 import { planPhase, runPhase } from "./run/run.ts";
 import { MemoryCluster } from "./testing/memory.ts";
 import { inventory, member, record } from "./testing/planned.ts";
 import { SwitchWorld, type Faults } from "./testing/worlds.ts";
 
-type Planned<F, S extends Step> = Pick<Phase<F, S>, "plan" | "foresee">;
+type Planned<F, S extends Step> = Pick<Phase<F, S>, "plan" | "predict">;
 const left = <F, S extends Step>(phase: Planned<F, S>, facts: F): string[] => {
   const { steps, wait } = remainingOf(phase, facts, record);
   return [...(wait === undefined ? [] : [`now: ${wait}`]), ...steps.map(({ what }) => what)];
 };
 
-const importPhase = { plan: planImport, foresee: foreseeImport };
+const importPhase = { plan: planImport, predict: predictImport };
 const imported: ImportFacts = {
   secrets: { ca: false, proxy: false, sa: false, etcd: false },
   hasCaKey: true,
@@ -42,7 +41,7 @@ const imported: ImportFacts = {
   elsewhere: ["10.0.0.4"],
   problem: undefined,
 };
-const switchPhase = { plan: planSwitch, foresee: foreseeSwitch };
+const switchPhase = { plan: planSwitch, predict: predictSwitch };
 const switched: SwitchFacts = {
   wantedStage: "Follow",
   isAvailable: false,
@@ -59,7 +58,7 @@ const switched: SwitchFacts = {
   hasEndpoints: false,
   leases: [{ name: "kube-scheduler", holder: "h", isFresh: true }],
 };
-const rollback = { plan: planRollback, foresee: foreseeRollback };
+const rollback = { plan: planRollback, predict: predictRollback };
 const back: RollbackFacts = {
   stopped: [{ name: "m0", address: "10.0.0.4" }],
   members: [member("causeway-web-1", "192.0.2.1", 40001)],
@@ -127,7 +126,7 @@ describe("the plan of a phase to read first has", () => {
       machines: [],
       servers: ["id-n0"],
     };
-    const adopt = { plan: planAdopt, foresee: foreseeAdopt };
+    const adopt = { plan: planAdopt, predict: predictAdopt };
     expect(left(adopt, facts)).toEqual([
       "now: the pods of DaemonSet kube-system/ccm to end",
       "create Machine n0",
@@ -159,7 +158,7 @@ describe("the plan of a phase to read first has", () => {
         outdated: [{ index: 1, kind: "MachineDeployment", name: "a" }],
       },
     };
-    const steps = left({ plan: planRoll, foresee: foreseeRoll }, facts);
+    const steps = left({ plan: planRoll, predict: predictRoll }, facts);
     expect(steps.filter((one) => !one.startsWith("wait"))).toEqual([
       "have kube-proxy on new nodes as an add-on of the cluster",
       "write MachineDeployment a",
@@ -222,7 +221,7 @@ describe("the plan of a phase to read first has", () => {
       magnum: { row: undefined, trustee: undefined, silentNodes: [] },
       driver: { objects: [], kept: [], users: [], others: [] },
     };
-    expect(left({ plan: planRetire, foresee: foreseeRetire }, facts)).toEqual([
+    expect(left({ plan: planRetire, predict: predictRetire }, facts)).toEqual([
       "now: Heat to complete the change of stack web-abc",
       "wait for Heat to complete the change of stack web-big",
       "delete Node m0",

@@ -1,4 +1,4 @@
-import type { Foreseen, PhasePlan } from "../../phase.ts";
+import type { Prediction, PhasePlan } from "../../phase.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import type { PoolMember } from "../switch/plan.ts";
 import type { RollbackFacts, RollbackStep } from "./plan.ts";
@@ -6,11 +6,11 @@ import type { RollbackFacts, RollbackStep } from "./plan.ts";
 type Inventory = Pick<MigrationRecord, "inventory">;
 
 /** What a rollback reads after its next steps, or when what it waits for is there. Pure. */
-export function foreseeRollback(
+export function predictRollback(
   facts: RollbackFacts,
   { steps, batch = 1, wait }: PhasePlan<RollbackStep>,
   record: Inventory,
-): Foreseen<RollbackFacts> | undefined {
+): Prediction<RollbackFacts> | undefined {
   if (steps.length === 0) return wait === undefined ? undefined : awaited(facts);
   let known = facts;
   for (const step of steps.slice(0, batch)) known = after(known, step, record);
@@ -63,7 +63,7 @@ function after(facts: RollbackFacts, step: RollbackStep, { inventory }: Inventor
   }
 }
 
-function awaited(facts: RollbackFacts): Foreseen<RollbackFacts> {
+function awaited(facts: RollbackFacts): Prediction<RollbackFacts> {
   const { isPoolBusy, members, ownMember } = facts;
   if (isPoolBusy) return { facts: { ...facts, isPoolBusy: false } };
   const isOpen = members.some(({ name }) => name === ownMember) && members.some(({ isReady }) => !isReady);

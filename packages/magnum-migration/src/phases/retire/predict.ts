@@ -1,8 +1,11 @@
-import type { Foreseen, PhasePlan } from "../../phase.ts";
+import type { Prediction, PhasePlan } from "../../phase.ts";
 import type { RetireFacts, RetireStep } from "./plan.ts";
 
 /** What phase retire reads when what it waits for is there; its plan has all its steps. Pure. */
-export function foreseeRetire(facts: RetireFacts, { wait }: PhasePlan<RetireStep>): Foreseen<RetireFacts> | undefined {
+export function predictRetire(
+  facts: RetireFacts,
+  { wait }: PhasePlan<RetireStep>,
+): Prediction<RetireFacts> | undefined {
   if (wait === undefined) return undefined;
   const { leaving, changing, leftovers, driver, status, magnum } = facts;
   if (leaving.length > 0) return { facts: { ...facts, leaving: leaving.slice(1) } };

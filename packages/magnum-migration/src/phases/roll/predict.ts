@@ -1,11 +1,11 @@
-import type { Foreseen, PhasePlan } from "../../phase.ts";
+import type { Prediction, PhasePlan } from "../../phase.ts";
 import type { RollFacts, RollPool, RollStart, RollStep } from "./plan.ts";
 
 /** What phase roll reads after its next steps, or when what it waits for is there. Pure. */
-export function foreseeRoll(
+export function predictRoll(
   facts: RollFacts,
   { steps, batch = 1, wait }: PhasePlan<RollStep>,
-): Foreseen<RollFacts> | undefined {
+): Prediction<RollFacts> | undefined {
   if (steps.length === 0) return wait === undefined ? undefined : { facts: awaited(facts) };
   let known = facts;
   for (const step of steps.slice(0, batch)) known = after(known, step);

@@ -1,12 +1,12 @@
-import type { Foreseen, PhasePlan } from "../../phase.ts";
+import type { Prediction, PhasePlan } from "../../phase.ts";
 import type { EtcdMember } from "../../etcd/client.ts";
 import type { ImportFacts, ImportStep } from "./plan.ts";
 
 /** What phase import reads after its next step, or when what it waits for is there. Pure. */
-export function foreseeImport(
+export function predictImport(
   facts: ImportFacts,
   { steps: [step], wait }: PhasePlan<ImportStep>,
-): Foreseen<ImportFacts> | undefined {
+): Prediction<ImportFacts> | undefined {
   if (step === undefined) return wait === undefined ? undefined : awaited(facts);
   const { secrets, members, peerURL } = facts;
   switch (step.type) {
@@ -27,7 +27,7 @@ export function foreseeImport(
   }
 }
 
-function awaited(facts: ImportFacts): Foreseen<ImportFacts> {
+function awaited(facts: ImportFacts): Prediction<ImportFacts> {
   const { peerURL, peerHost, members } = facts;
   if (peerURL !== undefined)
     return { facts: { ...facts, stage: "Follow", members: changed(members, peerURL, { name: "hosted" }) } };
