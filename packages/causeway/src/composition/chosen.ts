@@ -74,6 +74,6 @@ export function chosenCluster(
     const isMissing = error instanceof InputError && error.code === "KUBECONFIG_NOT_FOUND" && error.cause === undefined;
     if (option === undefined || kubeconfig === undefined || !isMissing) throw error;
     const hint = `Specify the file with ${option}.`;
-    throw new InputError("KUBECONFIG_NOT_FOUND", messageOf(error), { hint, cause: error });
+    throw new InputError(error.code, error.message, { hint, cause: error });
   }
 }
