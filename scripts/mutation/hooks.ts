@@ -8,6 +8,8 @@ export interface Switches {
   active: number;
   /** How often the active one may still be reached: an endless loop ends by it. */
   budget: number;
+  /** How often all of them may still be reached together: a loop may be endless far from the active one. */
+  total: number;
   /** Which mutants were reached. */
   readonly reached: Uint8Array;
 }
@@ -18,15 +20,24 @@ declare global {
 
 /** More than any test needs of one place. */
 const MOST_REACHED = 2_000_000;
+/** More than any test needs of all places: about a second. */
+const MOST_IN_ALL = 50_000_000;
 
 /** Makes `__mutant` answer. Mutants are numbered from 1. */
 export function installSwitches(count: number): Switches {
-  const switches: Switches = { active: 0, budget: MOST_REACHED, reached: new Uint8Array(count + 1) };
+  const switches: Switches = {
+    active: 0,
+    budget: MOST_REACHED,
+    total: MOST_IN_ALL,
+    reached: new Uint8Array(count + 1),
+  };
   globalThis.__mutant = (number) => {
     switches.reached[number] = 1;
-    if (number !== switches.active) return false;
-    switches.budget -= 1;
-    if (switches.budget < 0) throw new Error("the mutant is reached again and again");
+    if (switches.active === 0) return false;
+    switches.total -= 1;
+    if (number === switches.active) switches.budget -= 1;
+    else if (switches.total >= 0) return false;
+    if (switches.budget < 0 || switches.total < 0) throw new Error("the mutant is reached again and again");
     return true;
   };
   return switches;
@@ -35,6 +46,7 @@ export function installSwitches(count: number): Switches {
 export function activate(switches: Switches, number: number): void {
   switches.active = number;
   switches.budget = MOST_REACHED;
+  switches.total = MOST_IN_ALL;
 }
 
 export interface Target {

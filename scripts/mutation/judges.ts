@@ -4,6 +4,8 @@ import { afterOwnTime } from "./own-time.ts";
 import type { Answer, Chosen, Command, Coverage } from "./protocol.ts";
 
 const START_TIMEOUT = 120_000;
+/** Milliseconds of its own time that a process has for a mutant at least: loading the test files counts. */
+const SHORTEST = 12_000;
 const COVER_TIMEOUT = 900_000;
 /** Modules of earlier generations are never freed. */
 const MOST_MEMORY = 1_800_000_000;
@@ -28,7 +30,7 @@ export class Judges {
     if (files.length === 0) return undefined;
     const time = files.reduce((sum, f) => sum + f.time, 0);
     for (let attempt = 0; attempt < 2; attempt += 1) {
-      const answer = await this.#ask({ type: "judge", number, files, fresh }, 30_000 + 8 * time);
+      const answer = await this.#ask({ type: "judge", number, files, fresh }, SHORTEST + 8 * time);
       if (answer?.type === "judged") {
         if (answer.memory > MOST_MEMORY) this.close();
         return answer.killer;
