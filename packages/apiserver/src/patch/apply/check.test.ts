@@ -37,6 +37,11 @@ describe("a configuration is of its type", () => {
       '.text: expected string, got &value.valueUnstructured{Value:[]interface {}{"a", interface {}(nil)}}',
     ],
     [
+      "with texts, not objects of several members",
+      { text: { c: 1, a: "x", b: [] } },
+      '.text: expected string, got &value.valueUnstructured{Value:map[string]interface {}{"a":"x", "b":[]interface {}{}, "c":1}}',
+    ],
+    [
       "with texts, not objects",
       { text: { b: 1, a: "x" } },
       '.text: expected string, got &value.valueUnstructured{Value:map[string]interface {}{"a":"x", "b":1}}',

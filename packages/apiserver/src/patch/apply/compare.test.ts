@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Json } from "../../json/values.ts";
 import { BOOLEAN, DEDUCED, listOf, mapOf, NUMERIC, STRING, type MergeType } from "../../schema/merge-type.ts";
 import { compare } from "./compare.ts";
-import { itemElement, printed } from "./elements.ts";
+import { elementsOf, itemElement, printed } from "./elements.ts";
 import { EMPTY, pathsSet, printedPaths, fromFieldsV1, type FieldSet } from "./field-set.ts";
 import { merge } from "./merge.ts";
 import { chosen, memberType, narrowed } from "./narrow.ts";
@@ -42,6 +42,12 @@ const items = (...names: readonly string[]): Json => names.map((name) => ({ name
 // The rows are those of structured-merge-diff's typed/symdiff_test.go, as far as they are about what may be owned.
 describe("what differs between two objects", () => {
   test.each<[string, Json, Json, string]>([
+    [
+      "is a member with the name of a method",
+      { texts: { a: "1" } },
+      { texts: { a: "1", toString: "2" } },
+      "+.texts.toString",
+    ],
     ["is nothing", { text: "a", inner: { text: "b" } }, { text: "a", inner: { text: "b" } }, ""],
     ["is a field that is new", {}, { text: "a" }, "+.text"],
     ["is a field that is gone", { text: "a", flag: true }, { flag: true }, "-.text"],
@@ -278,12 +284,26 @@ describe("elements of lists", () => {
     expect(itemElement(item, two)).toEqual(expected);
   });
 
+  test("without a key are refused, with all keys in the message", () => {
+    const keys = listOf(() => ITEM, { relation: "map", keys: ["b", "a"] });
+    const why =
+      'associative list with keys has an element that omits all key fields ["b" "a"] (and doesn\'t have default values for any key fields)';
+    expect(itemElement({ c: 1 }, keys)).toEqual({ problem: why });
+    const method = listOf(() => ITEM, { relation: "map", keys: ["toString"] });
+    expect(itemElement({}, method)).toHaveProperty("problem");
+    expect(() => elementsOf([{ c: 1 }], keys)).toThrow(
+      expect.objectContaining({ code: "APPLY_INVALID", message: why, hint: "Give every item of the list its key." }),
+    );
+    expect(elementsOf([{ a: 1 }], keys)).toEqual([['k:{"a":1}', { a: 1 }]]);
+  });
+
   test.each<[string, string]>([
     ["f:name", ".name"],
     ['v:"a"', '[="a"]'],
     ["i:3", "[3]"],
     ['k:{"name":"a","port":1}', '[name="a",port=1]'],
     ['k:{"a":[1,"x"],"b":{"c":true}}', '[a=[1,"x"],b=c=true]'],
+    ['k:{"a":[{"b":1}]}', "[a=[b=1]]"],
   ])("%s are shown as %s", (element, expected) => {
     expect(printed(element)).toBe(expected);
   });

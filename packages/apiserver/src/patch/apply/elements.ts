@@ -10,18 +10,23 @@ export function itemElement(item: Json, list: ListType): { readonly element: str
   const [first, second] = list.keys;
   // The common case, which needs no object between.
   if (first !== undefined && second === undefined) {
-    const value = Object.hasOwn(item, first) ? item[first] : list.keyDefaults[first];
+    const value = keyOf(item, first, list);
     if (value !== undefined) return { element: `k:{${JSON.stringify(first)}:${JSON.stringify(value)}}` };
   }
   const keys = list.keys.toSorted().flatMap((key): [string, Json][] => {
-    // Null is a value like another.
-    const value = Object.hasOwn(item, key) ? item[key] : list.keyDefaults[key];
+    const value = keyOf(item, key, list);
     return value === undefined ? [] : [[key, value]];
   });
   if (keys.length > 0) return { element: `k:${JSON.stringify(Object.fromEntries(keys))}` };
   const names = `[${list.keys.map((key) => JSON.stringify(key)).join(" ")}]`;
   const problem = `associative list with keys has an element that omits all key fields ${names} (and doesn't have default values for any key fields)`;
   return { problem };
+}
+
+/** Null is a value like another. */
+function keyOf(item: JsonObject, key: string, { keyDefaults }: ListType): Json | undefined {
+  if (Object.hasOwn(item, key)) return item[key];
+  return Object.hasOwn(keyDefaults, key) ? keyDefaults[key] : undefined;
 }
 
 function valueElement(item: Json): { readonly element: string } | { readonly problem: string } {

@@ -186,6 +186,13 @@ describe("updaters beyond ten", () => {
     });
   });
 
+  test("of one time are the oldest by what they are", () => {
+    const same = many(11).map((m) => ({ ...m, time: "00" }));
+    for (const all of [same, same.toReversed()]) {
+      expect(kept(...all)[0]).toBe("ancient-changes v1 00 .m00.m01");
+    }
+  });
+
   test("without a time are the oldest", () => {
     expect(kept(manager("z"), ...many(10))[0]).toBe("ancient-changes v1 00 .m00.z");
   });
