@@ -127,7 +127,7 @@ describe("the status of a Cluster", () => {
     const { controlPlane, workers } = statusOf(
       observed({
         controlPlane: provider(HostedControlPlane, control),
-        deployments: [deployment(2), deployment(1, { replicas: undefined })],
+        deployments: [deployment(2), deployment(1, { replicas: undefined } as never)],
         pools: [pool, { metadata, spec: {} }] as never,
         machines: [servingMachine("a")],
       }),

@@ -217,9 +217,9 @@ describe("a MachineDeployment", () => {
       ["uid-old", [servingMachine("o")]],
     ]);
     expect(steps(observed(of(), [old, fresh], { machinesOf: left }))).not.toContain("delete old");
-    expect(steps(observed(of({ replicas: undefined }), [old, named("new", 1, {}, { template: newer })]))).toEqual([
-      "delete old",
-    ]);
+    expect(
+      steps(observed(of({ replicas: undefined } as never), [old, named("new", 1, {}, { template: newer })])),
+    ).toEqual(["delete old"]);
   });
 
   test("replaces machines only as they are deleted, on request", () => {
