@@ -1,6 +1,8 @@
 /** Rules of Magnum's that hold for every kind of request. */
 import { MagnumCluster } from "@causeway/api";
+import { silentLog } from "@causeway/foundation";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { createCloudChecker } from "./access/cloud-checks.ts";
 import { openStage, type Json, type Stage } from "./testing/stage.ts";
 
 vi.setConfig({ hookTimeout: 120_000, testTimeout: 60_000 });
@@ -41,6 +43,17 @@ describe("a quota", () => {
     ]);
     const listed = await stage.call("admin", "GET", "/v1/quotas?all_tenants=True");
     expect(listed.body["quotas"]).toEqual([]);
+  });
+
+  test.for<[string, boolean, string]>([
+    ["admin", false, "is refused for a caller who may read projects"],
+    ["demo", true, "is accepted for a caller whom Keystone refuses to read projects"],
+    ["nobody", true, "is accepted where Keystone does not take the token"],
+  ])("of an unknown project, by the token of %s (%s), %s", async ([who, expected]) => {
+    const address = { name: "simulator", authUrl: stage.simulator.authUrl };
+    const cloud = createCloudChecker(address, silentLog);
+    const { signal } = new AbortController();
+    expect(await cloud.hasProject(stage.tokens.get(who) ?? "none", "no-such-project", signal)).toBe(expected);
   });
 });
 

@@ -91,6 +91,8 @@ export function createCloudChecker(address: Omit<CloudConfig, "auth">, log: Log)
       const cloud = connectCloud({ ...address, auth: { type: "token", token } });
       const within = { signal: AbortSignal.any([signal, AbortSignal.timeout(DEADLINE)]) };
       try {
+        // Of a token that is not valid any more Keystone says 404, too.
+        await cloud.projectId(within);
         return (await orUndefined(() => cloud.identity.projects.get(id, within))) !== undefined;
       } catch (error) {
         if (signal.aborted) throw error;
