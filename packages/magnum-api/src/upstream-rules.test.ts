@@ -48,7 +48,7 @@ describe("a quota", () => {
   test.for<[string, boolean, string]>([
     ["admin", false, "is refused for a caller who may read projects"],
     ["demo", true, "is accepted for a caller whom Keystone refuses to read projects"],
-    ["nobody", true, "is accepted where Keystone does not take the token"],
+    ["no user", true, "is accepted where Keystone does not take the token"],
   ])("of an unknown project, by the token of %s (%s), %s", async ([who, expected]) => {
     const address = { name: "simulator", authUrl: stage.simulator.authUrl };
     const cloud = createCloudChecker(address, silentLog);
