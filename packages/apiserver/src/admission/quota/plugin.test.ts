@@ -73,11 +73,21 @@ describe("a quota is charged", () => {
     expect(at(cluster.store.get(key)?.object, "status", "used")).toEqual({});
   });
 
-  test("by the server, which owns no field", async () => {
-    const cluster = await opened(quota("a", { configmaps: "3" }, { configmaps: "1" }));
+  test("by the server, which owns what it writes", async () => {
+    const fieldsV1 = { "f:spec": { "f:hard": {} } };
+    const entry = { manager: "kubectl", operation: "Update", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1 };
+    const given = quota("a", { configmaps: "3" }, { configmaps: "1" });
+    const cluster = await opened({
+      ...given,
+      metadata: { name: "a", namespace: "ns", uid: "u", managedFields: [entry] },
+    });
     await used(cluster, MAPS, { object: map });
     const { items } = cluster.store.list({ cluster: "", resource: "/resourcequotas" });
-    expect(items.map(({ object }) => object.metadata.managedFields)).toEqual([undefined]);
+    const owners = items[0]?.object.metadata.managedFields?.map((m) => [m.manager, m.subresource, m.fieldsV1]);
+    expect(owners).toEqual([
+      ["kubectl", undefined, fieldsV1],
+      ["causeway-apiserver", "status", { "f:status": { "f:used": { "f:configmaps": {} } } }],
+    ]);
   });
 
   test("nothing where another quota refuses", async () => {

@@ -119,6 +119,7 @@ describe("a quota with scopes", () => {
       false,
     ],
     ["of pods, is not about claims", scoped(["BestEffort"]), {}, {}, false],
+    ["of pods, is not about claims of a class", scoped(["BestEffort"]), { volumeAttributesClassName: "x" }, {}, false],
   ])("of claims %s", (_what, quota, spec, status, expected) => {
     expect(inScopes(quota, CLAIMS, object(spec, { status }))).toBe(expected);
   });

@@ -96,7 +96,11 @@ async function run(phase: Phase, one: Case) {
   const attempted = attemptOn(cluster, one.resource ?? MAPS, { object: map, ...one.attempt });
   const result = await Promise.resolve(plugin[phase]?.(attempted.attempt)).then(
     (object) => ({ object }),
-    (error: unknown) => ({ status: record((error as CausewayError).details?.["status"]) }),
+    (error: unknown) => {
+      const { details } = error as CausewayError;
+      if (!details) throw error;
+      return { status: record(details["status"]) };
+    },
   );
   const { status = {}, object } = result as { status?: Json; object?: Json };
   const { annotations } = attempted;
@@ -236,6 +240,11 @@ describe("a webhook that cannot be called", () => {
 });
 
 describe("validating webhooks", () => {
+  test("change nothing", async () => {
+    const { status } = await run("validate", { hooks: [hook("a")], responds: { a: () => set("/data/a", "1") } });
+    expect(status["message"]).toContain("validating webhook may not return response.patch");
+  });
+
   test("are all called, and the first refusal is the response", async () => {
     const refusing = (message: string) => () => ({ allowed: false, status: { message } });
     const { names, status } = await run("validate", {

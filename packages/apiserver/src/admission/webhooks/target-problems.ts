@@ -53,7 +53,6 @@ function serviceProblems(service: Json, path: string): FieldProblem[] {
 
 function pathProblems(path: string, field: string): FieldProblem[] {
   if (path === "" || path === "/") return [];
-  if (path === "//") return [invalidValue(field, path, "segment[0] may not be empty")];
   const problems = path.startsWith("/") ? [] : [invalidValue(field, path, "must start with a '/'")];
   const below = path.slice(1).replace(/\/$/, "");
   return [
