@@ -20,8 +20,8 @@ declare global {
 
 /** More than any test needs of one place. */
 const MOST_REACHED = 2_000_000;
-/** More than any test needs of all places: about a second. */
-const MOST_IN_ALL = 50_000_000;
+/** More than any test needs of all places. */
+const MOST_IN_ALL = 10_000_000;
 
 /** Makes `__mutant` answer. Mutants are numbered from 1. */
 export function installSwitches(count: number): Switches {
