@@ -3,7 +3,7 @@ import { isTrue, Secret, secretText } from "@causeway/kubernetes";
 import { addonsMissing } from "./addons.ts";
 import { unrotated } from "./authorities.ts";
 import { Others } from "./others.ts";
-import { Ending } from "./ending.ts";
+import { DeletionRun } from "./deletion-run.ts";
 import type { Deed, Schedule } from "./schedule.ts";
 import type { MagnumFaultWorld } from "./world.ts";
 
@@ -292,9 +292,9 @@ class Run {
   async #delete(): Promise<string | undefined> {
     if (this.#others === undefined) return "there is no cluster";
     const renew = () => this.#renew([202, 404, 409]);
-    const ending = new Ending(this.#world, this.#others, { uuid: this.#uuid, namespace: this.#namespace, renew });
-    const wrong = await ending.play(this.#schedule.deletion);
-    this.checked += ending.checked;
+    const run = new DeletionRun(this.#world, this.#others, { uuid: this.#uuid, namespace: this.#namespace, renew });
+    const wrong = await run.play(this.#schedule.deletion);
+    this.checked += run.checked;
     return wrong ?? this.#cleanup();
   }
 

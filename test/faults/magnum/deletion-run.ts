@@ -16,7 +16,7 @@ interface Deleted {
 }
 
 /** The deletion of one cluster, from its request until nothing is left of it. */
-export class Ending {
+export class DeletionRun {
   readonly #world: MagnumFaultWorld;
   readonly #others: Others;
   readonly #cluster: Deleted;
