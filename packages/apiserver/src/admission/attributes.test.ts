@@ -9,7 +9,7 @@ import {
   MAPS,
   NAMESPACES,
   NODES,
-  type Attempting,
+  type AttemptFields,
 } from "../testing/attempts.ts";
 import {
   between,
@@ -29,11 +29,11 @@ const labelled = (team: string, kind = "ConfigMap"): Json => ({
   metadata: { name: "o", labels: { team } },
 });
 const cluster = await admissionCluster({ "/namespaces": [{ metadata: { name: "ns", labels: { team: "a" } } }] });
-const on = (resource: Resource, given?: Attempting) => attemptOn(cluster, resource, given).attempt;
+const on = (resource: Resource, given?: AttemptFields) => attemptOn(cluster, resource, given).attempt;
 
 describe("the name and the namespace of an attempt", () => {
   const object = labelled("a");
-  test.each<[string, Attempting, string]>([
+  test.each<[string, AttemptFields, string]>([
     ["is that of the request", { name: "r", object }, "r"],
     ["is that of the object that is created", { object }, "o"],
     ["is not that of the object on other operations", { operation: "UPDATE", object }, ""],
@@ -58,9 +58,9 @@ describe("the name and the namespace of an attempt", () => {
 describe("a namespaceSelector", () => {
   const b = { matchLabels: { team: "b" } };
   const a = { matchLabels: { team: "a" } };
-  const gone: Attempting = { namespace: "gone" };
+  const gone: AttemptFields = { namespace: "gone" };
   const space = (team: string): Json => labelled(team, "Namespace");
-  test.each<[string, unknown, Resource, Attempting, boolean]>([
+  test.each<[string, unknown, Resource, AttemptFields, boolean]>([
     ["that is absent selects all", undefined, MAPS, gone, true],
     ["that is empty selects all", {}, MAPS, gone, true],
     ["with empty parts selects all", { matchLabels: {}, matchExpressions: [] }, MAPS, gone, true],
@@ -98,7 +98,7 @@ describe("a namespaceSelector", () => {
 
 describe("an objectSelector", () => {
   const b = { matchLabels: { team: "b" } };
-  test.each<[string, unknown, Attempting, boolean]>([
+  test.each<[string, unknown, AttemptFields, boolean]>([
     ["that is empty selects all", { matchLabels: {} }, {}, true],
     ["selects by the new labels", b, { object: labelled("b"), old: labelled("a") }, true],
     ["selects by the old labels", b, { object: labelled("a"), old: labelled("b") }, true],

@@ -3,7 +3,7 @@ import type { CausewayError } from "@causeway/foundation";
 import type { AdmissionRequest, AdmissionRules, KubeObject } from "@causeway/kubernetes";
 import type { Operation, Phase } from "../contract/admission.ts";
 import { record, type Json } from "../json/json.ts";
-import { admissionCluster, attemptOn, inVersions, type Attempting } from "../testing/attempts.ts";
+import { admissionCluster, attemptOn, inVersions, type AttemptFields } from "../testing/attempts.ts";
 import { ownRulesPlugin } from "./own-rules.ts";
 
 const things = inVersions(
@@ -36,7 +36,7 @@ function rulesOf(refusals: readonly string[], more: Partial<AdmissionRules> = {}
   return { rules, asked };
 }
 
-async function refused(rules: readonly AdmissionRules[], attempt: Attempting): Promise<Json | undefined> {
+async function refused(rules: readonly AdmissionRules[], attempt: AttemptFields): Promise<Json | undefined> {
   try {
     await ownRulesPlugin(rules).validate?.(attemptOn(cluster, things, attempt).attempt);
     return undefined;
@@ -48,7 +48,7 @@ async function refused(rules: readonly AdmissionRules[], attempt: Attempting): P
 describe("rules of the same process", () => {
   test("are called in their version", async () => {
     const { rules, asked } = rulesOf([]);
-    const attempt: Attempting = { operation: "UPDATE", object: thing({ a: 2 }), old: thing({ a: 1 }), dryRun: true };
+    const attempt: AttemptFields = { operation: "UPDATE", object: thing({ a: 2 }), old: thing({ a: 1 }), dryRun: true };
     expect(await refused([rules], attempt)).toBeUndefined();
     const seen = (a: number): Json => ({ ...thing({ a }), apiVersion: "x.io/v2", form: "v2" });
     expect(asked).toEqual([{ operation: "UPDATE", kind: "Thing", object: seen(2), previous: seen(1), dryRun: true }]);
@@ -80,7 +80,7 @@ describe("rules of the same process", () => {
 
   test("refuse a deletion", async () => {
     const { rules } = rulesOf(["it is kept"]);
-    const deletion: Attempting = { operation: "DELETE", object: undefined, old: thing({}), name: "t" };
+    const deletion: AttemptFields = { operation: "DELETE", object: undefined, old: thing({}), name: "t" };
     expect(await refused([rules], deletion)).toMatchObject({
       code: 403,
       message: 'things.x.io "t" is forbidden: it is kept',
@@ -105,7 +105,7 @@ describe("rules of the same process", () => {
         },
       }).rules;
     const plugin = ownRulesPlugin([filling("a"), rulesOf([]).rules, filling("b")]);
-    const changed = (attempt: Attempting) => plugin.mutate?.(attemptOn(cluster, things, attempt).attempt);
+    const changed = (attempt: AttemptFields) => plugin.mutate?.(attemptOn(cluster, things, attempt).attempt);
     expect(await changed({ object: thing({}) })).toEqual(thing({ a: 0, b: 1 }));
     expect(await changed({ operation: "UPDATE", object: thing({ c: 1 }), old: thing({}) })).toEqual(
       thing({ c: 1, a: 1, b: 2 }),
@@ -116,7 +116,7 @@ describe("rules of the same process", () => {
   });
 
   const writes = { "x.io": ["others"] };
-  test.each<[string, Operation, Phase, Attempting, Partial<AdmissionRules>, boolean]>([
+  test.each<[string, Operation, Phase, AttemptFields, Partial<AdmissionRules>, boolean]>([
     ["what they judge", "CREATE", "validate", {}, {}, true],
     ["deletions that they judge", "DELETE", "validate", {}, {}, true],
     ["no deletions of other kinds", "DELETE", "validate", {}, { deletions: {} }, false],

@@ -177,7 +177,7 @@ describe("match conditions", () => {
   });
 });
 
-test("problems have reasons", () => {
+test("problems of admission configuration have reasons", () => {
   expect(duplicate("f", "a")).toEqual({ field: "f", message: 'Duplicate value: "a"', reason: "FieldValueDuplicate" });
   const many = Array.from({ length: 65 }, (_, i) => ({ name: `c${i}`, expression: "true" }));
   expect(conditionProblems(many, "p", () => undefined)).toMatchObject([{ field: "p", reason: "FieldValueTooMany" }]);

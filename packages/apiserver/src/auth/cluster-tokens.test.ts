@@ -241,8 +241,8 @@ describe("the authenticators of a cluster", () => {
     ["not where it does not say that they are", anonymous({}), false, false],
     ["as without one where it says nothing of them", { configuration: configured({}), anonymous: false }, false, false],
   ])("admit requests without credentials %s", async (_what, options, livez, other) => {
-    const { admitsAnonymous } = clusterTokens(await clusterOf(), options);
-    expect([admitsAnonymous("/livez"), admitsAnonymous("/api")]).toEqual([livez, other]);
+    const tokens = clusterTokens(await clusterOf(), options);
+    expect([tokens.admitsAnonymous("/livez"), tokens.admitsAnonymous("/api")]).toEqual([livez, other]);
   });
 
   test.each<[AuthenticationOptions, string]>([

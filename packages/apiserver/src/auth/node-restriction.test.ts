@@ -342,7 +342,6 @@ test.each<[string, string, string, boolean]>([
 ])("NodeRestriction checks %s writing %s in phase %s: %s", (name, plural, phase, concerned) => {
   const call = { resource: { group: "", plural }, user: { name, groups: ["system:nodes"] } };
   type Concerns = (call: unknown, operation: string, phase: string) => boolean;
-  const concerns = nodeRestriction.concerns as unknown as Concerns;
-  expect(concerns(call, "CREATE", phase)).toBe(concerned);
-  expect(concerns(call, "CONNECT", phase)).toBe(false);
+  expect((nodeRestriction.concerns as unknown as Concerns)(call, "CREATE", phase)).toBe(concerned);
+  expect((nodeRestriction.concerns as unknown as Concerns)(call, "CONNECT", phase)).toBe(false);
 });

@@ -12,7 +12,7 @@ import { isAccessReview, serveReview } from "./reviews.ts";
 const jane: User = { name: "jane", groups: ["g"] };
 const GET_PODS = { verb: "get", resource: "pods" };
 
-interface Asking {
+interface ReviewCase {
   readonly body?: Json;
   readonly user?: User;
   readonly namespace?: string;
@@ -23,7 +23,7 @@ interface Asking {
 }
 
 /** What a review is responded with, and what was queried for it. */
-async function reviewed(kind: string, asking: Asking) {
+async function reviewed(kind: string, asking: ReviewCase) {
   const { body = {}, user = jane, namespace = "", verb = "create", group = "authorization.k8s.io" } = asking;
   const { decision = { allowed: true, reason: "" }, rules = { rules: [], unresolved: [] } } = asking;
   const asked: unknown[] = [];
@@ -187,7 +187,7 @@ describe("a SubjectAccessReview", () => {
 describe("a LocalSubjectAccessReview", () => {
   const kind = "LocalSubjectAccessReview";
   const INVALID = '422 .authorization.k8s.io "" is invalid: ';
-  const local = (spec: Json, metadata: Json = {}): Asking => ({
+  const local = (spec: Json, metadata: Json = {}): ReviewCase => ({
     namespace: "ns",
     body: { metadata, spec: { user: "joe", ...spec } },
   });
@@ -200,7 +200,7 @@ describe("a LocalSubjectAccessReview", () => {
     expect((await reviewed(kind, local({ resourceAttributes: own }, { namespace: "ns" }))).why).toBeUndefined();
   });
 
-  test.each<[string, Asking, string]>([
+  test.each<[string, ReviewCase, string]>([
     [
       "asks about no other namespace",
       local({ resourceAttributes: { ...own, namespace: "x" } }),

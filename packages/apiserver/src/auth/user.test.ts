@@ -6,7 +6,7 @@ test("a request without credentials is anonymous, the server's own controllers m
   expect(SYSTEM).toEqual({ name: "system:apiserver", groups: ["system:masters", "system:authenticated"] });
 });
 
-test("who has credentials is in the group of all who have, once", () => {
+test("a user with credentials is once in the group of all who have any", () => {
   const user = { name: "jane", uid: "u", groups: ["a"] };
   const known = { ...user, groups: ["a", "system:authenticated"] };
   expect(authenticated(user)).toEqual(known);

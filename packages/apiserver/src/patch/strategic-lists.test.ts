@@ -18,7 +18,7 @@ function merged(spec: unknown, patch: unknown): unknown {
   }
 }
 
-const named = (names: string): Items => [...names].map((name) => ({ name }));
+const named = (names: string): Items => names.split("").map((name) => ({ name }));
 const namesOf = (spec: unknown): string =>
   (spec as { containers: { name: string }[] }).containers.map(({ name }) => name).join("");
 

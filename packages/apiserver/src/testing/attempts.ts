@@ -36,7 +36,7 @@ export async function admissionCluster(stored: Stored = {}, parts: Parts = {}): 
 }
 
 /** What a test says of an attempt; the rest is a CREATE by "jane" in namespace "ns". */
-export interface Attempting {
+export interface AttemptFields {
   readonly operation?: Operation;
   readonly object?: unknown;
   readonly old?: unknown;
@@ -58,7 +58,7 @@ export interface Attempted {
 }
 
 /** An attempt on an object of this kind. */
-export function attemptOn(cluster: Cluster, resource: Resource, given: Attempting = {}): Attempted {
+export function attemptOn(cluster: Cluster, resource: Resource, given: AttemptFields = {}): Attempted {
   const { version = resource.versions[0], operation = "CREATE", subresource = "" } = given;
   if (!version) throw new Error(`${resource.kind} has no version`);
   const warnings: string[] = [];

@@ -7,7 +7,7 @@ import type { Resource } from "../contract/resource.ts";
 import type { Json } from "../json/json.ts";
 import { Expressions } from "../admission/cel/expressions.ts";
 import { policyPlugin } from "../admission/policies/plugin.ts";
-import { admissionCluster, attemptOn, inVersions, MAPS, type Attempting } from "./attempts.ts";
+import { admissionCluster, attemptOn, inVersions, MAPS, type AttemptFields } from "./attempts.ts";
 import type { Stored } from "./objects.ts";
 
 export const GROUP = "admissionregistration.k8s.io";
@@ -38,7 +38,7 @@ export interface Case {
   readonly policy: Json;
   readonly binding?: Json;
   readonly resource?: Resource;
-  readonly attempt?: Attempting;
+  readonly attempt?: AttemptFields;
   readonly stored?: Stored;
 }
 

@@ -15,7 +15,7 @@ const LIMIT = { apiVersion: "x.io/v1", kind: "Limit" };
 const limits = define({ kind: "Limit", plural: "limits", group: "x.io" });
 const POLICIES = "admissionregistration.k8s.io/validatingadmissionpolicies";
 
-interface Asking {
+interface Question {
   readonly user?: User;
   readonly allowed?: boolean;
 }
@@ -25,7 +25,7 @@ async function checked(
   check: typeof paramKindPermission,
   object: Json,
   old: Json | undefined,
-  { user = jane, allowed = false }: Asking = {},
+  { user = jane, allowed = false }: Question = {},
 ): Promise<{ why: readonly string[]; asked: readonly Attributes[] }> {
   const asked: Attributes[] = [];
   const allows = (attributes: Attributes): boolean => {
@@ -46,7 +46,7 @@ async function checked(
 
 // The rules are those of kubernetes' pkg/registry/admissionregistration/validatingadmissionpolicy/authz.go.
 describe("a policy with a paramKind", () => {
-  const check = (spec: Json, old?: Json, asking?: Asking) => checked(paramKindPermission, spec, old, asking);
+  const check = (spec: Json, old?: Json, asking?: Question) => checked(paramKindPermission, spec, old, asking);
   const about = { user: jane, verb: "get", namespace: "*", name: "*", subresource: "" };
 
   test("needs permission to read all objects of that kind", async () => {
@@ -63,7 +63,7 @@ describe("a policy with a paramKind", () => {
     expect(asked).toEqual([{ ...about, group: "", version: "v9", plural: "*" }]);
   });
 
-  test.each<[string, Json, Json | undefined, Asking]>([
+  test.each<[string, Json, Json | undefined, Question]>([
     ["is not there", {}, undefined, {}],
     ["remains as it was", { paramKind: LIMIT }, { paramKind: { ...LIMIT } }, {}],
     ["is written by a member of system:masters", { paramKind: LIMIT }, undefined, { user: admin }],
@@ -83,7 +83,7 @@ describe("a policy with a paramKind", () => {
 });
 
 describe("a binding with a paramRef", () => {
-  const check = (spec: Json, old?: Json, asking?: Asking) => checked(paramRefPermission, spec, old, asking);
+  const check = (spec: Json, old?: Json, asking?: Question) => checked(paramRefPermission, spec, old, asking);
   const LIMITED = { policyName: "limited", paramRef: { name: "p", namespace: "n" } };
   const ALL = `does not have "get" permission for all groups, versions and resources`;
   const about = { user: jane, subresource: "" };
@@ -130,7 +130,7 @@ describe("a binding with a paramRef", () => {
     expect(why).toEqual([`spec.paramRef: Forbidden: ${message}`]);
   });
 
-  test.each<[string, Json, Json | undefined, Asking]>([
+  test.each<[string, Json, Json | undefined, Question]>([
     ["is not there", { policyName: "limited" }, undefined, {}],
     ["remains as it was", LIMITED, structuredClone(LIMITED), {}],
     ["is written by a member of system:masters", LIMITED, undefined, { user: admin }],

@@ -4,7 +4,7 @@ import type { Operation, Phase } from "../../contract/admission.ts";
 import { define } from "../../contract/define.ts";
 import type { Resource } from "../../contract/resource.ts";
 import type { Json } from "../../json/json.ts";
-import { attemptOn, MAPS, type Attempting } from "../../testing/attempts.ts";
+import { attemptOn, MAPS, type AttemptFields } from "../../testing/attempts.ts";
 import {
   BINDINGS,
   BY,
@@ -71,7 +71,7 @@ describe("a policy refuses an attempt", () => {
     expect(await refusal(long(2561))).toBe(forbidden("no"));
   });
 
-  test.each<[string, Attempting, string]>([
+  test.each<[string, AttemptFields, string]>([
     ["that is named", { name: "r" }, 'configmaps "r"'],
     ["that is changed", { operation: "UPDATE" }, 'configmaps "o"'],
     ["whose name is made up", { object: { metadata: { generateName: "g-" } } }, 'configmaps "g-"'],
@@ -113,7 +113,7 @@ describe("a policy refuses an attempt", () => {
 
 describe("a policy matches", () => {
   const policy = failing({ expression: "false" });
-  const one = (constraints: Json, attempt: Attempting = {}, resource: Resource = MAPS): Case => ({
+  const one = (constraints: Json, attempt: AttemptFields = {}, resource: Resource = MAPS): Case => ({
     policy: { ...policy, matchConstraints: constraints },
     attempt,
     resource,
@@ -200,7 +200,7 @@ describe("a binding", () => {
     "validation.policy.admission.k8s.io/validation_failure",
     JSON.stringify([{ message: "no", policy: "p", binding: "b", expressionIndex: 1, validationActions }]),
   ];
-  test("warns", async () => {
+  test("warns of what its policy refuses", async () => {
     expect(await outcome({ policy, binding: { validationActions: ["Warn"] } })).toEqual({ warnings: [WARNING] });
   });
 

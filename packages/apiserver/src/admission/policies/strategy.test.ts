@@ -25,7 +25,7 @@ const whole = (spec: unknown, name = "p"): KubeObject => ({ metadata: { name }, 
 const draft = (spec: unknown): Draft => whole(spec) as unknown as Draft;
 
 type Rules = typeof policyStrategy;
-interface Checking {
+interface CheckOptions {
   readonly old?: Json;
   readonly subresource?: string;
   readonly allowed?: boolean;
@@ -33,14 +33,14 @@ interface Checking {
 }
 
 /** "field: message", without "spec." */
-function problems(rules: Rules, spec: Json, { old, subresource, allowed = true, name }: Checking = {}): string[] {
+function problems(rules: Rules, spec: Json, { old, subresource, allowed = true, name }: CheckOptions = {}): string[] {
   const found = rules.validate?.(whole(spec, name), old && whole(old, name), context(allowed, subresource)) ?? [];
   return found.map(({ field, message }) => `${field.replace(/^spec\.?/, "")}: ${message}`);
 }
 
 // The rows are those of kubernetes' pkg/apis/admissionregistration/validation/validation_test.go.
 describe("a validating admission policy", () => {
-  const check = (spec: Json, more?: Checking): string[] => problems(policyStrategy, { ...PLAIN, ...spec }, more);
+  const check = (spec: Json, more?: CheckOptions): string[] => problems(policyStrategy, { ...PLAIN, ...spec }, more);
   const EITHER = `${REQUIRED}: validations or auditAnnotations must contain at least one item`;
   const undeclared = (name: string): unknown =>
     expect.stringMatching(
@@ -261,7 +261,8 @@ describe("a validating admission policy", () => {
 
 describe("a binding of a validating admission policy", () => {
   const VALID = { policyName: "p", validationActions: ["Deny"] };
-  const check = (spec: Json, more?: Checking): string[] => problems(policyBindingStrategy, { ...VALID, ...spec }, more);
+  const check = (spec: Json, more?: CheckOptions): string[] =>
+    problems(policyBindingStrategy, { ...VALID, ...spec }, more);
   const ALLOW = { parameterNotFoundAction: "Allow" };
   const EXCLUSIVE = "Forbidden: name and selector are mutually exclusive";
 

@@ -6,7 +6,7 @@ import { define, STATUS } from "../../contract/define.ts";
 import type { Resource } from "../../contract/resource.ts";
 import { ThreadTime } from "../../contract/thread-time.ts";
 import { at, type Json } from "../../json/json.ts";
-import { admissionCluster, attemptOn, MAPS, type Attempting } from "../../testing/attempts.ts";
+import { admissionCluster, attemptOn, MAPS, type AttemptFields } from "../../testing/attempts.ts";
 import { quotaPlugin } from "./plugin.ts";
 
 const PODS = define({ kind: "Pod", plural: "pods" });
@@ -30,7 +30,7 @@ async function opened(...quotas: readonly Json[]): Promise<Cluster> {
 }
 
 /** What the quotas have as used after an attempt, or why it is refused. */
-async function used(cluster: Cluster, resource: Resource, attempt: Attempting): Promise<unknown> {
+async function used(cluster: Cluster, resource: Resource, attempt: AttemptFields): Promise<unknown> {
   try {
     await quotaPlugin(cluster).validate?.(attemptOn(cluster, resource, attempt).attempt);
   } catch (error) {
@@ -115,7 +115,7 @@ describe("a quota is charged", () => {
   test("a pod when it is made, and again when it gets a deadline", async () => {
     const terminating = quota("t", { pods: "5" }, { pods: "0" }, { scopes: ["Terminating"] });
     const all = quota("a", { pods: "5" }, { pods: "0" });
-    const charged = async (attempt: Attempting): Promise<unknown> =>
+    const charged = async (attempt: AttemptFields): Promise<unknown> =>
       used(await opened(all, terminating), PODS, attempt);
     const deadline = pod({ activeDeadlineSeconds: 5 });
     expect(await charged({ object: pod() })).toEqual([{ pods: "1" }, { pods: "0" }]);
@@ -135,7 +135,7 @@ describe("a quota is charged", () => {
   test("a claim as it grows", async () => {
     const claim = (storage: string): Json => ({ ...map, spec: { resources: { requests: { storage } } } });
     const cluster = await opened(quota("a", { "requests.storage": "5Gi" }, { "requests.storage": "1Gi" }));
-    const update: Attempting = { operation: "UPDATE", object: claim("3Gi"), old: claim("1Gi") };
+    const update: AttemptFields = { operation: "UPDATE", object: claim("3Gi"), old: claim("1Gi") };
     expect(await used(cluster, CLAIMS, update)).toEqual([{ "requests.storage": "3Gi" }]);
   });
 
@@ -149,7 +149,7 @@ describe("a quota is charged", () => {
 });
 
 describe("quotas concern", () => {
-  test.each<[string, Resource, Attempting, Phase, boolean]>([
+  test.each<[string, Resource, AttemptFields, Phase, boolean]>([
     ["what is created in a namespace with one", MAPS, {}, "validate", true],
     ["nothing in others", MAPS, { namespace: "x" }, "validate", false],
     ["nothing while it is changed", MAPS, {}, "mutate", false],

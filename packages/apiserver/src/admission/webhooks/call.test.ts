@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { CausewayError } from "@causeway/foundation";
 import type { WebhookCallOptions, WebhookClientConfig } from "../../contract/webhooks.ts";
 import { record, type Json } from "../../json/json.ts";
-import { admissionCluster, attemptOn, MAPS, type Attempting } from "../../testing/attempts.ts";
+import { admissionCluster, attemptOn, MAPS, type AttemptFields } from "../../testing/attempts.ts";
 import { askHook } from "./call.ts";
 import { denial, internalError } from "./errors.ts";
 import type { Hook } from "./hooks.ts";
@@ -11,17 +11,17 @@ const HOOK = { name: "h.x.io", reviewVersions: ["v1"], timeout: 3000, sideEffect
 const patch = (operations: unknown): string => Buffer.from(JSON.stringify(operations)).toString("base64");
 const ADD = [{ op: "add", path: "/data", value: {} }];
 
-interface Asking {
+interface HookCase {
   readonly hook?: Partial<Hook>;
   readonly mutating?: boolean;
-  readonly attempt?: Attempting;
+  readonly attempt?: AttemptFields;
   /** What is returned next to the UID and what has to be there. */
   readonly answer?: (review: Json) => Json;
   readonly fails?: string;
 }
 
 /** What a webhook with this response has done, and what it was sent. */
-async function asked({ hook = {}, mutating = false, attempt = {}, answer, fails }: Asking) {
+async function asked({ hook = {}, mutating = false, attempt = {}, answer, fails }: HookCase) {
   const sent: { config: WebhookClientConfig; review: Json; options: WebhookCallOptions }[] = [];
   const call = (config: WebhookClientConfig, review: Json, options: WebhookCallOptions): Promise<Json> => {
     sent.push({ config, review, options });
@@ -101,7 +101,7 @@ describe("the response of a webhook", () => {
   const INVALID = `${FAILED}received invalid webhook response: `;
   const ok = { allowed: true };
   const patched = { ...ok, patch: patch(ADD), patchType: "JSONPatch" };
-  test.each<[string, Asking, string | undefined]>([
+  test.each<[string, HookCase, string | undefined]>([
     ["may allow", { answer: answering(ok) }, undefined],
     ["is there", { answer: () => ({}) }, `${INVALID}webhook response was absent`],
     [

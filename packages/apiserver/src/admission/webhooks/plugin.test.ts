@@ -7,7 +7,7 @@ import { define } from "../../contract/define.ts";
 import type { Resource } from "../../contract/resource.ts";
 import type { WebhookClientConfig } from "../../contract/webhooks.ts";
 import { record, records, type Json } from "../../json/json.ts";
-import { admissionCluster, attemptOn, inVersions, MAPS, type Attempting } from "../../testing/attempts.ts";
+import { admissionCluster, attemptOn, inVersions, MAPS, type AttemptFields } from "../../testing/attempts.ts";
 import { Expressions } from "../cel/expressions.ts";
 import { readHooks } from "./hooks.ts";
 import { webhookPlugin } from "./plugin.ts";
@@ -51,7 +51,7 @@ interface Case {
   readonly hooks: readonly Json[];
   readonly responds?: Readonly<Record<string, Responds>>;
   readonly resource?: Resource;
-  readonly attempt?: Attempting;
+  readonly attempt?: AttemptFields;
 }
 
 interface Opened {
@@ -196,7 +196,7 @@ describe("mutating webhooks", () => {
   });
 
   test("do not change what is deleted", async () => {
-    const deletion: Attempting = { operation: "DELETE", object: undefined, old: map };
+    const deletion: AttemptFields = { operation: "DELETE", object: undefined, old: map };
     const given = { hooks: [hook("a")], responds: { a: () => set("/data", "1") }, attempt: deletion };
     expect((await run("mutate", given)).status).toMatchObject({
       code: 500,

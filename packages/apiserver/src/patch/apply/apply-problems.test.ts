@@ -107,7 +107,7 @@ describe("an apply is accepted", () => {
     expect(object.metadata).toEqual({});
   });
 
-  test("and remains the same object, with the time of the first", () => {
+  test("that changes nothing, with the time of the first", () => {
     const first = apply(deployment({ replicas: 1 })).object;
     const again = applyServerSide({
       live: first,
@@ -119,7 +119,7 @@ describe("an apply is accepted", () => {
     expect(again).toEqual(first);
   });
 
-  test("and leaves no entry of a manager that owns nothing", () => {
+  test("that leaves no entry of a manager that owns nothing", () => {
     const first = apply(deployment({ replicas: 1 })).object;
     const { object } = apply({ ...TYPE, metadata: { name: "d", namespace: "n" } } as never, { live: first });
     expect(object.metadata.managedFields).toBeUndefined();

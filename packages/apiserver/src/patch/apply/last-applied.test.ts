@@ -23,7 +23,7 @@ const map = (data: object | undefined, annotations?: object): KubeObject =>
   }) as KubeObject;
 
 // The rows are those of apimachinery's pkg/util/managedfields/internal/lastapplied_test.go.
-describe("what kubectl may take over", () => {
+describe("the fields that kubectl may take over", () => {
   const allowed = (annotation: unknown, data: object): string[] | undefined => {
     const live = map(data, annotation === undefined ? {} : { [KEY]: annotation });
     const before = { ...map(data), metadata: { name: "m" } } as never;
@@ -32,7 +32,7 @@ describe("what kubectl may take over", () => {
   };
   const json = (value: unknown): string => JSON.stringify(value);
 
-  test("is what it applied and is there so", () => {
+  test("are what it applied and is there so", () => {
     const applied = json(map({ a: "1", b: "2", c: "3" }));
     expect(allowed(applied, { a: "1", b: "x" })).toEqual([".data.a"]);
     expect(allowed(applied, { a: "1", b: "2", c: "3", d: "4" })).toEqual([".data.a", ".data.b", ".data.c"]);
@@ -45,11 +45,11 @@ describe("what kubectl may take over", () => {
     ["is no object", "[]"],
     ["is of another version", json({ ...map({ a: "1" }), apiVersion: "v2" })],
     ["is not of its type", json({ ...map(undefined), data: 1 })],
-  ])("is unknown where the annotation %s", (_what, annotation) => {
+  ])("are unknown where the annotation %s", (_what, annotation) => {
     expect(allowed(annotation, { a: "1" })).toBeUndefined();
   });
 
-  test("is unknown without an object", () => {
+  test("are unknown without an object", () => {
     expect(allowedByAnnotation(undefined, {}, TYPED)).toBeUndefined();
   });
 });

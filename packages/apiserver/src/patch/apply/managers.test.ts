@@ -50,7 +50,7 @@ describe("two entries are the same manager", () => {
 });
 
 describe("managedFields", () => {
-  test("are read", () => {
+  test("are read with what they name", () => {
     const read = readManagers([entry({ time: "t", subresource: "status" }), entry({ operation: "Update" })]);
     expect([...(read?.values() ?? [])]).toEqual([
       { ...manager("m"), operation: "Apply", time: "t", subresource: "status", fields: pathsSet(["a"]) },
