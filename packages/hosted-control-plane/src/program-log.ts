@@ -1,10 +1,19 @@
-/** The last line of a program's output that says why it failed, or else its last line; "" of an empty output. */
+/** A line of an error: klog's, a usage message's, Go's, or a JSON log's, whose level is its first field. */
+const FAILURE = /^(?:[EF]\d{4} |Error: |panic: |\{"level":"(?:error|fatal|panic)")/;
+
+/**
+ * The last line of a program's output that says why it failed, or else its last line; "" of an empty output. It has no
+ * control characters: programs write what users sent to them.
+ */
 export function tellingLine(output: string): string {
   const lines = output.split("\n").filter((line) => line.trim() !== "");
-  const meant = lines
-    .filter((line) => /(^[EF]\d{4} )|^Error: |^panic: |"level":"(error|fatal|panic)"/.test(line))
-    .at(-1);
-  return textOfLine(meant ?? lines.at(-1) ?? "");
+  const meant = lines.findLast((line) => FAILURE.test(line));
+  return printable(textOfLine(meant ?? lines.at(-1) ?? ""));
+}
+
+/** The text in one line, with one space for spaces and what a terminal acts upon or does not show. */
+export function printable(text: string): string {
+  return text.replaceAll(/[\p{C}\p{Z}]+/gu, " ").trim();
 }
 
 /** What a line says: of JSON, as etcd writes it, its message and its error. A full disk cuts lines off. */
@@ -13,5 +22,10 @@ function textOfLine(line: string): string {
   const found = ["msg", "error"].flatMap(
     (field) => new RegExp(`"${field}":("(?:[^"\\\\]|\\\\.)*")`).exec(line)?.[1] ?? [],
   );
-  return found.length === 0 ? line : found.map((text) => String(JSON.parse(text))).join(": ");
+  try {
+    return found.length === 0 ? line : found.map((text) => String(JSON.parse(text))).join(": ");
+  } catch {
+    // It is no valid JSON.
+    return line;
+  }
 }

@@ -38,8 +38,50 @@ describe("the problem of a pod that ends again and again", () => {
       },
       'exit status 1: E0101 00:00:00.000000 1 run.go:72] "command failed" err="no etcd"',
     ],
+    [
+      "has the whole line where JSON has an escape that there is not",
+      { terminated: { exitCode: 1, message: String.raw`{"level":"error","msg":"a\qb"}` } },
+      String.raw`exit status 1: {"level":"error","msg":"a\qb"}`,
+    ],
+    [
+      "has a space for a tab that JSON does not permit",
+      { terminated: { exitCode: 1, message: '{"level":"error","msg":"a\tb"}' } },
+      'exit status 1: {"level":"error","msg":"a b"}',
+    ],
+    [
+      "has a space for line ends, escape sequences and marks of direction",
+      {
+        terminated: { exitCode: 1, message: JSON.stringify({ level: "error", msg: "a\r\nb\u001b[2Jc\u202ed\u2028e" }) },
+      },
+      "exit status 1: a b [2Jc d e",
+    ],
+    [
+      "has no escape sequences of a line that is not JSON",
+      { terminated: { exitCode: 1, message: "Error: no \u001b[31mfile\u001b[0m\r\n" } },
+      "exit status 1: Error: no [31mfile [0m",
+    ],
+    [
+      "has the error of a JSON line whose level is its first field, not of one that has a level inside",
+      {
+        terminated: {
+          exitCode: 1,
+          message: `${JSON.stringify({ level: "error", msg: "no etcd" })}\n${JSON.stringify({ body: { level: "error", msg: "of a user" } })}\n`,
+        },
+      },
+      "exit status 1: no etcd",
+    ],
   ])("%s", ([, lastState, message]) => {
     const expected = { code: "CONTROL_PLANE_CRASHING", actor: "operator", message: `Pod hcp-one/etcd-0: ${message}` };
     expect(podProblem([crashing(lastState)])).toEqual(expected);
+  });
+});
+
+test("the problem of an image has one line, whatever its registry responds with", () => {
+  const waiting = { reason: "ErrImagePull", message: "registry: 502\n\u001b[1m<html>" };
+  const pod = { ...crashing(), status: { containerStatuses: [{ state: { waiting } }] } } as unknown as Pod;
+  expect(podProblem([pod])).toEqual({
+    code: "CONTROL_PLANE_IMAGE_MISSING",
+    actor: "operator",
+    message: "Pod hcp-one/etcd-0: its image cannot be pulled: registry: 502 [1m<html>",
   });
 });

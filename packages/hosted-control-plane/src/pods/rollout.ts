@@ -1,5 +1,5 @@
 import { compareVersions, type Deployment, type KubeObject, type Pod, type StatefulSet } from "@causeway/kubernetes";
-import { tellingLine } from "../program-log.ts";
+import { printable, tellingLine } from "../program-log.ts";
 import type { ControlPlaneProblem } from "../runtime.ts";
 import { componentLabel, credentialsAnnotation, versionAnnotation } from "./tenant.ts";
 
@@ -86,21 +86,26 @@ function problemOf(pod: Pod): ControlPlaneProblem | undefined {
   const where = `Pod ${namespace}/${name}`;
   const unscheduled = pod.status?.conditions?.find(({ type, status }) => type === "PodScheduled" && status === "False");
   if (unscheduled?.reason === "Unschedulable") {
-    const message = `${where} cannot be scheduled: ${(unscheduled.message ?? "").slice(0, LONGEST)}`;
+    const message = `${where} cannot be scheduled: ${short(unscheduled.message)}`;
     return { code: "CONTROL_PLANE_UNSCHEDULABLE", message, actor: "operator" };
   }
   for (const { state, lastState } of (pod.status?.containerStatuses ?? []) as ContainerState[]) {
     const { reason = "", message = "" } = state?.waiting ?? {};
     if (IMAGE_REASONS.includes(reason)) {
-      const text = `${where}: its image cannot be pulled: ${message.slice(0, LONGEST)}`;
+      const text = `${where}: its image cannot be pulled: ${short(message)}`;
       return { code: "CONTROL_PLANE_IMAGE_MISSING", message: text, actor: "operator" };
     }
     if (reason === "CreateContainerConfigError" || reason === "CrashLoopBackOff") {
       const why = lastState?.terminated === undefined ? message : endOf(lastState.terminated);
-      return { code: "CONTROL_PLANE_CRASHING", message: `${where}: ${why.slice(0, LONGEST)}`, actor: "operator" };
+      return { code: "CONTROL_PLANE_CRASHING", message: `${where}: ${short(why)}`, actor: "operator" };
     }
   }
   return undefined;
+}
+
+/** Messages of kubelets have what registries responded with, too. */
+function short(message = ""): string {
+  return printable(message).slice(0, LONGEST);
 }
 
 function endOf({ exitCode, message = "" }: Terminated): string {
