@@ -1,12 +1,15 @@
 /** A line of an error: klog's, a usage message's, Go's, or a JSON log's, whose level is its first field. */
 const FAILURE = /^(?:[EF]\d{4} |Error: |panic: |\{"level":"(?:error|fatal|panic)")/;
 
+/** An audit event, whose end alone is left where a kubelet keeps the end of a log: what a user requested. */
+const AUDIT_EVENT = /"apiVersion":"audit\.k8s\.io\/|"stageTimestamp":"/;
+
 /**
- * The last line of a program's output that says why it failed, or else its last line; "" of an empty output. It has no
- * control characters: programs write what users sent to them.
+ * The last line of a program's output that says why it failed, or else its last line that is no audit event; "" if
+ * there is none. It has no control characters: programs write what users sent to them.
  */
 export function tellingLine(output: string): string {
-  const lines = output.split("\n").filter((line) => line.trim() !== "");
+  const lines = output.split("\n").filter((line) => line.trim() !== "" && !AUDIT_EVENT.test(line));
   const meant = lines.findLast((line) => FAILURE.test(line));
   return printable(textOfLine(meant ?? lines.at(-1) ?? ""));
 }

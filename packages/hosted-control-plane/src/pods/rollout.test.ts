@@ -15,6 +15,16 @@ const crashing = (lastState?: object, message = "back-off 10s restarting failed 
 describe("the problem of a pod that ends again and again", () => {
   const stack = "go.etcd.io/etcd/server/v3/storage/wal.(*WAL).Save ".repeat(10);
   const error = "write /var/lib/etcd/data/member/wal/0.tmp: no space left on device";
+  const audited = JSON.stringify({
+    kind: "Event",
+    apiVersion: "audit.k8s.io/v1",
+    level: "Metadata",
+    auditID: "9b1d",
+    stage: "ResponseComplete",
+    requestURI: "/api/v1/namespaces/shop/secrets/token",
+    stageTimestamp: "2026-01-01T00:00:00.000000Z",
+    annotations: { "authorization.k8s.io/decision": "allow" },
+  });
   test.for<[title: string, lastState: object | undefined, message: string]>([
     ["is the kubelet's reason before it ended once", undefined, "back-off 10s restarting failed container"],
     ["has its exit status where it said nothing", { terminated: { exitCode: 137 } }, "exit status 137"],
@@ -69,6 +79,16 @@ describe("the problem of a pod that ends again and again", () => {
         },
       },
       "exit status 1: no etcd",
+    ],
+    [
+      "has its exit status where a killed API server left audit events only, the first of them cut off",
+      { terminated: { exitCode: 137, message: `${audited.slice(-120)}\n${audited}\n${audited}\n` } },
+      "exit status 137",
+    ],
+    [
+      "has the last line that is no audit event",
+      { terminated: { exitCode: 137, message: `${audited}\nI0101 00:00:00.000000 1 a.go:1] "serving"\n${audited}\n` } },
+      'exit status 137: I0101 00:00:00.000000 1 a.go:1] "serving"',
     ],
   ])("%s", ([, lastState, message]) => {
     const expected = { code: "CONTROL_PLANE_CRASHING", actor: "operator", message: `Pod hcp-one/etcd-0: ${message}` };
