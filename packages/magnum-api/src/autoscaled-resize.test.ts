@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { labels, Machine, MachineDeployment, MagnumCluster } from "@causeway/api";
 import { magnumLabels } from "./cluster/names.ts";
-import { openStage, type Json, type Stage } from "./testing/stage.ts";
+import { openStage, type Stage } from "./testing/stage.ts";
 
 vi.setConfig({ hookTimeout: 120_000, testTimeout: 60_000 });
 
@@ -52,8 +52,8 @@ async function scaledCluster(name: string, { requested, scaled }: { requested: n
   await stage.client.patch(MagnumCluster, key, { type: "merge", body: { status } }, { subresource: "status" });
   const change = async (method: string, path: string, given: unknown) => {
     const reply = await call(method, `/v1/clusters/${uuid}${path}`, given);
-    const [error] = (reply.body["errors"] ?? []) as readonly Json[];
-    return `${reply.status} ${String(error?.["detail"] ?? "")}`.trim();
+    const [error] = (reply.body["errors"] ?? []) as readonly { readonly detail?: string }[];
+    return `${reply.status} ${error?.detail ?? ""}`.trim();
   };
   return { change, group: async () => (await row()).spec.nodeGroups[0] };
 }

@@ -7,6 +7,7 @@ they have; a traceback, and lines of text that begin with a space, belong to the
 container's. The standard library alone.
 """
 import json
+import math
 import os
 import re
 import selectors
@@ -43,13 +44,27 @@ def level_of(text):
 
 
 def stamp(seconds):
+    """Of a time that no clock has: now."""
+    try:
+        return stamped(seconds)
+    except (OverflowError, OSError, ValueError):
+        return stamped(time.time())
+
+
+def stamped(seconds):
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{int(seconds * 1000) % 1000:03d}Z"
+
+
+def number(text):
+    """A number too large for a float remains the text that it is: JSON has no infinity."""
+    value = float(text)
+    return text if math.isinf(value) else value
 
 
 def completed(line, service):
     """An object with the fields that every line has, by the names that oslo.log and RabbitMQ have for them; None: the line is text."""
     try:
-        found = json.loads(line, parse_constant=str)
+        found = json.loads(line, parse_constant=str, parse_float=number)
     except (ValueError, RecursionError):
         return None
     if not isinstance(found, dict):

@@ -10,16 +10,21 @@ interface Keystone {
   readonly server: ScriptedCloud;
   /** Names of what Keystone has, by id. */
   readonly kept: Map<string, string>;
+  /** What happens before each list. */
+  before: () => void;
 }
 
 /** A Keystone that makes what each POST names, and responds to each POST as `answers` says: by itself, if undefined. */
 async function keystone(...answers: readonly (Reply | "refused" | undefined)[]): Promise<Keystone> {
   const kept = new Map([["c0", "of another program"]]);
   const next = [...answers];
+  let there: Keystone;
   const server = await scriptedCloud(({ method, path, body }) => {
     if (!path.startsWith(PATH)) return undefined;
-    if (method === "GET")
+    if (method === "GET") {
+      there.before();
       return { body: { application_credentials: [...kept].map(([id, name]) => ({ id, name })), links: {} } };
+    }
     if (method === "DELETE") return { status: kept.delete(path.slice(PATH.length + 1)) ? 204 : 404 };
     const answer = next.shift();
     if (answer === "refused") return { status: 403, body: { error: { code: 403, message: "not permitted" } } };
@@ -30,7 +35,8 @@ async function keystone(...answers: readonly (Reply | "refused" | undefined)[]):
   });
   const client = createApplicationCredentialClient(server.config, { clock: new HastyClock() });
   open.push({ close: async () => client.close() }, server);
-  return { client, server, kept };
+  there = { client, server, kept, before: () => {} };
+  return there;
 }
 
 const create = ({ client }: Keystone, signal?: AbortSignal) =>
@@ -45,22 +51,28 @@ describe("a new application credential", () => {
     expect(there.server.seen.map(({ method }) => method)).toEqual(["POST"]);
   });
 
-  it.each<[string, Reply]>([
-    ["connection is cut", "cut"],
-    ["Keystone is broken", { status: 503 }],
-  ])("is made again when its %s, and the first one is deleted", async (_name, answer) => {
+  it.each<[string, Reply, string]>([
+    ["its connection is cut", "cut", "OPENSTACK_UNREACHABLE"],
+    ["Keystone is broken", { status: 503 }, "OPENSTACK_UNAVAILABLE"],
+    ["its answer cannot be read", { text: "<html>" }, "OPENSTACK_"],
+  ])("is deleted when %s", async (_name, answer, code) => {
     const there = await keystone(answer);
-    expect(await create(there)).toMatchObject({ id: "c2", secret: "secret of c2" });
-    expect([...there.kept]).toEqual([
-      ["c0", "of another program"],
-      ["c2", "n1"],
-    ]);
+    expect((await failure(create(there))).code).toContain(code);
+    expect([...there.kept.values()]).toEqual(["of another program"]);
+    expect(there.server.count("POST", "application_credentials")).toBe(1);
   });
 
-  it("leaves nothing when no answer ever arrives", async () => {
-    const there = await keystone("cut", "cut", "cut", "cut", "cut");
-    expect(await failure(create(there))).toMatchObject({ code: "OPENSTACK_UNREACHABLE" });
+  it("is found by a later search, where Keystone was still at work on it", async () => {
+    const there = await keystone("cut");
+    let searches = 0;
+    there.before = () => {
+      searches += 1;
+      if (searches === 1) there.kept.delete("c1");
+      if (searches === 2) there.kept.set("c1", "n1");
+    };
+    await failure(create(there));
     expect([...there.kept.values()]).toEqual(["of another program"]);
+    expect(searches).toBe(2);
   });
 
   it("leaves nothing when its request is given up on the way", async () => {

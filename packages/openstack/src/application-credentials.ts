@@ -1,7 +1,13 @@
 import { messageOf, silentLog, systemClock } from "@causeway/foundation";
 import type { CloudConfig } from "./config/config.ts";
-import { isOpenStackNotFound, isUnauthorized } from "./errors/predicates.ts";
-import { repeatCreate, repeatIdempotent } from "./http/repeat.ts";
+import {
+  isBadRequest,
+  isForbidden,
+  isOpenStackConflict,
+  isOpenStackNotFound,
+  isUnauthorized,
+} from "./errors/predicates.ts";
+import { repeatIdempotent, repeatUnsent } from "./http/repeat.ts";
 import { SMALL_ANSWER } from "./http/transport.ts";
 import { exchangeOf, issueToken, type IdentityAddress, type IdentityClientOptions } from "./identity-client.ts";
 import { listIn, objectIn } from "./services/wire.ts";
@@ -12,9 +18,9 @@ import type { ApplicationCredential, ApplicationCredentialCreate } from "./types
 /** A user's application credentials, made with a token that the user brings. */
 export interface ApplicationCredentialClient {
   /**
-   * A new one, whose secret is in the result; no other may ever have its name. What an attempt whose answer was lost
-   * has left is deleted before the next one, and after the last. Throws OPENSTACK_FORBIDDEN for the token of an
-   * application credential that is restricted.
+   * A new one, whose secret is in the result; no other may ever have its name: where the answer is lost, what Keystone
+   * has of this name is deleted, and the error is thrown. Throws OPENSTACK_FORBIDDEN for the token of an application
+   * credential that is restricted.
    */
   create(
     token: string,
@@ -31,7 +37,13 @@ export interface ApplicationCredentialClient {
 }
 
 /** Milliseconds after which Keystone is searched again for what a lost attempt has made. */
-const PAUSES = [1_000];
+const PAUSES = [1_000, 3_000];
+/** Milliseconds for all of these searches. */
+const WITHDRAW_DEADLINE = 30_000;
+
+/** Keystone responded, and made nothing. */
+const isRefusal = (error: unknown): boolean =>
+  [isBadRequest, isUnauthorized, isForbidden, isOpenStackNotFound, isOpenStackConflict].some((is) => is(error));
 
 /** A client that creates and deletes application credentials of the user that it is. */
 export function createApplicationCredentialClient(
@@ -54,39 +66,47 @@ export function createApplicationCredentialClient(
     return (method === "POST" ? await once() : await repeatIdempotent(once, { clock, log, signal })).body;
   };
   const pathOf = (userId: string) => `/users/${encodeURIComponent(userId)}/application_credentials`;
-  const discard = async (path: string, token: string, signal: AbortSignal | undefined): Promise<void> => {
+  const warn = (credential: string, error: unknown): void =>
+    log.warn("an application credential was perhaps made, and is left in Keystone", {
+      credential,
+      error: messageOf(error),
+    });
+  const discard = async (path: string, token: string, signal: AbortSignal): Promise<void> => {
     await send({ method: "DELETE", path, token }, signal).catch((error: unknown) => {
       if (!isOpenStackNotFound(error)) throw error;
     });
   };
-  const left = (credential: string, cause: unknown): undefined => {
-    const text = "an application credential was perhaps made, and could not be deleted";
-    log.warn(text, { credential, error: messageOf(cause) });
+  /** Whether one of this name was there, and is deleted. */
+  const withdraw = async (path: string, name: string, token: string, signal: AbortSignal): Promise<boolean> => {
+    const answer = await send({ method: "GET", path: `${path}?name=${encodeURIComponent(name)}`, token }, signal);
+    const same = listIn<ApplicationCredential>(answer, "application_credentials").filter((one) => one.name === name);
+    for (const { id } of same) await discard(`${path}/${id}`, token, signal);
+    return same.length > 0;
+  };
+  /** Keystone shows a secret once: one whose answer was lost cannot be used. It may still be at work on it. */
+  const withdrawLost = async (path: string, name: string, { token, cause }: { token: string; cause: unknown }) => {
+    const signal = AbortSignal.timeout(WITHDRAW_DEADLINE);
+    try {
+      for (const pause of [0, ...PAUSES]) {
+        if (pause > 0) await clock.sleep(pause, signal);
+        if (await withdraw(path, name, token, signal)) return;
+      }
+      warn(name, cause);
+    } catch (error) {
+      warn(name, error);
+    }
   };
   return {
     async create(token, userId, credential, call) {
       const path = pathOf(userId);
+      const signal = call?.signal ? AbortSignal.any([call.signal, closed]) : closed;
       const body = { application_credential: credential };
-      const post = async (): Promise<ApplicationCredential & { readonly secret: string }> =>
-        objectIn(await send({ method: "POST", path, token, body }, call?.signal), "application_credential");
-      /** Keystone shows a secret once: one whose answer was lost cannot be used. */
-      const remove = async (signal: AbortSignal | undefined): Promise<undefined> => {
-        const query = `?name=${encodeURIComponent(credential.name)}`;
-        const answer = await send({ method: "GET", path: path + query, token }, signal);
-        for (const { id, name } of listIn<ApplicationCredential>(answer, "application_credentials"))
-          if (name === credential.name) await discard(`${path}/${id}`, token, signal);
-      };
-      const given = call?.signal;
+      const post = () => send({ method: "POST", path, token, body }, signal);
       try {
-        const options = { clock, log, pauses: PAUSES, signal: given ? AbortSignal.any([given, closed]) : closed };
-        return await repeatCreate(
-          post,
-          () => remove(given).catch((cause: unknown) => left(credential.name, cause)),
-          options,
-        );
-      } catch (error) {
-        if (given?.aborted) await remove(undefined).catch((cause: unknown) => left(credential.name, cause));
-        throw error;
+        return objectIn(await repeatUnsent(post, { clock, log, signal }), "application_credential");
+      } catch (cause) {
+        if (!isRefusal(cause)) await withdrawLost(path, credential.name, { token, cause });
+        throw cause;
       }
     },
     async revoke({ userId, id, secret }, call) {

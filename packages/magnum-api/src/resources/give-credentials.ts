@@ -45,7 +45,7 @@ async function issueCredential(
     const own = { ...trustee, ...(keypair ? { keypair: { ...keypair, publicKey } } : {}) };
     return { ...(await api.trustees.issue(own, serial, call.signal)), isTrustee: true, serial };
   }
-  const name = `magnum-${spec.uuid}-${api.newId().slice(0, 13)}`;
+  const name = `magnum-${spec.uuid}-${api.newId()}`;
   const { id, secret } = await createCredential(api, call, { name, cluster: spec.name });
   return { userId: call.caller.userId, id, secret, serial };
 }

@@ -70,8 +70,19 @@ describe.skipIf(!python)("lines of a container's log", () => {
     expect(Object.keys(lines[0] ?? {})).toEqual(expect.arrayContaining(Object.keys(line)));
   });
 
+  test.each(["1e999", "1e20", "-1e18", "1795944186661807000"])(
+    "that name a time no clock has, as %s, do not end the program, and are of now",
+    (created) => {
+      const { lines, status } = run(`echo '{"message": "a", "created": ${created}}'; sleep 0.3; echo after`);
+      expect(lines.map(({ message }) => message)).toEqual(["a", "after"]);
+      expect(lines[0]?.time).toMatch(/^20\d\d-\d\d-\d\dT.*Z$/);
+      expect(status).toBe(0);
+    },
+  );
+
   test.each([
     ['{"message": NaN}', "NaN"],
+    ['{"message": 1e999}', "1e999"],
     ['{"message": ', '{"message": '],
     ["{}{}", "{}{}"],
     ["{not json}", "{not json}"],

@@ -261,6 +261,16 @@ describe("a runtime class", () => {
       { runtimeClassName: "selecting", nodeSelector: { a: "b" } },
     ],
     [
+      "takes no more tolerations than can be compared",
+      { runtimeClassName: "selecting", tolerations: Array.from({ length: 1_001 }, (_, at) => ({ key: `k${at}` })) },
+      "pod rejected: 1001 different tolerations, at most 1000 with a RuntimeClass",
+    ],
+    [
+      "counts equal tolerations once",
+      { runtimeClassName: "selecting", tolerations: Array.from({ length: 50_000 }, () => ({ key: "y" })) },
+      { runtimeClassName: "selecting", nodeSelector: { a: "b" }, tolerations: [{ key: "y" }] },
+    ],
+    [
       "may have no tolerations",
       { runtimeClassName: "plain", tolerations: [{ key: "y" }] },
       { runtimeClassName: "plain", tolerations: [{ key: "y" }] },

@@ -36,16 +36,35 @@ function takeScheduling(pod: Draft, spec: Json, { nodeSelector, tolerations }: J
     throw refusal(PODS, pod, `conflict: ${where}`);
   }
   if (isRecord(nodeSelector)) spec["nodeSelector"] = { ...own, ...nodeSelector };
-  const all = merged([...records(spec["tolerations"]), ...records(tolerations)]);
-  if (all.length > 0) spec["tolerations"] = all;
+  const all = distinct([...records(spec["tolerations"]), ...records(tolerations)]);
+  if (all.length > MOST_TOLERATIONS) {
+    const limit = `pod rejected: ${all.length} different tolerations, at most ${MOST_TOLERATIONS} with a RuntimeClass`;
+    throw refusal(PODS, pod, limit);
+  }
+  if (all.length > 0) spec["tolerations"] = uncovered(all);
 }
 
-/** Without those that another one covers; of equal ones the first remains. */
-function merged(tolerations: readonly Json[]): Json[] {
+/** Each is compared with all others. kube-apiserver has no limit of its own. */
+const MOST_TOLERATIONS = 1_000;
+
+const TOLERATION = ["key", "operator", "value", "effect", "tolerationSeconds"];
+
+/** Of equal ones the first. */
+function distinct(tolerations: readonly Json[]): Json[] {
+  const byContent = new Map<string, Json>();
+  for (const toleration of tolerations) {
+    const content = JSON.stringify(TOLERATION.map((field) => toleration[field]));
+    if (!byContent.has(content)) byContent.set(content, toleration);
+  }
+  return [...byContent.values()];
+}
+
+/** Without those that another one covers. */
+function uncovered(tolerations: readonly Json[]): Json[] {
   const kept: Json[] = [];
   for (const [i, toleration] of tolerations.entries()) {
-    const later = tolerations.slice(i + 1).filter((other) => !same(other, toleration));
-    if (![...kept, ...later].some((other) => covers(other, toleration))) kept.push(toleration);
+    const isCovered = (other: Json, at: number): boolean => at > i && covers(other, toleration);
+    if (!kept.some((other) => covers(other, toleration)) && !tolerations.some(isCovered)) kept.push(toleration);
   }
   return kept;
 }
