@@ -111,7 +111,8 @@ async function removeGroup(client: KubernetesClient, row: MagnumCluster, uuid: s
     { op: "test", path: `${path}/uuid`, value: uuid },
     { op: "remove", path },
   ];
-  await unlessChanged(() => client.patch(MagnumCluster, keyOfCluster(row), { type: "json", body }, { signal }));
+  const patch = () => client.patch(MagnumCluster, keyOfCluster(row), { type: "json", body }, { signal });
+  await unless((error) => isOutdated(error) || isConflict(error), patch);
 }
 
 /**
@@ -180,9 +181,10 @@ async function discardRow(using: PerformContext, object: MagnumCluster, signal: 
   if (!isHeld) await revoke(using, object, credential, signal);
 }
 
+/** A mark that fails ends the plan: without it another machine would go when the group becomes smaller. */
 async function markMachine(client: KubernetesClient, machine: Machine, signal: AbortSignal): Promise<void> {
   const body = { metadata: { annotations: { [annotations.deleteMachine]: ownMark } } };
-  await unlessChanged(() => client.patch(Machine, keyOf(machine), { type: "merge", body }, { signal }));
+  await unless(isNotFound, () => client.patch(Machine, keyOf(machine), { type: "merge", body }, { signal }));
 }
 
 /** Takes the mark off, unless it was replaced by another one meanwhile. */
@@ -192,14 +194,16 @@ async function unmarkMachine(client: KubernetesClient, machine: Machine, signal:
     { op: "test", path, value: ownMark },
     { op: "remove", path },
   ];
-  await unlessChanged(() => client.patch(Machine, keyOf(machine), { type: "json", body }, { signal }));
+  await unless(isOutdated, () => client.patch(Machine, keyOf(machine), { type: "json", body }, { signal }));
 }
 
-/** A patch of what is gone, or whose tests fail, which is "Invalid" to a kube-apiserver, is left to the next plan. */
-async function unlessChanged(patch: () => Promise<unknown>): Promise<void> {
+/** The object of a patch is gone, or its tests fail, which is "Invalid" to a kube-apiserver. */
+const isOutdated = (error: unknown): boolean => isNotFound(error) || isInvalid(error);
+
+async function unless(isNeedless: (error: unknown) => boolean, patch: () => Promise<unknown>): Promise<void> {
   try {
     await patch();
   } catch (error) {
-    if (!isNotFound(error) && !isConflict(error) && !isInvalid(error)) throw error;
+    if (!isNeedless(error)) throw error;
   }
 }
