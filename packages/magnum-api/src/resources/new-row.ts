@@ -41,15 +41,34 @@ export async function finishRow(api: Api, call: Call, row: MagnumCluster): Promi
 /** Milliseconds, whether or not the client still waits. */
 const REMOVE_DEADLINE = 30_000;
 
-/** The credential and user of the cluster go before its row: a row that is left keeps them, for the controller. */
+/**
+ * The credential and user of the cluster go before its row: a row with a credential that cannot be revoked is left to
+ * the controller.
+ */
 async function discard(api: Api, row: MagnumCluster, made: ClusterCredential | undefined): Promise<void> {
   const { client } = api.store;
   await discardRow(client, row, async () => {
     const signal = AbortSignal.timeout(REMOVE_DEADLINE);
     const credential = made ?? (await readCredential(client, row, signal));
-    if (credential === undefined) await removeIfAny(api.trustees, trusteeOf(row), signal);
+    if (credential === undefined) await removeUser(api, row, signal);
     else await withdraw(api, row, credential, signal);
   });
+}
+
+/**
+ * Deletes the user of a row without credentials. One that cannot be deleted does not keep the row, which no client sees
+ * and which counts in quotas: what made the create fail often makes this fail, too, for as long as it lasts.
+ */
+async function removeUser(api: Api, row: MagnumCluster, signal: AbortSignal): Promise<void> {
+  try {
+    await removeIfAny(api.trustees, trusteeOf(row), signal);
+  } catch (error) {
+    api.log.warn("the user of a cluster that was not created is left to the sweep of users", {
+      ...keyOf(row),
+      cluster: row.spec.uuid,
+      error: messageOf(error),
+    });
+  }
 }
 
 async function show(api: Api, row: MagnumCluster, signal: AbortSignal): Promise<MagnumCluster> {
