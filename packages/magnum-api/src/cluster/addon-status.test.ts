@@ -69,6 +69,20 @@ describe("the add-ons in the state of a cluster", () => {
       "no such image (ADDON_UNHEALTHY)",
     ],
     [
+      "what users' own pods say is shown as it is",
+      withAddons({
+        addons: instead(
+          addon(
+            "coredns",
+            "Unhealthy",
+            "pod magnum-p/a: no quay.io/magnum-ci/app:1 at https://quay.io/v2, 10.0.0.9:5000",
+          ),
+        ),
+      }),
+      "CREATE_IN_PROGRESS",
+      "add-on coredns: pod magnum-p/a: no quay.io/magnum-ci/app:1 at https://quay.io/v2, 10.0.0.9:5000 (ADDON_UNHEALTHY)",
+    ],
+    [
       "complete again when the cause is gone",
       withAddons({}, { status: { status: "CREATE_FAILED", observedGeneration: 2 } }),
       "CREATE_COMPLETE",

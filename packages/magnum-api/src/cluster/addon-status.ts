@@ -53,11 +53,11 @@ function addonProblem(observed: Decided): AddonProblem | undefined {
   return firstProblem(observed, addonSet);
 }
 
-function firstProblem(observed: Decided, { spec, status }: AddonSet): AddonProblem | undefined {
+function firstProblem(observed: Decided, { metadata, spec, status }: AddonSet): AddonProblem | undefined {
   const isJudged = hasNodes(observed);
   const found = spec.addons.map(({ name }) => status?.addons?.find((each) => each.name === name));
   const first = found.find((addon) => addon !== undefined && isBad(addon, isJudged));
-  if (first !== undefined) return problemOf(first);
+  if (first !== undefined) return problemOf(first, metadata.namespace ?? "");
   const isComplete = found.every((addon) => addon !== undefined);
   const conditions = (status?.conditions ?? []) as readonly Condition[];
   const applied = getCondition(conditions, "Applied");
@@ -77,9 +77,10 @@ function isBad({ state, code }: AddonStatus, isJudged: boolean): boolean {
   return state !== "Unhealthy" || isJudged;
 }
 
-function problemOf({ name, state, message = "", code: named = "" }: AddonStatus): AddonProblem {
+function problemOf(addon: AddonStatus, namespace: string): AddonProblem {
+  const { name, state, code: named = "" } = addon;
   const isCoded = named.startsWith(CODES);
-  const said = publicReason(state, message, named);
+  const said = publicReason(addon, namespace);
   const text = `add-on ${name}: ${isCoded ? said.replace(` (${named})`, "") : said}`.slice(0, 1_000);
   if (state === "Failed") return { message: text, code: isCoded ? named : `${CODES}FAILED` };
   return state === "Unhealthy" ? { message: text, code: isCoded ? named : `${CODES}UNHEALTHY` } : { message: text };
@@ -95,12 +96,14 @@ const ofCluster: ReadonlySet<string> = new Set([
 ]);
 
 /** What users of a cluster read of an add-on. Addresses and objects of the management cluster are the operator's. */
-function publicReason(state: AddonStatus["state"], message: string, code: string): string {
+function publicReason({ state, message = "", code = "" }: AddonStatus, namespace: string): string {
   // What follows is the other add-on's reason, which may have them.
-  if (state === "Waiting") return publicText(message.split(": ")[0] ?? "");
+  if (state === "Waiting") return publicText(message.split(": ")[0] ?? "", namespace);
   if (code.startsWith("KUBERNETES_") && code !== "KUBERNETES_INVALID")
     return `the cluster's API refused an object; the operator's log has the reason: ${code}`;
-  if (state !== "Failed" || ofCluster.has(code)) return publicText(message);
+  // It is of the users' own pods, images and registries.
+  if (state === "Unhealthy") return message.replaceAll(/\s+/g, " ");
+  if (state !== "Failed" || ofCluster.has(code)) return publicText(message, namespace);
   const shown = code === "" || code.startsWith(CODES) ? "" : `: ${code}`;
   return `it cannot be installed; the operator's log has the reason${shown}`;
 }

@@ -89,8 +89,8 @@ export function createMagnumController(options: MagnumControllerOptions): { run(
       await publishStatus(client, MagnumCluster, observed.object, { status, fieldManager, signal });
       recordEnd(options.audit, observed.object, status);
     },
-    failed(_observed, { status }, step, error) {
-      const message = reasonOf(step.type, error);
+    failed({ object }, { status }, step, error) {
+      const message = reasonOf(step.type, error, object.metadata.namespace ?? "");
       const reason = `${step.type}: ${message}`.slice(0, 4_000);
       return { status: { ...status, reason }, events: [{ type: "Warning", reason: "Failed", message: reason }] };
     },

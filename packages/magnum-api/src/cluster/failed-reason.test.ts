@@ -13,5 +13,5 @@ it.for<[Step["type"], string, string]>([
   ["apply", "OPENSTACK_UNREACHABLE", "identity at (address) cannot be reached (OPENSTACK_UNREACHABLE)"],
   ["revoke-credential", "MAGNUM_TRUSTEE_ACCOUNT", "identity at (address) cannot be reached (MAGNUM_TRUSTEE_ACCOUNT)"],
 ])("the reason of a cluster in which %s fails with %s", ([step, code, says]) => {
-  expect(reasonOf(step, new CausewayError(code, `${where} cannot be reached`))).toBe(says);
+  expect(reasonOf(step, new CausewayError(code, `${where} cannot be reached`), "magnum-p")).toBe(says);
 });

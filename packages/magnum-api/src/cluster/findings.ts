@@ -37,7 +37,7 @@ function findingsOf(object: WithConditions): readonly (Finding & { readonly text
     .filter(({ status, reason }) => status === "False" && outlookOf.get(reason) !== "passes")
     .filter(({ type, message }) => type !== "Paused" && type !== "Deleting" && message !== undefined && message !== "")
     .map((condition) => {
-      const text = publicMessage(object.kind, condition).slice(0, 1_000);
+      const text = publicMessage(object, condition).slice(0, 1_000);
       const isTerminal = outlookOf.get(condition.reason) === "remains";
       return { code: condition.reason, message: `${subjectOf(object)}: ${text}`, isTerminal, text };
     });

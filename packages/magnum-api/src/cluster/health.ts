@@ -20,7 +20,7 @@ export function healthOf(observed: Decided): Health {
     return { health: "UNKNOWN", healthReason: {}, ...reached };
   const available = getCondition(controlPlane.status.conditions, "Available");
   const isAvailable = available?.status === "True";
-  const said = available === undefined ? "" : publicMessage("HostedControlPlane", available);
+  const said = available === undefined ? "" : publicMessage(controlPlane, available);
   const condition = isAvailable ? "ok" : (said === "" ? "not available" : said).slice(0, 500);
   const api = isAvailable ? (probe?.api ?? "ok") : condition;
   const { node, state } = probe?.kubelet ?? { node: "", state: "ok" };

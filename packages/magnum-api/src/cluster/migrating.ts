@@ -68,7 +68,7 @@ export function planMigrating(
   const verdict = {
     Running: {
       status: "UPDATE_IN_PROGRESS",
-      reason: `Phase ${phase} of the migration from Heat runs${waitsFor === undefined ? "." : `. It waits for ${publicText(waitsFor)}`}`,
+      reason: `Phase ${phase} of the migration from Heat runs${waitsFor === undefined ? "." : `. It waits for ${publicText(waitsFor, object.metadata.namespace ?? "")}`}`,
     },
     Done: {
       status: "UPDATE_COMPLETE",

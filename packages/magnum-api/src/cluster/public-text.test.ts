@@ -45,13 +45,33 @@ test.each<[kind: string, reason: string, message: string, shown: string]>([
     "compute at http://10.0.0.2:8774/v2.1 cannot be reached",
     "compute at (address) cannot be reached",
   ],
-  ["Machine", "NodeOdd", "Machine magnum-0f-1/web-1\n is odd", "Machine web-1 is odd"],
+  ["Machine", "NodeOdd", "Machine magnum-p/web-1\n is odd", "Machine web-1 is odd"],
+  [
+    "OpenStackMachine",
+    "OpenStackError",
+    "compute did not answer: getaddrinfo ENOTFOUND nova.internal",
+    "compute did not answer: getaddrinfo ENOTFOUND (address)",
+  ],
+  [
+    "Machine",
+    "NodeOdd",
+    "etcd-0.etcd.magnum-p.svc:2379 and kube-apiserver.magnum-p.svc do not respond",
+    "(address) and (address) do not respond",
+  ],
 ])("of a %s with reason %s: %s", (kind, reason, message, shown) => {
-  expect(publicMessage(kind, { reason, message })).toBe(shown);
+  expect(publicMessage({ kind, metadata: { name: "web", namespace: "magnum-p" } }, { reason, message })).toBe(shown);
 });
 
 test("networks and addresses of users remain", () => {
   const text = "subnet 10.0.0.0/24 of network magnum overlaps 10.0.0.128/25 at 192.0.2.4";
-  expect(publicText(text)).toBe(text);
-  expect(publicText("dial tcp 192.0.2.4:6443 and [2001:db8::1]:6443")).toBe("dial tcp (address) and (address)");
+  expect(publicText(text, "magnum-p")).toBe(text);
+  expect(publicText("dial tcp 192.0.2.4:6443 and [2001:db8::1]:6443", "magnum-p")).toBe(
+    "dial tcp (address) and (address)",
+  );
+});
+
+test("images and namespaces of users remain, also those that begin as the cluster's", () => {
+  const text =
+    "quay.io/magnum-ci/app:1, quay.io:5000/magnum-p/app and Pod magnum-ci/web-0 of svc.magnum-ci.example.org:80";
+  expect(publicText(text, "magnum-p")).toBe(text);
 });

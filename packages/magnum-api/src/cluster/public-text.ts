@@ -1,4 +1,4 @@
-import type { Condition } from "@causeway/kubernetes";
+import type { Condition, KubeObject } from "@causeway/kubernetes";
 
 /**
  * Reasons of hosted control planes whose messages have addresses, folders and objects of the management cluster, which
@@ -39,7 +39,10 @@ const IDENTITY = "the credentials of the cluster cannot be used: rotate them (PA
  * What users of a project read of a condition: its cloud and its nodes are theirs, the management cluster is the
  * operator's. The reason is shown as the code, and leads the operator to the whole message.
  */
-export function publicMessage(kind: string, { reason, message = "" }: Pick<Condition, "reason" | "message">): string {
+export function publicMessage(
+  { kind, metadata }: Pick<KubeObject, "kind" | "metadata">,
+  { reason, message = "" }: Pick<Condition, "reason" | "message">,
+): string {
   if (kind === "HostedControlPlane" || kind === "Cluster") {
     const known = controlPlaneTexts.get(reason);
     if (known !== undefined) return known;
@@ -47,21 +50,30 @@ export function publicMessage(kind: string, { reason, message = "" }: Pick<Condi
       return "it is not as it is to be; the operator's log has the reason";
   }
   if (reason === "InvalidIdentity") return IDENTITY;
-  return publicText(message);
+  return publicText(message, metadata.namespace ?? "");
 }
 
-/** Namespaces of the Magnum API's clusters, before the name of an object. */
-const NAMESPACE = /\bmagnum-[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\//g;
+/** A name before a slash that follows neither another name nor a registry, as the namespace of an object does. */
+const BEFORE_SLASH = /(?<![\w./-])([a-z0-9](?:[a-z0-9-]*[a-z0-9])?)\//g;
+/** A host name of two labels or more, with or without a port. */
+const HOST = /(?<![\w./-])([a-z0-9-]+(?:\.[a-z0-9-]+)+)(?::\d{1,5})?/g;
+/** The host name that a program could not resolve. */
+const UNRESOLVED = /\b(ENOTFOUND|EAI_AGAIN) [^\s"'`,;)]+/g;
 const URL_TEXT = /\bhttps?:\/\/[^\s"'`,;)]+/g;
 /** Of IPv4 or IPv6 with a port: those of programs. Addresses without one may be a user's own. */
 const ADDRESS = /(?:\b\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:.]+\]):\d{1,5}\b/g;
 
-/** A text without addresses of programs and without namespaces of the management cluster, in one line. */
-export function publicText(text: string): string {
+/**
+ * A text without addresses of programs and without the cluster's namespace in the management cluster, in one line.
+ * Other namespaces and repositories of images may be a user's own.
+ */
+export function publicText(text: string, namespace: string): string {
   return text
     .replaceAll(URL_TEXT, "(address)")
     .replaceAll(ADDRESS, "(address)")
-    .replaceAll(NAMESPACE, "")
+    .replaceAll(UNRESOLVED, "$1 (address)")
+    .replaceAll(HOST, (found, host: string) => (host.split(".").includes(namespace) ? "(address)" : found))
+    .replaceAll(BEFORE_SLASH, (found, name: string) => (name === namespace ? "" : found))
     .replaceAll(", or set spec.brokenWebhooks to Exempt", "")
     .replaceAll(/\s+/g, " ");
 }
