@@ -16,6 +16,12 @@ it.each<[string, ClusterProbe | undefined, object, readonly unknown[]]>([
   ["is well when the API is", { api: "ok" }, {}, ["HEALTHY", { api: "ok", ...node }, undefined]],
   ["is not well when the API is not", { api: "refused" }, {}, ["UNHEALTHY", { api: "refused", ...node }, undefined]],
   [
+    "has no address of the management network",
+    { api: "https://web.internal:6443 cannot be reached: connect ECONNREFUSED 10.20.0.7:6443" },
+    {},
+    ["UNHEALTHY", { api: "(address) cannot be reached: connect ECONNREFUSED (address)", ...node }, undefined],
+  ],
+  [
     "records that a kubelet was reached",
     { api: "ok", kubelet: { node: "n0", state: "ok" } },
     {},

@@ -1,8 +1,8 @@
-import type { Machine, MagnumClusterStatus } from "@causeway/api";
+import type { HostedControlPlane, Machine, MagnumClusterStatus } from "@causeway/api";
 import { getCondition, isTrue } from "@causeway/kubernetes";
 import { addonFinding } from "./addon-status.ts";
 import type { Decided } from "./plan-desired.ts";
-import { publicMessage } from "./public-text.ts";
+import { publicMessage, publicText } from "./public-text.ts";
 
 type Health = Pick<MagnumClusterStatus, "health" | "healthReason" | "kubeletReached">;
 
@@ -18,11 +18,7 @@ export function healthOf(observed: Decided): Health {
   const reached = reachedOf(observed);
   if (controlPlane?.status?.initialization?.controlPlaneInitialized !== true)
     return { health: "UNKNOWN", healthReason: {}, ...reached };
-  const available = getCondition(controlPlane.status.conditions, "Available");
-  const isAvailable = available?.status === "True";
-  const said = available === undefined ? "" : publicMessage(controlPlane, available);
-  const condition = isAvailable ? "ok" : (said === "" ? "not available" : said).slice(0, 500);
-  const api = isAvailable ? (probe?.api ?? "ok") : condition;
+  const api = apiState(observed, controlPlane);
   const { node, state } = probe?.kubelet ?? { node: "", state: "ok" };
   const kubelet = state === "ok" ? {} : { [`${node}.kubelet`]: state };
   const nodes = machines
@@ -38,6 +34,14 @@ export function healthOf(observed: Decided): Health {
     healthReason: { api, ...found, ...Object.fromEntries(nodes), ...kubelet },
     ...reached,
   };
+}
+
+/** What the probe found of an API that is available, or why it is not. */
+function apiState({ object, probe }: Decided, controlPlane: HostedControlPlane): string {
+  const available = getCondition(controlPlane.status?.conditions, "Available");
+  if (available?.status === "True") return publicText(probe?.api ?? "ok", object.metadata.namespace ?? "");
+  const message = available === undefined ? "" : publicMessage(controlPlane, available);
+  return (message === "" ? "not available" : message).slice(0, 500);
 }
 
 /** Whether a kubelet was reached once: it is kept, also when the control plane is away. */

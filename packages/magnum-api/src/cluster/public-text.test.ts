@@ -53,6 +53,12 @@ test.each<[kind: string, reason: string, message: string, shown: string]>([
     "compute did not answer: getaddrinfo ENOTFOUND (address)",
   ],
   [
+    "OpenStackMachine",
+    "OpenStackError",
+    "Hostname/IP does not match certificate's altnames: IP: 10.20.0.7 is not in the cert's list: 10.20.0.8, a.internal (TLS)",
+    "Hostname/IP does not match certificate's altnames (TLS)",
+  ],
+  [
     "Machine",
     "NodeOdd",
     "etcd-0.etcd.magnum-p.svc:2379 and kube-apiserver.magnum-p.svc do not respond",

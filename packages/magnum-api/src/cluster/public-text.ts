@@ -59,6 +59,8 @@ const BEFORE_SLASH = /(?<![\w./-])([a-z0-9](?:[a-z0-9-]*[a-z0-9])?)\//g;
 const HOST = /(?<![\w./-])([a-z0-9-]+(?:\.[a-z0-9-]+)+)(?::\d{1,5})?/g;
 /** The host name that a program could not resolve. */
 const UNRESOLVED = /\b(ENOTFOUND|EAI_AGAIN) [^\s"'`,;)]+/g;
+/** The names and addresses that a certificate is for, and the one that it is not for. */
+const ALTNAMES = /(certificate's altnames): [^;(]*[^;(\s]/g;
 const URL_TEXT = /\bhttps?:\/\/[^\s"'`,;)]+/g;
 /** Of IPv4 or IPv6 with a port: those of programs. Addresses without one may be a user's own. */
 const ADDRESS = /(?:\b\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:.]+\]):\d{1,5}\b/g;
@@ -71,6 +73,7 @@ export function publicText(text: string, namespace: string): string {
   return text
     .replaceAll(URL_TEXT, "(address)")
     .replaceAll(ADDRESS, "(address)")
+    .replaceAll(ALTNAMES, "$1")
     .replaceAll(UNRESOLVED, "$1 (address)")
     .replaceAll(HOST, (found, host: string) => (host.split(".").includes(namespace) ? "(address)" : found))
     .replaceAll(BEFORE_SLASH, (found, name: string) => (name === namespace ? "" : found))
