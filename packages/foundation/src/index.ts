@@ -13,7 +13,9 @@ export {
   publicKeyHash,
   readCertificate,
   splitCertificates,
+  parseCertificate,
   verifyChain,
+  verifyIssuer,
   type CertificateFacts,
 } from "./certificates.ts";
 export {

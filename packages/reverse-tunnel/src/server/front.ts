@@ -33,13 +33,23 @@ const MOST_EARLY = 64 * 1024;
  * and `GET /agents` for what watches control planes.
  */
 export function createFront(options: FrontOptions, certificate?: KeyPair): Server {
+  /** Connections with a request that is not CONNECT: each is served one, whatever the client sends after it. */
+  const served = new WeakSet<Duplex>();
   const others: RequestListener = (request, response) => {
+    const { socket } = request;
+    if (served.has(socket)) return;
+    served.add(socket);
+    respond(request, response);
+    // Requests that the client sent with the first one would be served, although its response ends the connection.
+    socket.destroySoon();
+  };
+  const respond: RequestListener = (request, response) => {
     if (request.method === "GET" && request.url === "/agents") {
       const report = options.agents(request.socket);
       response.writeHead(report ? 200 : 403, { "Content-Type": "application/json", Connection: "close" });
       return void response.end(JSON.stringify(report ?? { error: "the certificate is of no tenant of this tunnel" }));
     }
-    response.writeHead(405, { "Content-Type": "text/plain; charset=utf-8" });
+    response.writeHead(405, { "Content-Type": "text/plain; charset=utf-8", Connection: "close" });
     response.end("this proxy only supports CONNECT passthrough\n");
   };
   const server = certificate
@@ -50,6 +60,7 @@ export function createFront(options: FrontOptions, certificate?: KeyPair): Serve
       )
     : createServer(others);
   server.on("connect", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (served.has(socket)) return;
     void connect(options, request, { socket: socket as Socket, head });
   });
   server.on("clientError", (_error: Error, socket: Duplex) => void socket.destroy());

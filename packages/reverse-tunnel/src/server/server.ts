@@ -77,7 +77,8 @@ export async function startTunnelServer(options: TunnelServerOptions): Promise<T
     clock,
     metrics,
   };
-  const tenants = (): TunnelTenant[] => [...pools.values()].map(({ tenant }) => tenant);
+  /** Another list whenever tenants change: what is known of certificates is kept with it. */
+  let tenants: readonly TunnelTenant[] = [];
 
   const dial = async (
     pool: Pool | undefined,
@@ -111,12 +112,12 @@ export async function startTunnelServer(options: TunnelServerOptions): Promise<T
     );
   const byCertificate = (peer: Socket): Pool | undefined => {
     const certificate = peerCertificate(peer);
-    const found = certificate === undefined ? undefined : identifyServer(tenants(), certificate, clock.now());
+    const found = certificate === undefined ? undefined : identifyServer(tenants, certificate, clock.now());
     return found && "tenant" in found ? pools.get(found.tenant.name) : undefined;
   };
 
   const judge = async (arrival: Arrival, signal: AbortSignal): Promise<Accepted | Refused> => {
-    const found = await identifyAgent(tenants(), arrival.credentials, { now: clock.now(), signal });
+    const found = await identifyAgent(tenants, arrival.credentials, { now: clock.now(), signal });
     if ("refusal" in found) return { status: STATUS.unauthenticated, refusal: found.refusal };
     const pool = pools.get(found.tenant.name);
     if (!pool) return { status: STATUS.unauthenticated, refusal: `tenant ${found.tenant.name} is gone` };
@@ -171,6 +172,7 @@ export async function startTunnelServer(options: TunnelServerOptions): Promise<T
       }
     }
     for (const tenant of next) if (!pools.has(tenant.name)) pools.set(tenant.name, new Pool(tenant, poolOptions));
+    tenants = [...pools.values()].map(({ tenant }) => tenant);
     owners = new Map(next.flatMap(({ name, udsName }) => (udsName === undefined ? [] : [[udsName, name]])));
     for (const [path, server] of sockets) {
       if (owners.has(path)) continue;

@@ -1,4 +1,5 @@
-import { readCertificate, verifyChain, type DialRules } from "@causeway/foundation";
+import { readCertificate, type DialRules } from "@causeway/foundation";
+import { ownersOf, type AuthorityField } from "./owners.ts";
 
 /** A control plane whose connections go through the server, and whose agents connect to it. */
 export interface TunnelTenant {
@@ -60,11 +61,11 @@ export function identifyServer(tenants: readonly TunnelTenant[], certificate: st
 
 function ownerOf(
   tenants: readonly TunnelTenant[],
-  field: "serverAuthorities" | "agentAuthorities",
+  field: AuthorityField,
   certificate: string,
   now: number,
 ): Identified {
-  const owners = tenants.filter((tenant) => tenant[field].some((authority) => isIssued(certificate, authority)));
+  const owners = ownersOf(tenants, field, certificate);
   const [owner] = owners;
   if (!owner) return { refusal: "no tenant has the authority of the certificate" };
   if (owners.length > 1) {
@@ -75,12 +76,4 @@ function ownerOf(
   const { notBefore, notAfter } = readCertificate(certificate);
   if (now < notBefore || now > notAfter) return { refusal: "the certificate is not valid at this time" };
   return { tenant: owner };
-}
-
-function isIssued(certificate: string, authority: string): boolean {
-  try {
-    return verifyChain(certificate, authority);
-  } catch {
-    return false;
-  }
 }
