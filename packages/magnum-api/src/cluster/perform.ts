@@ -181,9 +181,13 @@ async function discardRow(using: PerformContext, object: MagnumCluster, signal: 
   if (!isHeld) await revoke(using, object, credential, signal);
 }
 
-/** A mark that fails ends the plan: without it another machine would go when the group becomes smaller. */
+/**
+ * A mark that fails ends the plan: without it another machine would go when the group becomes smaller. So does one of a
+ * machine that has changed: it may have the mark of another controller, which is neither replaced nor removed.
+ */
 async function markMachine(client: KubernetesClient, machine: Machine, signal: AbortSignal): Promise<void> {
-  const body = { metadata: { annotations: { [annotations.deleteMachine]: ownMark } } };
+  const { resourceVersion } = machine.metadata;
+  const body = { metadata: { resourceVersion, annotations: { [annotations.deleteMachine]: ownMark } } };
   await unless(isNotFound, () => client.patch(Machine, keyOf(machine), { type: "merge", body }, { signal }));
 }
 
