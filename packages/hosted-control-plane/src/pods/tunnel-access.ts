@@ -1,6 +1,5 @@
 import { secretText, type Secret } from "@causeway/kubernetes";
 import type { TunnelAccess } from "../runtime.ts";
-import { idOf } from "./live.ts";
 import type { TunnelSettings } from "./options.ts";
 import type { ServiceCluster } from "./service-cluster.ts";
 
@@ -10,8 +9,8 @@ export function tunnelAccess(
   { objects }: Pick<ServiceCluster, "objects">,
   namespace: string,
 ): TunnelAccess | undefined {
-  const all = objects.flatMap((informer) => informer.list(namespace));
-  const secret = all.find((object) => idOf(object) === "Secret/kube-apiserver") as Secret | undefined;
+  const secrets = objects.find(({ type }) => type.kind === "Secret");
+  const secret = secrets?.get({ namespace, name: "kube-apiserver" }) as Secret | undefined;
   const certificate = secretText(secret, "tunnel-client.crt");
   const key = secretText(secret, "tunnel-client.key");
   return certificate === undefined || key === undefined
