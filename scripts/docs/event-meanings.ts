@@ -34,7 +34,8 @@ export const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>
     Parked: "the embedded API server was stopped because of what it did; the message says when it starts again",
     TunnelAgentMissing:
       "no agent of the tunnel has been connected for a minute; the message says since when and who must act",
-    TunnelServerUnreachable: "the tunnel server has not responded for a minute; the message says since when and why",
+    TunnelServerUnreachable:
+      "the tunnel server has not responded to the controller for a minute; the message says since when and has a code",
     StorageBudgetExceeded: "the data in etcd is beyond the control plane's budget; writes are refused",
   },
   "magnum-api": { Failed: "the cluster came to a failed status; the message is its status_reason" },

@@ -55,7 +55,7 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): {
   const changed = (id: string): void => {
     for (const listener of checked) listener(id);
   };
-  const tunnels = createTunnelWatchdog({ tunnels: () => watchedTunnels(opened, options), changed, clock });
+  const tunnels = createTunnelWatchdog({ tunnels: () => watchedTunnels(opened, options), changed, clock, log });
   const watchdog = createWebhookWatchdog({
     apis: () => watchedApis(opened, options),
     changed,

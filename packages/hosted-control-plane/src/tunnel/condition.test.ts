@@ -9,7 +9,8 @@ const start = Date.UTC(2026, 0, 1);
 const second = 1_000;
 const connected: TunnelFacts = { type: "connected" };
 const absent = (since = start): TunnelFacts => ({ type: "absent", since, seenSince: since });
-const unreachable: TunnelFacts = { type: "unreachable", because: "connect ECONNREFUSED", seenSince: start };
+const unreachable: TunnelFacts = { type: "unreachable", code: "ECONNREFUSED", reached: true, seenSince: start };
+const neverReached: TunnelFacts = { ...unreachable, reached: false };
 
 /** The object with the condition as it was published, and what is planned for it. */
 function objectWith(status?: "True" | "False" | "Unknown", reason = "NoAgent", at = start - 3_600_000) {
@@ -40,6 +41,15 @@ describe("the condition for an agent of the tunnel", () => {
       "ServerUnreachable",
       "TunnelServerUnreachable",
     ],
+    ["says nothing of a server that was never reached from here", objectWith(), neverReached, 999 * second, "", ""],
+    [
+      "names a dead server that an earlier process reached",
+      objectWith("True"),
+      neverReached,
+      61 * second,
+      "ServerUnreachable",
+      "TunnelServerUnreachable",
+    ],
   ])("%s", ([, object, facts, after, reason, event]) => {
     expect(plan(object, facts, after).slice(0, 2)).toEqual([reason === "" ? undefined : reason, event]);
   });
@@ -50,7 +60,7 @@ describe("the condition for an agent of the tunnel", () => {
     expect(lost?.message).toContain("no agent of the tunnel is connected since 2026-01-01T00:00:00Z: logs, exec");
     expect(lost?.message).toMatch(/the cluster's owner must .*the operator must act if .*\(TUNNEL_NO_AGENT\)$/);
     const [dead] = planTunnel(objectWith("True"), unreachable, start + 61 * second).conditions;
-    expect(dead?.message).toMatch(/since 2026-01-01T00:00:00Z: connect ECONNREFUSED; .*\(TUNNEL_SERVER_UNREACHABLE\)$/);
+    expect(dead?.message).toMatch(/since 2026-01-01T00:00:00Z \(ECONNREFUSED\); .*\(TUNNEL_SERVER_UNREACHABLE\)$/);
   });
 
   test("is planned again when the absence has lasted long enough, and when the last change is old enough", () => {

@@ -35,6 +35,8 @@ export function planTunnel({ status }: HostedControlPlane, facts: TunnelFacts | 
   if (facts === undefined) return nothing;
   if (facts.type === "none") return { ...nothing, before: before?.filter(({ type }) => type !== TYPE) };
   const known = getCondition(before, TYPE);
+  // The controller that set the condition had reached the server; without one, API servers may reach what it does not.
+  if (facts.type === "unreachable" && !facts.reached && known === undefined) return nothing;
   const wanted = wantedFor(facts, known);
   if (known?.status === wanted.status) return nothing;
   const until = Math.max(reportedFrom(facts), heldUntil(known));
@@ -56,7 +58,7 @@ function wantedFor(facts: Exclude<TunnelFacts, { type: "none" }>, known: Conditi
   if (facts.type === "connected") return { type, status: "True", reason: REASONS.connected };
   if (facts.type === "unreachable") {
     const since = timestamp(facts.seenSince);
-    const message = `the tunnel server has not responded since ${since}: ${facts.because}; ${LOST}; the operator of the tunnel server must act (TUNNEL_SERVER_UNREACHABLE)`;
+    const message = `the tunnel server has not responded to this controller since ${since} (${facts.code}); if it does not respond to API servers either, ${LOST}; the operator of the tunnel server must act (TUNNEL_SERVER_UNREACHABLE)`;
     return { type, status: "Unknown", reason: REASONS.unknown, message };
   }
   const isNew = known === undefined || known.reason === REASONS.never;

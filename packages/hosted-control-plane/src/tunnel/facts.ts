@@ -3,7 +3,15 @@ export type TunnelFacts =
   | { readonly type: "connected" }
   /** No agent is connected: since when, by the server, and since when every check found that. */
   | { readonly type: "absent"; readonly since: number; readonly seenSince: number }
-  /** The server does not respond. */
-  | { readonly type: "unreachable"; readonly because: string; readonly seenSince: number }
+  /**
+   * The server does not respond, with a code such as ECONNREFUSED. `reached`: this process knows that it could reach
+   * it; otherwise API servers may reach it, and only this process not.
+   */
+  | {
+      readonly type: "unreachable";
+      readonly code: string;
+      readonly reached: boolean;
+      readonly seenSince: number;
+    }
   /** Its API servers use no tunnel, or one whose server does not report its agents. */
   | { readonly type: "none" };

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { VirtualClock } from "@causeway/foundation";
+import { silentLog, VirtualClock } from "@causeway/foundation";
 import { afterEach, describe, expect, test } from "vitest";
 import type { TunnelAccess } from "../runtime.ts";
 import { readTunnel, type TunnelReport } from "./read.ts";
@@ -26,6 +26,7 @@ function watch(read: (signal: AbortSignal) => Promise<TunnelReport | undefined>,
     changed: () => changes.push(watchdog.facts("default.one")?.type ?? "unknown"),
     read: (_access, signal) => read(signal),
     clock,
+    log: silentLog,
   });
   void watchdog.run(stopping.signal);
   return { clock, changes, facts: () => watchdog.facts("default.one") };
@@ -54,7 +55,8 @@ describe("checks of a tunnel", () => {
     let answer: "refused" | "silent" | "fine" = "refused";
     const { clock, changes, facts } = watch(
       async (signal) => {
-        if (answer === "refused") throw new Error("connect ECONNREFUSED");
+        if (answer === "refused")
+          throw Object.assign(new Error("connect ECONNREFUSED 10.0.0.1:8090"), { code: "ECONNREFUSED" });
         if (answer === "silent")
           await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
         return { agents: 1, since: 5 };
@@ -62,13 +64,33 @@ describe("checks of a tunnel", () => {
       () => access,
     );
     await clock.advance(20_000);
-    expect(facts()).toMatchObject({ type: "unreachable", because: "connect ECONNREFUSED" });
+    expect(facts()).toMatchObject({ type: "unreachable", code: "ECONNREFUSED", reached: true });
     answer = "silent";
     await clock.advance(40_000);
-    expect(facts()).toMatchObject({ type: "unreachable", because: "no response within 5 s" });
+    expect(facts()).toMatchObject({ type: "unreachable", code: "ETIMEDOUT" });
     answer = "fine";
     await clock.advance(40_000);
     expect(changes).toEqual(["unreachable", "connected"]);
+  });
+
+  test("know whether a server at a URL ever responded to this process, and publish no text of an error", async () => {
+    let isDown = true;
+    const client = { certificate: "", key: "" };
+    const { clock, facts } = watch(
+      async () => {
+        if (isDown) throw Object.assign(new Error("read /run/a.sock"), { code: "read /run/a.sock" });
+        return { agents: 1, since: 5 };
+      },
+      () => ({ url: "https://tunnel:8090", certificateAuthority: "", client }),
+    );
+    await clock.advance(20_000);
+    expect(facts()).toMatchObject({ type: "unreachable", code: "UNKNOWN", reached: false });
+    isDown = false;
+    await clock.advance(60_000);
+    expect(facts()).toEqual({ type: "connected" });
+    isDown = true;
+    await clock.advance(60_000);
+    expect(facts()).toMatchObject({ type: "unreachable", code: "UNKNOWN", reached: true });
   });
 
   test("keep what they found while the control plane does not serve", async () => {
@@ -110,13 +132,15 @@ describe("a request for the agents of a tunnel", () => {
     expect(await readTunnel(await respond(405, "this proxy only supports CONNECT"), signal)).toBeUndefined();
   });
 
-  test.for<[status: number, body: string, error: RegExp]>([
-    [403, "the certificate is of no tenant", /it responded 403: the certificate is of no tenant/],
-    [200, '{"agents":"many"}', /no number of agents/],
-    [200, "x".repeat(20_000), /longer than 10000 bytes/],
-    [200, "nonsense", /JSON/],
-  ])("fails with a reason where the server responds %s", async ([status, body, error]) => {
-    await expect(readTunnel(await respond(status, body), signal)).rejects.toThrow(error);
+  test.for<[status: number, body: string, code: string, error: RegExp]>([
+    [403, "the certificate is of no tenant", "HTTP_403", /it responded 403: the certificate is of no tenant/],
+    [200, '{"agents":"many"}', "BAD_RESPONSE", /no number of agents/],
+    [200, "null", "BAD_RESPONSE", /no number of agents/],
+    [200, "x".repeat(20_000), "BAD_RESPONSE", /longer than 10000 bytes/],
+    [200, "nonsense", "BAD_RESPONSE", /JSON/],
+  ])("fails with a code and a reason where the server responds %s", async ([status, body, code, message]) => {
+    const expected = expect.objectContaining({ code, message: expect.stringMatching(message) as string }) as Error;
+    await expect(readTunnel(await respond(status, body), signal)).rejects.toEqual(expected);
   });
 
   test("fails where there is no server, unless only the service cluster knows its name", async () => {

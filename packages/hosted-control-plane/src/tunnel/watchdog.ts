@@ -1,4 +1,4 @@
-import { messageOf, type Clock } from "@causeway/foundation";
+import { messageOf, type Clock, type Log } from "@causeway/foundation";
 import type { TunnelAccess } from "../runtime.ts";
 import type { TunnelFacts } from "./facts.ts";
 import { readTunnel, type TunnelReport } from "./read.ts";
@@ -19,6 +19,7 @@ export interface TunnelWatchdogOptions {
   /** Default: a request to the tunnel server. */
   readonly read?: (access: TunnelAccess, signal: AbortSignal) => Promise<TunnelReport | undefined>;
   readonly clock: Clock;
+  readonly log: Log;
 }
 
 /** Checks tunnels, and remembers what it found. */
@@ -44,8 +45,10 @@ interface Known {
 
 /** Checks from time to time whether an agent of each control plane's tunnel is connected. */
 export function createTunnelWatchdog(options: TunnelWatchdogOptions): TunnelWatchdog {
-  const { tunnels, changed, read = readTunnel, clock } = options;
+  const { tunnels, changed, read = readTunnel, clock, log } = options;
   const known = new Map<string, Known>();
+  /** URLs of servers that responded to this process. */
+  const reached = new Set<string>();
   const check = async ({ id, access }: WatchedTunnel, entry: Known, signal: AbortSignal): Promise<void> => {
     const before = entry.facts;
     const now = clock.now();
@@ -57,24 +60,33 @@ export function createTunnelWatchdog(options: TunnelWatchdogOptions): TunnelWatc
       () => {},
     );
     const within = AbortSignal.any([signal, over.signal]);
+    let url: string | undefined;
     try {
       const found = await access(within);
       entry.due = now + EVERY_ABSENT;
       if (found === "later") return;
+      url = found && "url" in found ? found.url : undefined;
       const report = found && (await read(found, within));
+      if (report && url !== undefined) reached.add(url);
       if (report === undefined) entry.facts = { type: "none" };
       else if (report.agents > 0) entry.facts = { type: "connected" };
       else entry.facts = { type: "absent", since: report.since, seenSince: seenSince("absent") };
     } catch (error) {
       if (signal.aborted) return;
-      const because = messageOf(over.signal.aborted ? over.signal.reason : error);
-      entry.facts = { type: "unreachable", because, seenSince: seenSince("unreachable") };
+      const code = over.signal.aborted ? "ETIMEDOUT" : codeOf(error);
+      // A socket is of this machine, as the API servers are: they reach it no better.
+      const facts = { type: "unreachable", code, reached: url === undefined || reached.has(url) } as const;
+      entry.facts = { ...facts, seenSince: seenSince("unreachable") };
+      // The text may name addresses and has parts of the response, so that it is the operator's alone.
+      if (before?.type !== "unreachable" || before.code !== code)
+        log.info("a tunnel server does not respond", { id, code, reached: facts.reached, error: messageOf(error) });
     } finally {
       timer.abort(new Error("done"));
     }
     const { type } = entry.facts;
+    const isReached = (facts: TunnelFacts | undefined): boolean => facts?.type !== "unreachable" || facts.reached;
     entry.due = now + (type === "connected" || type === "none" ? EVERY : EVERY_ABSENT);
-    if (type !== before?.type) changed(id);
+    if (type !== before?.type || isReached(entry.facts) !== isReached(before)) changed(id);
   };
   const round = async (signal: AbortSignal): Promise<void> => {
     const all = tunnels();
@@ -99,4 +111,9 @@ export function createTunnelWatchdog(options: TunnelWatchdogOptions): TunnelWatc
       }
     },
   };
+}
+
+function codeOf(error: unknown): string {
+  const { code } = Object(error) as { readonly code?: unknown };
+  return typeof code === "string" && /^[A-Z0-9_]{1,64}$/.test(code) ? code : "UNKNOWN";
 }
