@@ -31,11 +31,15 @@ const leaving = (observed: Observed): Observed => ({
     isExtra(one) ? { ...one, metadata: { ...one.metadata, deletionTimestamp: at(-1) } } : one,
   ),
 });
-const failing = (observed: Observed): Observed => {
+/** With a server of the group that has failed; as a Machine of it reports it, too. */
+const failing = (observed: Observed, by?: "Machine"): Observed => {
   const conditions = [{ type: "InstanceReady", status: "False", reason: "InstanceStateError", message: "why" }];
   const labels = { [magnumLabels.nodeGroup]: extra.uuid };
   const server = { kind: "OpenStackMachine", metadata: { name: "s", labels }, status: { conditions } };
-  return { ...observed, servers: [server] as unknown as Observed["servers"] };
+  const machines = observed.machines.map((one) =>
+    isExtra(one) && by === "Machine" ? { ...one, status: { ...one.status, conditions } } : one,
+  );
+  return { ...observed, machines, servers: [server] as unknown as Observed["servers"] } as Observed;
 };
 
 describe("a deleted node group", () => {
@@ -53,8 +57,15 @@ describe("a deleted node group", () => {
       "is listed while it has a server",
       failing(without(deleting(), "deployments", "machines")),
       "delete-templates",
-      "DELETE_FAILED",
-      "UPDATE_FAILED",
+      "DELETE_IN_PROGRESS",
+      "UPDATE_IN_PROGRESS",
+    ],
+    [
+      "has not failed to go because its server and machine failed before",
+      failing(leaving(deleting()), "Machine"),
+      "",
+      "DELETE_IN_PROGRESS",
+      "UPDATE_IN_PROGRESS",
     ],
     [
       "goes when nothing of it is left",
@@ -62,6 +73,13 @@ describe("a deleted node group", () => {
       "delete-templates remove-group",
       "DELETE_IN_PROGRESS",
       "UPDATE_IN_PROGRESS",
+    ],
+    [
+      "has failed to go after an hour, with a failed server",
+      failing(leaving(deleting(before)), "Machine"),
+      "",
+      "DELETE_FAILED",
+      "UPDATE_FAILED",
     ],
     ["has failed to go after an hour", leaving(deleting(before)), "", "DELETE_FAILED", "UPDATE_FAILED"],
   ])("%s", (_, observed, steps, status, whole) => {

@@ -12,9 +12,8 @@ import {
   type Change,
   type Verdict,
 } from "./plan-verdict.ts";
-import { magnumLabels } from "./names.ts";
 import { rotationStage, rotationWaitsFor } from "./plan-rotation.ts";
-import { deletedPoolsOf, type Pool } from "./pools.ts";
+import { deletedPoolsOf, serversOf, type Pool } from "./pools.ts";
 import type { Step } from "./steps.ts";
 
 type GroupStatus = NonNullable<MagnumClusterStatus["nodeGroups"]>[number];
@@ -29,7 +28,7 @@ export function groupVerdict(pool: Pool, change: Change, whole: Verdict): Pick<G
   if (pool.isSettled) return { status: completeOf(previous), reason: "" };
   const isFirst = previous === undefined || isUnmade(previous);
   if (!isFirst && whole.status.endsWith("COMPLETE")) return { status: previous.status, reason: previous.reason ?? "" };
-  const finding = firstFinding([...serversOf(observed, pool), ...pool.machines]);
+  const finding = firstFinding([...serversOf(pool, observed.servers), ...pool.machines]);
   const isLate = isOverdue(change) && !waitsForAnother(observed);
   const failed = whole.status.endsWith("FAILED") && (finding?.isTerminal === true || isLate);
   const cause = worded(finding) ?? `${timeLimitText(observed.object)}; ${poolText(pool)}`;
@@ -67,11 +66,14 @@ function mastersWaitFor(observed: Decided): string | undefined {
 const isUnmade = ({ status }: Pick<GroupStatus, "status">): boolean =>
   status.startsWith("CREATE") && status !== "CREATE_COMPLETE";
 
-/** The state of a node group that is being deleted: it is listed until its nodes are gone. */
+/**
+ * The state of a node group that is being deleted: it is listed until its nodes are gone. It has failed when its time is
+ * over: what its servers and machines report may be from before the deletion, and why it was requested.
+ */
 export function deletionVerdict(pool: Pool, change: Change, whole: Verdict): Pick<GroupStatus, "status" | "reason"> {
   const { observed } = change;
-  const finding = firstFinding([...serversOf(observed, pool), ...pool.machines]);
-  const failed = whole.status.endsWith("FAILED") && (finding?.isTerminal === true || isOverdue(change));
+  const finding = firstFinding([...serversOf(pool, observed.servers), ...pool.machines]);
+  const failed = whole.status.endsWith("FAILED") && isOverdue(change);
   const left = `nodes still to be deleted: ${pool.machines.length}`;
   const cause = worded(finding) ?? `${timeLimitText(observed.object)}; ${left}`;
   return {
@@ -84,7 +86,7 @@ export function deletionVerdict(pool: Pool, change: Change, whole: Verdict): Pic
 export function departedGroups(observed: Decided): readonly Step[] {
   return deletedPoolsOf(observed)
     .filter((pool) => pool.deployment === undefined && pool.machines.length === 0)
-    .filter((pool) => serversOf(observed, pool).length === 0)
+    .filter((pool) => serversOf(pool, observed.servers).length === 0)
     .map(({ group }) => ({ type: "remove-group", name: group.name, uuid: group.uuid }));
 }
 
@@ -92,14 +94,6 @@ export function departedGroups(observed: Decided): readonly Step[] {
 function waitsForAnother(observed: Decided): boolean {
   const { infrastructure, controlPlane } = observed;
   return !isControlPlaneReady(observed) || firstFinding([infrastructure, controlPlane])?.isTerminal === true;
-}
-
-/** A server has the labels of its Machine; one that was adopted is found by the Machine's reference alone. */
-function serversOf({ servers }: Decided, { group, machines }: Pool): Decided["servers"] {
-  const referred = new Set(machines.map(({ spec }) => spec.infrastructureRef.name));
-  return servers.filter(
-    ({ metadata }) => metadata.labels?.[magnumLabels.nodeGroup] === group.uuid || referred.has(metadata.name),
-  );
 }
 
 function completeOf(previous: Pick<GroupStatus, "status"> | undefined): GroupStatus["status"] {

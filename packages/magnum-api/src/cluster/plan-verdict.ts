@@ -10,7 +10,7 @@ import type { Decided } from "./plan-desired.ts";
 import { flagLabelsOf, unusedLabels } from "./labels.ts";
 import type { Progress } from "./plan-progress.ts";
 import { rotationWaitsFor, type RotationFacts } from "./plan-rotation.ts";
-import { arePoolsSettled, poolsOf, type Pool } from "./pools.ts";
+import { arePoolsSettled, deletedPoolsOf, poolsOf, serversOf, type Pool } from "./pools.ts";
 import type { Step } from "./steps.ts";
 
 type Status = MagnumClusterStatus;
@@ -51,7 +51,8 @@ const wantedMasters = ({ spec }: MagnumCluster, controlPlane: HostedControlPlane
 
 /**
  * What prevents progress: missing credentials first, then failures of the cluster's objects, then one of its add-ons
- * unless the status already has `addonsFailed`.
+ * unless the status already has `addonsFailed`. Failures of node groups that are being deleted, often for that reason, are
+ * none of the cluster's.
  */
 export function findingOf(observed: Decided, now: number): Finding | undefined {
   const { object, infrastructure, controlPlane, servers, machines } = observed;
@@ -60,7 +61,9 @@ export function findingOf(observed: Decided, now: number): Finding | undefined {
     const message = `the cluster has no credentials in its project: rotate them (PATCH /v1/credentials/${object.spec.uuid}), or delete the cluster`;
     return { code: "MAGNUM_CREDENTIALS_MISSING", message, isTerminal: true };
   }
-  const found = firstFinding([infrastructure, controlPlane, ...servers, ...machines]);
+  const deleted = deletedPoolsOf(observed).flatMap((pool) => [...serversOf(pool, servers), ...pool.machines]);
+  const kept = [...servers, ...machines].filter((one) => !deleted.includes(one));
+  const found = firstFinding([infrastructure, controlPlane, ...kept]);
   return found ?? (object.status?.addonsFailed === true ? undefined : addonFinding(observed));
 }
 

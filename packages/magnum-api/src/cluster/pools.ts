@@ -143,3 +143,11 @@ export function poolStatus(pool: Pool, state: Pick<GroupStatus, "status" | "reas
     ...(isCurrent ? { version: group.version } : {}),
   };
 }
+
+/** The servers of a node group, by the labels of their Machines; an adopted one by the Machine's reference alone. */
+export function serversOf({ group, machines }: Pool, servers: Observed["servers"]): Observed["servers"] {
+  const referred = new Set(machines.map(({ spec }) => spec.infrastructureRef.name));
+  return servers.filter(
+    ({ metadata }) => metadata.labels?.[magnumLabels.nodeGroup] === group.uuid || referred.has(metadata.name),
+  );
+}
