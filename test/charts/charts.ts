@@ -1,4 +1,5 @@
 /** The Helm charts, with the options that `npm run test:charts` turns on and the rights that it expects. */
+import { createHash } from "node:crypto";
 import type { Rights } from "./install.ts";
 
 /** Begins an option whose value is text, also where it looks like another type. */
@@ -26,6 +27,17 @@ export interface Chart {
   /** Its rights are on resources of deploy/crds. */
   readonly crds?: boolean;
 }
+
+const CERTIFICATE = "-----BEGIN CERTIFICATE-----";
+
+/** A Secret's file for the control plane's program. */
+const backupKey: readonly string[] = [
+  "extraVolumes[0].name=backup-key",
+  "extraVolumes[0].secret.secretName=backup-key",
+  "extraVolumeMounts[0].name=backup-key",
+  "extraVolumeMounts[0].mountPath=/etc/backup",
+  "extraVolumeMounts[0].readOnly=true",
+];
 
 export const everyChart: readonly Chart[] = [
   {
@@ -189,10 +201,12 @@ export const everyChart: readonly Chart[] = [
       "limits.controlPlanes=20",
       "nodeNetworks={10.6.0.0/16,10.7.0.0/16}",
       "tunnel.url=https://tunnel-server.causeway-system.svc:8090",
-      "text: tunnel.ca=-----BEGIN CERTIFICATE-----",
+      `text: tunnel.ca=${CERTIFICATE}`,
       "gateway.domain=api.example.org",
       "gateway.address=192.0.2.1",
       "shards=64",
+      "extraArgs={--backup-cloud=production,--backup-key-file=/etc/backup/key}",
+      ...backupKey,
       "serviceMonitor.enabled=true",
     ],
     kinds: ["ConfigMap", "Service", "ServiceMonitor"],
@@ -203,10 +217,14 @@ export const everyChart: readonly Chart[] = [
       '"--tunnel-ca-file=/etc/hosted-control-plane/tunnel-ca.crt"',
       '"--gateway-domain=api.example.org","--gateway-namespace=causeway-system","--gateway-address=192.0.2.1"',
       '"--shards=64"',
+      `"annotations":{"checksum/config":"${createHash("sha256").update(CERTIFICATE).digest("hex")}"}`,
+      '"runAsUser":65532,"runAsGroup":65532,"fsGroup":65532',
+      '{"name":"config","mountPath":"/etc/hosted-control-plane","readOnly":true},{"mountPath":"/etc/backup","name":"backup-key","readOnly":true}',
+      '{"name":"config","configMap":{"name":"hosted-control-plane"}},{"name":"backup-key","secret":{"secretName":"backup-key"}}',
     ],
     // Control planes are in another cluster than the program then.
     absent: ["causeway:hosted-control-plane:service-cluster"],
-    upgrade: ["gateway.domain=api.example.org", "shards=64", "replicas=3"],
+    upgrade: ["gateway.domain=api.example.org", "shards=64", "replicas=3", ...backupKey],
     rights: [
       {
         account: "hosted-control-plane",

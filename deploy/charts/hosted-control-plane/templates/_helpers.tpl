@@ -18,6 +18,8 @@ tolerations: {{- toYaml . | nindent 2 }}
 securityContext:
   runAsNonRoot: true
   runAsUser: 65532
+  runAsGroup: 65532
+  fsGroup: 65532
   seccompProfile: { type: RuntimeDefault }
 {{- end }}
 
