@@ -8,7 +8,6 @@ vi.setConfig({ hookTimeout: 120_000, testTimeout: 60_000 });
 
 let stage: Stage;
 let cloud: Cloud;
-
 beforeAll(async () => {
   stage = await openStage();
   cloud = connectCloud(loadCloudsYaml({ cloud: "simulator", text: stage.simulator.cloudsYaml }));
@@ -35,23 +34,22 @@ const messages = async (): Promise<readonly string[]> => {
   return items.filter(({ reason }) => reason === "VolumesKept").map(({ message }) => message ?? "");
 };
 
+async function createTemplate(name: string): Promise<unknown> {
+  const body = { name, coe: "kubernetes", image_id: "cirros", flavor_id: "m1.small", external_network_id: "public" };
+  return (await stage.call("demo", "POST", "/v1/clustertemplates", { body })).body["uuid"];
+}
+
+async function create(name: string, template: unknown): Promise<MagnumCluster> {
+  const made = await stage.call("demo", "POST", "/v1/clusters", { body: { name, cluster_template_id: template } });
+  const { items } = await stage.client.list(MagnumCluster, {});
+  const found = items.find(({ spec }) => spec.uuid === made.body["uuid"]);
+  if (!found) throw new Error("there is no row");
+  return found;
+}
+
 test("volumes of a deleted cluster's claims remain, and an event names those of the cluster and no others", async () => {
-  const body = {
-    name: "t",
-    coe: "kubernetes",
-    image_id: "cirros",
-    flavor_id: "m1.small",
-    external_network_id: "public",
-  };
-  const template = (await stage.call("demo", "POST", "/v1/clustertemplates", { body })).body["uuid"];
-  const create = async (name: string): Promise<MagnumCluster> => {
-    const made = await stage.call("demo", "POST", "/v1/clusters", { body: { name, cluster_template_id: template } });
-    const { items } = await stage.client.list(MagnumCluster, {});
-    const found = items.find(({ spec }) => spec.uuid === made.body["uuid"]);
-    if (!found) throw new Error("there is no row");
-    return found;
-  };
-  const [without, cluster] = [await create("without"), await create("with")];
+  const template = await createTemplate("t");
+  const [without, cluster] = [await create("without", template), await create("with", template)];
   const { namespace = "", name } = cluster.metadata;
   const [own, migrated] = [await volume(`${namespace}-${name}`), await volume(cluster.spec.uuid)];
   const others = [await volume("another"), await volume(`${namespace}-${name}`, "by hand")];
@@ -64,4 +62,23 @@ test("volumes of a deleted cluster's claims remain, and an event names those of 
   );
   const left = (await cloud.blockStorage.volumes.all({})).map(({ id }) => id);
   expect(left.toSorted()).toEqual([own, migrated, ...others].toSorted());
+});
+
+test("a deletion that is repeated reads the cluster's volumes once, and has one event of them", async () => {
+  const cluster = await create("again", await createTemplate("t2"));
+  const id = await volume(`${cluster.metadata.namespace}-${cluster.metadata.name}`);
+  const lists = () => stage.simulator.calls.filter(({ path }) => path.endsWith("/volumes/detail")).length;
+  const before = lists();
+  let refusals = 0;
+  stage.simulator.setFaults(({ method, path }) => {
+    if (method !== "DELETE" || !path.includes("/application_credentials/") || refusals === 2) return undefined;
+    refusals += 1;
+    return { when: "before", status: 403 };
+  });
+  await gone(cluster.spec.uuid);
+  stage.simulator.setFaults(undefined);
+  expect([refusals, lists() - before]).toEqual([2, 1]);
+  const ofCluster = async () =>
+    (await stage.client.list(Event, {})).items.filter(({ message }) => message?.includes(id) === true);
+  await expect.poll(ofCluster).toMatchObject([{ reason: "VolumesKept", count: 1 }]);
 });

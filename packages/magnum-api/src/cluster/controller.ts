@@ -18,7 +18,7 @@ import type { Trustees } from "../access/trustees.ts";
 import type { AuditAction, AuditTrail } from "../audit-event.ts";
 import type { Installation } from "./desired.ts";
 import { gather, openSources, type ClusterProbe, type Observed } from "./gather.ts";
-import { keptVolumes, type ReadVolumes } from "./kept-volumes.ts";
+import { createKeptVolumes, type ReadVolumes } from "./kept-volumes.ts";
 import { readMigrating } from "./migrating.ts";
 import { isPending } from "./names.ts";
 import { fieldManager, perform } from "./perform.ts";
@@ -71,12 +71,13 @@ export function createMagnumController(options: MagnumControllerOptions): { run(
   const { informers, clock, log, events, credentials, installation, probes } = options;
   const sources = openSources(informers);
   const { client } = informers;
+  const keptVolumes = options.volumes && createKeptVolumes({ read: options.volumes, log });
   const pipeline: Pipeline<Observed, Step, MagnumClusterStatus> = {
     gather: async (key) => gather(sources, installation, key, probes?.of(key)),
     plan,
     async perform(step, observed, signal) {
-      if (step.type === "revoke-credential" && options.volumes && !isPending(observed.object)) {
-        const kept = await keptVolumes(observed.object, { read: options.volumes, log }, signal);
+      if (step.type === "revoke-credential" && keptVolumes && !isPending(observed.object)) {
+        const kept = await keptVolumes(observed.object, signal);
         if (kept) events.event(observed.object, kept);
       }
       await perform({ client, credentials, trustees: options.trustees }, step, observed, signal);

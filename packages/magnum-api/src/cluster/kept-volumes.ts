@@ -35,11 +35,33 @@ export function createVolumeReader(client: KubernetesClient, using: { clock: Clo
   };
 }
 
+/** Clusters that a process remembers: a deletion that is repeated after that many others reads its volumes again. */
+const REMEMBERED = 1_000;
+
+/**
+ * What is to be said of a cluster's volumes, once for each deletion: an attempt that is repeated because its credential
+ * cannot be revoked reads nothing and says nothing more.
+ */
+export function createKeptVolumes(options: {
+  readonly read: ReadVolumes;
+  readonly log: Log;
+}): (cluster: MagnumCluster, signal: AbortSignal) => Promise<PlannedEvent | undefined> {
+  const known = new Set<string>();
+  return async (cluster, signal) => {
+    const { uid = "" } = cluster.metadata;
+    if (known.has(uid)) return undefined;
+    const kept = await keptVolumes(cluster, options, signal);
+    known.add(uid);
+    for (const oldest of [...known].slice(0, -REMEMBERED)) known.delete(oldest);
+    return kept;
+  };
+}
+
 /**
  * What is to be said of a cluster's volumes before its credential is revoked; undefined: there are none. They are the
  * tenant's data and remain, as in Magnum. A cloud that does not respond does not hold the deletion up.
  */
-export async function keptVolumes(
+async function keptVolumes(
   cluster: MagnumCluster,
   { read, log }: { readonly read: ReadVolumes; readonly log: Log },
   signal: AbortSignal,
