@@ -25,15 +25,28 @@ describe("reads of the SDK", () => {
     await failure(cloud.network.networks.all());
     expect(server.count("GET", "/networks")).toBe(1);
   });
-  it("are sent while deletions are held, which are refused with the reason until they are not", async () => {
-    let why: string | undefined = "the state was restored";
-    const { server, cloud } = await start(inTurn(networks, { status: 204 }), { holdDeletions: () => why });
-    expect(await cloud.network.networks.all()).toEqual([]);
-    const error = await failure(cloud.network.networks.delete("one"));
-    expect([error.code, error.message]).toEqual(["CLOUD_DELETIONS_HELD", expect.stringContaining(why)]);
+  it("are sent while deletions are held, and so are changes of parts; deletions are refused until they are not", async () => {
+    let isHeld = true;
+    const done = { status: 204 };
+    const { server, cloud } = await start(inTurn(networks, done, done, done), { holdDeletions: () => isHeld });
+    const { network } = cloud;
+    expect(await network.networks.all()).toEqual([]);
+    await network.securityGroupRules.delete("rule");
+    expect(server.count("DELETE", "/security-group-rules/rule")).toBe(1);
+    const interfaceOf = { subnet_id: "subnet" };
+    for (const held of [
+      network.networks.delete("one"),
+      network.removeRouterInterface("router", interfaceOf, { deletes: true }),
+    ]) {
+      const error = await failure(held);
+      expect(predicates.isDeletionsHeld(error)).toBe(true);
+      expect(error.message).not.toMatch(/http|one/);
+    }
     expect(server.count("DELETE", "/networks/one")).toBe(0);
-    why = undefined;
-    await cloud.network.networks.delete("one");
+    expect(server.count("PUT", "/routers/router/remove_router_interface")).toBe(0);
+    await network.removeRouterInterface("router", interfaceOf);
+    isHeld = false;
+    await network.networks.delete("one");
     expect(server.count("DELETE", "/networks/one")).toBe(1);
   });
   it("wait as long as Retry-After says", async () => {

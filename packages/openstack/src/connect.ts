@@ -29,8 +29,11 @@ export interface ConnectOptions {
   readonly userAgent?: string;
   readonly budget?: BudgetOptions;
   readonly metrics?: Metrics;
-  /** Why nothing may be deleted now; undefined: it may. Read before each DELETE that is not of Keystone. */
-  readonly holdDeletions?: (() => string | undefined) | undefined;
+  /**
+   * While true, no whole resource (server, volume, load balancer, network, object, …) is deleted: CLOUD_DELETIONS_HELD.
+   * Parts and links of resources, and everything of Keystone, are deleted. Read before each deletion.
+   */
+  readonly holdDeletions?: (() => boolean) | undefined;
   /**
    * Reads the config again where it came from, such as `() => loadCloudsYaml({ cloud })`. It is called before each
    * authentication (a token ends, or was refused) and when a certificate is refused, so that rotated credentials and

@@ -60,6 +60,7 @@ export type { CacheRules } from "./tokens/plan-cache.ts";
 export { createTokens, type Identify, type TokenOptions, type Tokens, type TokenVerdict } from "./tokens/tokens.ts";
 export {
   isBadRequest,
+  isDeletionsHeld,
   isForbidden,
   isImmutable,
   isNotImplemented,

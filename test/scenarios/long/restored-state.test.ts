@@ -1,5 +1,5 @@
 /** An old state of `causeway up`, restored from a backup next to a cloud that continued without it. */
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Cluster, OpenStackMachine } from "@causeway/api";
@@ -43,7 +43,7 @@ function cloudOf(state: string): Cloud {
   return cloud;
 }
 
-test("a restored state deletes nothing in the cloud before it is confirmed, and deletes then", async () => {
+test("a restored state deletes no whole resource in the cloud before it is confirmed, and deletes then", async () => {
   const first = start("up", "--demo", "--replicas", "1");
   await first.until(/demo ready/);
   expect(await start("backup", "monday").ended).toBe(0);
@@ -54,7 +54,7 @@ test("a restored state deletes nothing in the cloud before it is confirmed, and 
     cpSync(join(dir, ".causeway", name), join(dir, "second", name), { recursive: true });
 
   const held = start("up", "--state", "second");
-  await held.until(/Nothing is deleted in the cloud: the state was restored from monday at /);
+  await held.until(/Deletions are held \(no server, .* is deleted\): the state was restored from monday at /);
   await held.until(/management API/);
   const client = clientOf("second");
   await client.delete(Cluster, demo);
@@ -62,7 +62,7 @@ test("a restored state deletes nothing in the cloud before it is confirmed, and 
     async () => {
       const { items } = await client.list(OpenStackMachine, { namespace: "default" });
       expect(JSON.stringify(items.map(({ status }) => status?.conditions))).toMatch(
-        /is not deleted: the state was restored from monday at .* with --confirm-restore/,
+        /Deletions are held by the operator \(CLOUD_DELETIONS_HELD\)/,
       );
     },
     { timeout: TIMEOUT, interval: 100 },
@@ -70,9 +70,13 @@ test("a restored state deletes nothing in the cloud before it is confirmed, and 
   expect(await cloudOf("second").compute.servers.all()).toHaveLength(1);
   await held.stop();
 
+  // A start that fails confirms nothing.
+  expect(await start("up", "--state", "second", "--confirm-restore", "--os-cloud", "nowhere").ended).not.toBe(0);
+  expect(existsSync(join(dir, "second", "restored.json"))).toBe(true);
+
   const confirmed = start("up", "--state", "second", "--confirm-restore");
   await confirmed.until(/management API/);
-  expect(confirmed.output()).not.toContain("Nothing is deleted");
+  expect(confirmed.output()).not.toContain("Deletions are held");
   const again = clientOf("second");
   await vi.waitFor(async () => expect(await again.find(Cluster, demo)).toBeUndefined(), {
     timeout: TIMEOUT,

@@ -1,4 +1,12 @@
-import { InputError, messageOf, readTextFile, type Clock, type Log, type Metrics } from "@causeway/foundation";
+import {
+  CausewayError,
+  InputError,
+  messageOf,
+  readTextFile,
+  type Clock,
+  type Log,
+  type Metrics,
+} from "@causeway/foundation";
 import { createBackups, type Backups, type ObjectStore } from "@causeway/hosted-control-plane";
 import type { KubernetesClient } from "@causeway/kubernetes";
 import { connectCloud, loadCloudsYaml, type Cloud, type CloudConfig } from "@causeway/openstack";
@@ -61,6 +69,8 @@ export interface OpenWith {
   readonly client?: Pick<KubernetesClient, "find"> | undefined;
   /** Entries that are in no clouds.yaml, by their names: the simulated cloud of this process. */
   readonly clouds?: Readonly<Record<string, CloudConfig>>;
+  /** While true, no object is deleted: CLOUD_DELETIONS_HELD. Default: never. */
+  readonly holdDeletions?: () => boolean;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics?: Metrics;
@@ -95,13 +105,29 @@ export async function openBackups(
   const opened = await openStore(flags, using);
   if (opened === undefined) return undefined;
   try {
-    const backups = createBackups({ store: opened.store, key, clock: using.clock });
+    const backups = createBackups({ store: heldStore(opened.store, using), key, clock: using.clock });
     await opened.create(signal);
     return { backups, close: () => opened.close() };
   } catch (error) {
     await opened.close();
     throw error;
   }
+}
+
+/** Deletes nothing while deletions are held: an older state may keep backups for a shorter time. */
+export function heldStore(store: ObjectStore, { holdDeletions = () => false }: Pick<OpenWith, "holdDeletions">) {
+  const held: ObjectStore = {
+    description: store.description,
+    put: (name, data, signal) => store.put(name, data, signal),
+    get: (name, signal) => store.get(name, signal),
+    list: (prefix, signal) => store.list(prefix, signal),
+    async delete(name, signal) {
+      if (holdDeletions())
+        throw new CausewayError("CLOUD_DELETIONS_HELD", "Deletions are held by the operator (CLOUD_DELETIONS_HELD).");
+      await store.delete(name, signal);
+    },
+  };
+  return held;
 }
 
 function openSwift(name: string, container: string, { clouds = {}, clock, log, metrics }: OpenWith): OpenedStore {

@@ -4,8 +4,11 @@ import { join } from "node:path";
 /** In the state folder, until the operator confirms that the restored state may delete. */
 const MARK = "restored.json";
 
-const UNCONFIRMED =
-  "and may be older than what is in the cloud; compare both, then start causeway up with --confirm-restore";
+const UNCONFIRMED = "and may be older than what is in the cloud; compare both, then start it with --confirm-restore";
+
+/** What `causeway up` does not do while a restored state is not confirmed. */
+export const HELD =
+  "no server, volume, load balancer, floating IP, network, secret, backup or other whole resource is deleted";
 
 /** Marks a state folder that is made from a backup: what was created since then is not in it. */
 export function markRestored(dir: string, { from, now }: { readonly from: string; readonly now: number }): void {
@@ -17,7 +20,7 @@ export function confirmRestored(dir: string): void {
   rmSync(join(dir, MARK), { force: true });
 }
 
-/** Why nothing may be deleted in the cloud; undefined: it may. A mark that cannot be read holds, too. */
+/** Why deletions are held, for the operator alone: it has a path. Undefined: they are not. A mark that cannot be read holds, too. */
 export function restoredHold(dir: string): string | undefined {
   try {
     const { from, at } = JSON.parse(readFileSync(join(dir, MARK), "utf8")) as Record<string, unknown>;

@@ -89,7 +89,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const clouds = createCloudPool({
     clock,
     log: log.with({ component: "openstack" }),
-    holdDeletions: () => restoredHold(state.dir),
+    holdDeletions: () => restoredHold(state.dir) !== undefined,
   });
   const runtime = options.runtime ?? { default: "Embedded", programs: undefined };
   const controlPlanes = openRuntime({

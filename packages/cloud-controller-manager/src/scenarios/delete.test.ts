@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { Service } from "@causeway/kubernetes";
 import { internal, os, refuse, setStage } from "./stage.ts";
 
 const stage = setStage(1);
@@ -76,6 +77,23 @@ describe.each(["amphora", "ovn"])("a Service that is deleted on %s", (provider) 
     expect(await w.cloud.network.floatingIps.all()).toEqual([]);
     await w.remove("web");
   });
+});
+
+test("a Service that goes while deletions are held keeps its address, says so, and goes once they are not", async () => {
+  const { w, run, writes, hears } = stage();
+  let isHeld = true;
+  run({ provider: "ovn" }, { holdDeletions: () => isHeld });
+  await w.createService("web", {}, { [os("keep-floatingip")]: "true" });
+  await w.served("web");
+  const [ip] = await w.cloud.network.floatingIps.all();
+  writes();
+  await w.client.delete(Service, { namespace: "default", name: "web" });
+  expect(await hears("web", "SyncLoadBalancerFailed")).toMatch(/held by the operator \(CLOUD_DELETIONS_HELD\)/);
+  expect(await w.cloud.network.floatingIps.get(ip?.id ?? "")).toEqual(ip);
+  expect(writes()).toEqual([]);
+  isHeld = false;
+  await w.remove("web");
+  await w.cloud.network.floatingIps.delete(ip?.id ?? "");
 });
 
 describe("a Service that goes", () => {

@@ -1,8 +1,9 @@
+import { CausewayError } from "@causeway/foundation";
 import { describe, expect, test } from "vitest";
 import { nothingHeld } from "../testing/model-parts.ts";
 import { ModelWorld } from "../testing/model.ts";
 import { aNode, aService } from "../testing/objects.ts";
-import { isIndependent } from "./brake.ts";
+import { isIndependent, isRefusal } from "./brake.ts";
 import { loadBalancerDescription } from "./parameters/names.ts";
 import { ownerTag } from "./ownership.ts";
 import { plan } from "./plan.ts";
@@ -17,6 +18,14 @@ const removal: OneStep = {
   event: { type: "Normal", reason: "", message: "" },
 };
 const second = (step: OneStep): Step => ({ type: "of-second", step });
+
+test.each([
+  ["CLOUD_DELETIONS_HELD", true],
+  ["OPENSTACK_QUOTA_EXCEEDED", true],
+  ["OPENSTACK_UNAVAILABLE", false],
+])("whether the same step would be refused again after %s", (code, expected) => {
+  expect(isRefusal(new CausewayError(code, "x"))).toBe(expected);
+});
 
 describe("a step that is held back", () => {
   test.each<[string, Step, Step, boolean]>([

@@ -1,6 +1,7 @@
 import { differencesOf, type Difference, type Service, type StepAim } from "@causeway/kubernetes";
 import {
   isBadRequest,
+  isDeletionsHeld,
   isForbidden,
   isNotImplemented,
   isOpenStackConflict,
@@ -11,9 +12,9 @@ import type { AddressObserved, Observed, TreeObserved } from "./observed.ts";
 import { annotation } from "../config/annotations.ts";
 import type { OneStep, Step } from "./steps.ts";
 
-/** The cloud refuses the call for what it is: 400, 403, 409, 501, a quota. */
+/** The cloud refuses the call for what it is (400, 403, 409, 501, a quota), or the operator holds deletions. */
 export function isRefusal(error: unknown): boolean {
-  const kinds = [isBadRequest, isForbidden, isNotImplemented, isOpenStackConflict, isQuotaExceeded];
+  const kinds = [isBadRequest, isForbidden, isNotImplemented, isOpenStackConflict, isQuotaExceeded, isDeletionsHeld];
   return kinds.some((is) => is(error));
 }
 

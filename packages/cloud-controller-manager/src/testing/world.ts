@@ -60,6 +60,7 @@ export interface RunOptions {
   readonly clusterName?: string;
   /** False: as in a cloud without it. */
   readonly octavia?: boolean;
+  readonly holdDeletions?: () => boolean;
 }
 
 export interface RunningCloud {
@@ -119,7 +120,7 @@ export class World {
     const { clock = systemClock, octavia = true, clusterCidr } = how;
     const cidrs = clusterCidr?.split(",").flatMap((text) => parseCidr(text) ?? []);
     const stopping = new AbortController();
-    const cloud = connectCloud(this.#options.config);
+    const cloud = connectCloud(this.#options.config, { holdDeletions: how.holdDeletions });
     const informers = createInformers(this.client);
     const defaults = defaultCloudConfig();
     const config = { ...defaults, ...how.config, loadBalancer: { ...defaults.loadBalancer, ...loadBalancer } };

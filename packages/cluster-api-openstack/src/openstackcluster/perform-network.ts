@@ -63,13 +63,13 @@ export const networkSteps: Performers<Name, SessionPerformContext> = {
   },
   async "remove-router-interface"({ routerId, subnetId, portId }, using, signal) {
     const { watch, cloud } = using.session;
-    await cloud.network.removeRouterInterface(routerId, { subnet_id: subnetId }, { signal });
+    await cloud.network.removeRouterInterface(routerId, { subnet_id: subnetId }, { signal, deletes: true });
     watch.ports.forget(portId);
     emit(using, "SuccessfulDeleteRouterInterface", `Disconnected subnet ${subnetId} from router ${routerId}`);
   },
   async "remove-routes"({ id, routes }, using, signal) {
     const { watch, cloud } = using.session;
-    watch.routers.observe(await cloud.network.removeRoutes(id, routes, { signal }));
+    watch.routers.observe(await cloud.network.removeRoutes(id, routes, { signal, deletes: true }));
     const removed = routes.map(({ destination, nexthop }) => `${destination} via ${nexthop}`);
     emit(using, "SuccessfulDeleteRoutes", `Removed routes of router ${id}: ${removed.join(", ")}`);
   },

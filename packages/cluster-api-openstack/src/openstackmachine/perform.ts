@@ -81,7 +81,8 @@ async function performInCloud(step: CloudStep, using: ServerPerformContext, sign
     case "create-trunk":
       return createTrunk(step, using, { session, signal });
     case "delete-trunk": {
-      if (step.subports.length > 0) await cloud.network.removeSubPorts(step.id, step.subports, { signal });
+      const deletion = { signal, deletes: true };
+      if (step.subports.length > 0) await cloud.network.removeSubPorts(step.id, step.subports, deletion);
       await cloud.network.trunks.delete(step.id, { signal });
       const { trunk_details: _gone, ...port } = watch.ports.get(step.portId) ?? {};
       if ("id" in port) watch.ports.observe(port as Port);

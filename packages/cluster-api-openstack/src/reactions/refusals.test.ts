@@ -23,6 +23,14 @@ describe("a refusal of a cloud", () => {
     expect(refusal.pause).toBeUndefined();
   });
 
+  it("of a deletion that the operator holds is left alone for a minute", () => {
+    expect(refusalOf(new CausewayError("CLOUD_DELETIONS_HELD", "held"), "InstanceDeleteFailed")).toEqual({
+      reason: "DeletionsHeld",
+      message: "held",
+      pause: 60_000,
+    });
+  });
+
   it("keeps the id of the first request while nothing else is new", () => {
     const first = refusalOf(refused("req-1"), "InstanceCreateFailed").message;
     expect(refusalOf(refused("req-2"), "InstanceCreateFailed", first).message).toBe(first);

@@ -2,6 +2,7 @@ import { CausewayError, messageOf, type Clock } from "@causeway/foundation";
 import type { Condition, KubeObject } from "@causeway/kubernetes";
 import {
   isBadRequest,
+  isDeletionsHeld,
   isForbidden,
   isNotImplemented,
   isOpenStackConflict,
@@ -34,6 +35,7 @@ export function refusalOf(error: unknown, reason: string, known?: string): Refus
     const advice = "Request a higher quota, or delete unused resources; the step is retried every minute.";
     return { reason: "QuotaExceeded", message: said(` ${advice}`), pause: minute };
   }
+  if (isDeletionsHeld(error)) return { reason: "DeletionsHeld", message, pause: minute };
   // Other credentials lift it, which the session finds, and not an early retry.
   if (isUnauthorized(error)) return { reason: "AuthenticationFailed", message };
   if (isForbidden(error)) return { reason: "Forbidden", message, pause: minute };

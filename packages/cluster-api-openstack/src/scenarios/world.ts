@@ -68,10 +68,14 @@ export function openInfrastructure() {
    * The controllers as one process would run them, with pauses between polls that suit a test. `kill` ends them
    * wherever they are.
    */
-  function start(intervals: WatchIntervals = { fast: 20, fastest: 20 }, shards?: Shards) {
+  function start(
+    intervals: WatchIntervals = { fast: 20, fastest: 20 },
+    shards?: Shards,
+    holdDeletions?: () => boolean,
+  ) {
     const stop = new AbortController();
     const informers = createInformers(client, { log: silentLog });
-    const clouds = createCloudPool({ intervals });
+    const clouds = createCloudPool({ intervals, holdDeletions });
     const events = createEventRecorder(client, { component: "test" });
     const infrastructure = createOpenStackInfrastructure({
       informers,

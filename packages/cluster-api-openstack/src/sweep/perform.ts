@@ -32,7 +32,7 @@ export async function deleteOrphan(using: PerformContext, orphan: ClusterOrphan,
       await blockStorage.volumes.delete(id, { signal });
       return until(using, orphan, async () => (await blockStorage.volumes.find(id, { signal }))?.status ?? "gone");
     case "trunk":
-      if (orphan.subports?.length) await network.removeSubPorts(id, [...orphan.subports], { signal });
+      if (orphan.subports?.length) await network.removeSubPorts(id, [...orphan.subports], { signal, deletes: true });
       return network.trunks.delete(id, { signal });
     case "port":
       return network.ports.delete(id, { signal });
@@ -46,8 +46,9 @@ export async function deleteOrphan(using: PerformContext, orphan: ClusterOrphan,
       return network.floatingIps.delete(id, { signal });
     case "router": {
       const { routes = [], interfaces = [] } = orphan;
-      if (routes.length > 0) await network.removeRoutes(id, routes, { signal });
-      for (const subnet_id of interfaces) await network.removeRouterInterface(id, { subnet_id }, { signal });
+      if (routes.length > 0) await network.removeRoutes(id, routes, { signal, deletes: true });
+      for (const subnet_id of interfaces)
+        await network.removeRouterInterface(id, { subnet_id }, { signal, deletes: true });
       return network.routers.delete(id, { signal });
     }
     case "network":

@@ -1,4 +1,12 @@
-import { canonicalJson, CausewayError, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
+import {
+  canonicalJson,
+  CausewayError,
+  hasCode,
+  messageOf,
+  type Clock,
+  type Log,
+  type Metrics,
+} from "@causeway/foundation";
 import {
   runController,
   runPipeline,
@@ -85,6 +93,7 @@ function pipelineOf(options: BackupControllerOptions): Pipeline<Observed, Step, 
       status: status && { ...status, problem: problemOf(error) },
       events: [],
     }),
+    isRefusal: (error) => hasCode(error, "CLOUD_DELETIONS_HELD"),
     epochOf: ({ spec }) => canonicalJson(spec.backup ?? null),
   };
 }

@@ -186,7 +186,7 @@ async function performAddress(step: AddressStep, { memory, signal }: PerformBala
         cache.observe(await floatingIps.update(step.id, { port_id: step.portId }, { signal }));
         return;
       case "detach-floating-ip":
-        cache.observe(await floatingIps.update(step.id, { port_id: null }, { signal }));
+        cache.observe(await floatingIps.update(step.id, { port_id: null }, { signal, deletes: true }));
         return;
       case "delete-floating-ip":
         if (step.onlyFree) {

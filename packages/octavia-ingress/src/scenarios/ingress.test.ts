@@ -144,6 +144,28 @@ describe("an Ingress on a load balancer of its own", () => {
     await w.cloud.network.floatingIps.delete(mine.id);
   });
 
+  test("keeps a user's floating IP while deletions are held, and says so", async () => {
+    let isHeld = true;
+    w.run({}, { holdDeletions: () => isHeld });
+    const { floatingIps } = w.cloud.network;
+    const { id, floating_ip_address: mine } = await floatingIps.create({
+      floating_network_id: w.externalId,
+      description: "mine",
+    });
+    const annotations = { [annotation.internal]: "false", [annotation.floatingIp]: mine };
+    await w.ingress("web", paths(to("one")), { annotations });
+    await w.until("my address", async () => (await w.address("web")) === mine);
+    await w.client.delete(Ingress, { namespace: "default", name: "web" });
+    await w.until("the event", async () =>
+      (await w.events({ name: "web" }, "Failed")).some((m) => m.includes("(CLOUD_DELETIONS_HELD)")),
+    );
+    expect((await floatingIps.get(id)).port_id).not.toBeNull();
+    isHeld = false;
+    await w.clear();
+    expect((await floatingIps.get(id)).port_id).toBeNull();
+    await floatingIps.delete(id);
+  });
+
   test("ends TLS with the Secret's certificate, and with its successor when the Secret changes", async () => {
     const day = 86_400_000;
     const authority = await createAuthority({ commonName: "ca", lifetime: day });

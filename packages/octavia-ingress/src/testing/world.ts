@@ -90,13 +90,19 @@ export class IngressWorld {
   /** Starts a controller with memory of its own; the answer stops it as a kill does. */
   run(
     more: Partial<BalancerDefaults> = {},
-    how: { clock?: Clock; log?: Log; metrics?: Metrics; manageSecurityGroups?: boolean } = {},
+    how: {
+      clock?: Clock;
+      log?: Log;
+      metrics?: Metrics;
+      manageSecurityGroups?: boolean;
+      holdDeletions?: () => boolean;
+    } = {},
   ): () => Promise<void> {
-    const { clock = systemClock, log = silentLog, metrics, manageSecurityGroups = false } = how;
+    const { clock = systemClock, log = silentLog, metrics, manageSecurityGroups = false, holdDeletions } = how;
     const measured = metrics ? { metrics } : {};
     const stopping = new AbortController();
     const { signal } = stopping;
-    const cloud = connectCloud(this.#config, { clock, log, userAgent: "controller", ...measured });
+    const cloud = connectCloud(this.#config, { clock, log, userAgent: "controller", holdDeletions, ...measured });
     const watch = watchCloud(cloud, { clock, intervals: { fast: 15, fastest: 15, slow: 300 } });
     const informers = createInformers(this.client, { clock });
     const balancer = {

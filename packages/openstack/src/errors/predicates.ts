@@ -32,6 +32,10 @@ export function isForbidden(error: unknown): boolean {
 export function isBadRequest(error: unknown): boolean {
   return hasCode(error, "OPENSTACK_BAD_REQUEST");
 }
+/** The operator holds deletions: the same call is refused until they are released. */
+export function isDeletionsHeld(error: unknown): boolean {
+  return hasCode(error, "CLOUD_DELETIONS_HELD");
+}
 /** A create may or may not have been executed: search for its result before a retry. */
 export function isOutcomeUnknown(error: unknown): boolean {
   return hasCode(error, "OPENSTACK_OUTCOME_UNKNOWN");

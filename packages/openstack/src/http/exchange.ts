@@ -1,7 +1,8 @@
-import { CausewayError, LimitExceeded, type Clock, type Log, type Metrics } from "@causeway/foundation";
+import { LimitExceeded, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import { errorFromAnswer, type CallFacts } from "../errors/openstack-error.ts";
 import { errorFromDeadline, errorFromNetwork, errorFromSize } from "../errors/network-error.ts";
 import type { Budget } from "./budget.ts";
+import { deletionsHeld, isDeletion } from "./deletions.ts";
 import { measures } from "./measures.ts";
 import type { CallCounter } from "./stats.ts";
 import type { BodyData, HttpAnswer, Transport } from "./transport.ts";
@@ -23,6 +24,8 @@ export interface Call {
   readonly deadline: number;
   /** Maximum size of the response in bytes. Default 64 MiB. */
   readonly limit?: number | undefined;
+  /** As in `CallOptions`. */
+  readonly deletes?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called when the budget has admitted it. */
   readonly onSent?: (() => void) | undefined;
@@ -38,8 +41,8 @@ export interface ExchangeOptions {
   readonly budget: Budget;
   readonly counter: CallCounter;
   readonly metrics?: Metrics | undefined;
-  /** Why nothing may be deleted now. */
-  readonly holdDeletions?: (() => string | undefined) | undefined;
+  /** Whether nothing may be deleted now. */
+  readonly holdDeletions?: (() => boolean) | undefined;
   /** What no message may show: the configured password, secret or token. */
   readonly secrets: () => readonly string[];
   /** Aborts with the reason that every later call is refused with. */
@@ -54,7 +57,7 @@ export function createExchange(options: ExchangeOptions): Exchange {
   const { clock, log, budget, counter } = options;
   const measure = measures(options.metrics);
   return async (given) => {
-    refuseHeld(options, given);
+    if (isDeletion(given) && options.holdDeletions?.() === true) throw deletionsHeld(given);
     const signal = given.signal ? AbortSignal.any([given.signal, options.closed]) : options.closed;
     const call = { ...given, signal };
     const facts: CallFacts = { cloud: options.cloud, service: call.service, method: call.method, url: bare(call.url) };
@@ -81,16 +84,6 @@ export function createExchange(options: ExchangeOptions): Exchange {
       measure(call, status, (clock.now() - begun) / 1000);
     }
   };
-}
-
-/** Tokens and credentials of Keystone are no resources that anything depends on. */
-function refuseHeld({ cloud, holdDeletions }: ExchangeOptions, { method, service, url }: Call): void {
-  const why = method === "DELETE" && service !== "identity" ? holdDeletions?.() : undefined;
-  if (why === undefined) return;
-  throw new CausewayError("CLOUD_DELETIONS_HELD", `${bare(url)} of cloud ${cloud} is not deleted: ${why}.`, {
-    hint: "Confirm that this program's state is as new as the cloud; the message says how.",
-    details: { service, method },
-  });
 }
 
 async function withDeadline(options: ExchangeOptions, call: Call, facts: CallFacts): Promise<HttpAnswer> {

@@ -97,6 +97,7 @@ export function createServiceClient(service: ServiceName, parts: ClientParts): S
         accept: call.accept,
         deadline: deadlineOf(service, call),
         limit: call.limit,
+        deletes: options?.deletes,
         signal: options?.signal,
       }),
     );

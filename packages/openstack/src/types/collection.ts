@@ -8,6 +8,8 @@ export interface CallOptions {
    * revision_number.
    */
   readonly ifRevision?: number | undefined;
+  /** A change with which a deletion begins, such as the removal of a router's interface: it is held as deletions are. */
+  readonly deletes?: boolean;
 }
 
 /** A create that can be recovered after a lost answer. */

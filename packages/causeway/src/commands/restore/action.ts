@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { restoreApiServer } from "@causeway/apiserver";
 import { systemClock } from "@causeway/foundation";
 import { makeStateFolder } from "../../composition/folder.ts";
-import { confirmRestored, markRestored, restoredHold } from "../../composition/restored.ts";
+import { confirmRestored, HELD, markRestored, restoredHold } from "../../composition/restored.ts";
 import type { RestoreOptions } from "./command.ts";
 
 /**
@@ -27,7 +27,7 @@ export async function restore(file: string, options: RestoreOptions): Promise<vo
   process.stdout.write(`${state}: restored at revision ${revision}. Start it: ${start} --state ${state}\n`);
   if (isUp)
     process.stdout.write(
-      "It deletes nothing in the cloud until it is started with --confirm-restore: compare it with the cloud first.\n",
+      `Until causeway up is started with --confirm-restore, ${HELD}: compare it with the cloud first.\n`,
     );
 }
 

@@ -19,8 +19,12 @@ Objects keep their UIDs and resource versions, so controllers and clients contin
 be empty or not there: move the old one away first, and stop what runs on it: two programs with one
 identity would both write to the cloud.
 
-What was created since the backup is not in the state. Until causeway up is started with
---confirm-restore, it deletes nothing in the cloud: conditions and the log say so.
+What was created since the backup is not in the state. Until causeway up has started with
+--confirm-restore, no server, volume, load balancer, floating IP, network, secret, backup or other
+whole resource is deleted, and no floating IP is detached: conditions, events and the log have
+CLOUD_DELETIONS_HELD. Parts and links are removed as ever: members and listeners of load balancers,
+attachments of volumes, rules, routes of nodes. What the state has and the cloud has not is created.
+The hold is of causeway up alone: not of causeway run, nor of a state --for apiserver.
 
 Examples:
   causeway restore /backups/monday --state /var/lib/causeway

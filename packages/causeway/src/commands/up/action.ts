@@ -4,7 +4,7 @@ import { Cluster } from "@causeway/api";
 import { isUnreachable, Secret, secretText } from "@causeway/kubernetes";
 import { backupKeyOf, openBackups } from "../../backups/store.ts";
 import { openCloud, type ChosenCloud } from "../../composition/cloud.ts";
-import { confirmRestored, restoredHold } from "../../composition/restored.ts";
+import { confirmRestored, HELD, restoredHold } from "../../composition/restored.ts";
 import { openState, type State } from "../../composition/state.ts";
 import { chosenRuntime, newestVersion } from "../../composition/runtime.ts";
 import { startSystem, type System } from "../../composition/system.ts";
@@ -23,16 +23,16 @@ export async function up(options: UpOptions, signal: AbortSignal): Promise<void>
   const started = performance.now();
   backupKeyOf(options);
   const state = openState(options.state);
-  if (options.confirmRestore) confirmRestored(state.dir);
   const held = restoredHold(state.dir);
-  if (held !== undefined) process.stderr.write(`Nothing is deleted in the cloud: ${held}.\n`);
+  if (held !== undefined && !options.confirmRestore) process.stderr.write(`Deletions are held (${HELD}): ${held}.\n`);
   const log = commandLog(options.logLevel);
   const runtime = chosenRuntime(options);
   const cloud = await openCloud(options, { state, clock: systemClock, log, signal });
   let closeBackups = async (): Promise<void> => {};
   try {
     const clouds = { [cloud.config.name]: cloud.config };
-    const opened = await openBackups(options, { clouds, clock: systemClock, log }, signal);
+    const holdDeletions = () => restoredHold(state.dir) !== undefined;
+    const opened = await openBackups(options, { clouds, holdDeletions, clock: systemClock, log }, signal);
     if (opened !== undefined) closeBackups = () => opened.close();
     const system = await startSystem({
       ...(opened === undefined ? {} : { backups: opened.backups }),
@@ -50,6 +50,8 @@ export async function up(options: UpOptions, signal: AbortSignal): Promise<void>
       },
     });
     try {
+      // Not before: a start that fails leaves the hold to the next one.
+      if (options.confirmRestore) confirmRestored(state.dir);
       if (options.demo)
         await withProblems(options, system, signal, (stop) =>
           bringUpDemo({ options, state, cloud, system, started }, stop),

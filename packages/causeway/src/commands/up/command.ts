@@ -115,7 +115,7 @@ function options() {
     )
     .option(
       "--confirm-restore",
-      "the state was restored from a backup and compared with the cloud: deletions in the cloud are made again",
+      "the restored state was compared with the cloud: deletions are made again once it has started; for one start, not for a unit file",
       false,
     )
     .option("--no-volumes", "leave the Cinder volumes of all clusters to drivers that run in them")

@@ -28,7 +28,7 @@ async function change(step: AddressStep, { using, signal }: StepContext): Promis
       cache.observe(await floatingIps.update(step.id, { description: step.description }, { signal }));
       return;
     case "detach-floating-ip":
-      cache.observe(await floatingIps.update(step.id, { port_id: null }, { signal }));
+      cache.observe(await floatingIps.update(step.id, { port_id: null }, { signal, deletes: true }));
       return;
     case "delete-floating-ip":
       if (step.onlyFree && !(await isStillFree(step.id, { using, signal }))) return;
