@@ -56,6 +56,7 @@ export {
   type IssuedToken,
 } from "./identity-client.ts";
 export { createApplicationCredentialClient, type ApplicationCredentialClient } from "./application-credentials.ts";
+export { deletionsHeld, type DeletingCall } from "./http/deletions.ts";
 export type { CacheRules } from "./tokens/plan-cache.ts";
 export { createTokens, type Identify, type TokenOptions, type Tokens, type TokenVerdict } from "./tokens/tokens.ts";
 export {

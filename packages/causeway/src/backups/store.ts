@@ -1,15 +1,7 @@
-import {
-  CausewayError,
-  InputError,
-  messageOf,
-  readTextFile,
-  type Clock,
-  type Log,
-  type Metrics,
-} from "@causeway/foundation";
+import { InputError, messageOf, readTextFile, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import { createBackups, type Backups, type ObjectStore } from "@causeway/hosted-control-plane";
 import type { KubernetesClient } from "@causeway/kubernetes";
-import { connectCloud, loadCloudsYaml, type Cloud, type CloudConfig } from "@causeway/openstack";
+import { connectCloud, deletionsHeld, loadCloudsYaml, type Cloud, type CloudConfig } from "@causeway/openstack";
 import { openS3 } from "./s3-store.ts";
 
 const PAGE = 1_000;
@@ -122,8 +114,7 @@ export function heldStore(store: ObjectStore, { holdDeletions = () => false }: P
     get: (name, signal) => store.get(name, signal),
     list: (prefix, signal) => store.list(prefix, signal),
     async delete(name, signal) {
-      if (holdDeletions())
-        throw new CausewayError("CLOUD_DELETIONS_HELD", "Deletions are held by the operator (CLOUD_DELETIONS_HELD).");
+      if (holdDeletions()) throw deletionsHeld({ service: "object-store", method: "DELETE", route: "/{id}/{id}" });
       await store.delete(name, signal);
     },
   };

@@ -20,7 +20,10 @@ export function confirmRestored(dir: string): void {
   rmSync(join(dir, MARK), { force: true });
 }
 
-/** Why deletions are held, for the operator alone: it has a path. Undefined: they are not. A mark that cannot be read holds, too. */
+/**
+ * Why deletions are held, for the operator alone: it has a path. Undefined: they are not. A mark that cannot be read
+ * holds, too.
+ */
 export function restoredHold(dir: string): string | undefined {
   try {
     const { from, at } = JSON.parse(readFileSync(join(dir, MARK), "utf8")) as Record<string, unknown>;

@@ -8,7 +8,9 @@ export interface CallOptions {
    * revision_number.
    */
   readonly ifRevision?: number | undefined;
-  /** A change with which a deletion begins, such as the removal of a router's interface: it is held as deletions are. */
+  /**
+   * A change with which a deletion begins, such as the removal of a router's interface: it is held as deletions are.
+   */
   readonly deletes?: boolean;
 }
 
