@@ -1,6 +1,12 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { silentLog, systemClock } from "@causeway/foundation";
 import type { ObjectStore } from "@causeway/hosted-control-plane";
+import { loadCloudsYaml } from "@causeway/openstack";
+import { startSimulator } from "@causeway/simulator";
 import { expect, test } from "vitest";
-import { heldStore } from "./store.ts";
+import { heldStore, openBackups } from "./store.ts";
 
 const { signal } = new AbortController();
 
@@ -21,4 +27,25 @@ test("a store of backups keeps every object while deletions are held, and takes 
   isHeld = false;
   await held.delete("a/1", signal);
   expect(await heldStore(store, {}).list("a/", signal)).toEqual([]);
+});
+
+test("backups in a Swift keep their points while deletions are held", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "backups-"));
+  const simulator = await startSimulator({ profile: "instant" });
+  try {
+    const backupKeyFile = join(dir, "key");
+    writeFileSync(backupKeyFile, Buffer.alloc(32, 1).toString("base64"));
+    const clouds = { simulator: loadCloudsYaml({ text: simulator.cloudsYaml, cloud: "simulator" }) };
+    const flags = { backupCloud: "simulator", backupContainer: "kept", backupS3Region: "", backupKeyFile };
+    const using = { clouds, holdDeletions: () => true, clock: systemClock, log: silentLog };
+    const opened = await openBackups(flags, using, signal);
+    const point = { id: "0", time: 0, full: "0" };
+    await expect(opened?.backups.delete("folder", point, signal)).rejects.toMatchObject({
+      code: "CLOUD_DELETIONS_HELD",
+    });
+    await opened?.close();
+  } finally {
+    await simulator.close();
+    rmSync(dir, { recursive: true });
+  }
 });
