@@ -81,3 +81,11 @@ it.each<[string, string, string, unknown]>([
   expect(await change(method, path, given)).toBe("202");
   expect(await group()).toMatchObject({ nodeCount: 2, resizedAt: expect.any(String) as string });
 });
+
+it("a node that a resize named still goes first when the group is resized to fewer before it is gone", async () => {
+  const { change, group } = await scaledCluster("further", { requested: 4, scaled: 4 });
+  const resize = { node_count: 3, nodes_to_remove: ["further-0"] };
+  await expect.poll(() => change("POST", "/actions/resize", resize), soon).toBe("202");
+  expect(await change("POST", "/actions/resize", { node_count: 2 })).toBe("202");
+  expect(await group()).toMatchObject({ nodeCount: 2, nodesToRemove: ["further-0"] });
+});

@@ -1,6 +1,6 @@
 import type { Machine } from "@causeway/api";
 import { expect, test } from "vitest";
-import { machinesNamed, refusedRemovals } from "./actions.ts";
+import { machinesNamed, refusedRemovals, removalsOf } from "./actions.ts";
 
 test.each([
   { named: 0, from: 1, to: 2 },
@@ -31,4 +31,14 @@ test("a node that a resize names many times, in each of its names, is removed on
   expect(machinesNamed(names, machines)).toEqual(["a"]);
   expect(machinesNamed(["1", "0"], machines)).toEqual(["b", "a"]);
   expect(() => machinesNamed(["a", "c"], machines)).toThrow("nodes_to_remove: there is no node c in the node group.");
+});
+
+test.each([
+  ["keeps a node of an earlier one that is still there", { nodeCount: 4, count: 3, named: [] }, ["a"]],
+  ["keeps it next to the one that it names itself", { nodeCount: 4, count: 3, named: ["b"] }, ["b", "a"]],
+  ["keeps no more than are to go", { nodeCount: 5, count: 4, named: ["b"] }, ["b"]],
+  ["withdraws it where the number is not smaller", { nodeCount: 4, count: 4, named: [] }, []],
+])("a resize %s", (_, { nodeCount, count, named }, expected) => {
+  const present = ["a", "b", "c", "d", "e"];
+  expect(removalsOf({ nodeCount, nodesToRemove: ["gone", "a"] }, { count, named, present })).toEqual(expected);
 });

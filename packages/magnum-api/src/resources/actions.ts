@@ -44,14 +44,16 @@ export async function resizeCluster(api: Api, call: Call): Promise<Answer> {
   const machines = machinesOf(api.store.sources, keyOfCluster(cluster)).filter(
     ({ metadata }) => metadata.labels?.[magnumLabels.nodeGroup] === group.uuid,
   );
-  const nodesToRemove = machinesNamed(wanted, machines);
-  const refused = refusedRemovals(nodesToRemove.length, currentCount(api, cluster, group), count);
+  const named = machinesNamed(wanted, machines);
+  const refused = refusedRemovals(named.length, currentCount(api, cluster, group), count);
   if (refused !== undefined) throw invalid(refused);
   const now = timestamp(api.clock.now());
+  const left = machines.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const present = left.map(({ metadata }) => metadata.name);
   const changed = await changeGroup(api, call, { cluster, uuid: group.uuid }, (each) => ({
     ...each,
     nodeCount: count,
-    nodesToRemove,
+    nodesToRemove: removalsOf(each, { count, named, present }),
     resizedAt: now,
     updatedAt: now,
   }));
@@ -72,6 +74,21 @@ export function refusedRemovals(named: number, from: number, to: number): string
   return named <= removed
     ? undefined
     : `nodes_to_remove names ${named} nodes, but node_count ${to} removes ${removed} of ${from}.`;
+}
+
+/**
+ * The nodes that go first. Those of an earlier request that are still there remain named while the group becomes
+ * smaller still, as far as they and the newly named ones are not more than are to go.
+ */
+export function removalsOf(
+  before: Pick<MagnumNodeGroup, "nodeCount" | "nodesToRemove">,
+  next: { readonly count: number; readonly named: readonly string[]; readonly present: readonly string[] },
+): string[] {
+  const { count, named, present } = next;
+  if (count >= before.nodeCount) return [...named];
+  const room = Math.max(0, present.length - count - named.length);
+  const earlier = (before.nodesToRemove ?? []).filter((name) => present.includes(name) && !named.includes(name));
+  return [...named, ...earlier.slice(0, room)];
 }
 
 const outOfBounds = ({ name, minNodeCount, maxNodeCount }: MagnumNodeGroup) =>
