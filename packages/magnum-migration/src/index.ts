@@ -1,7 +1,7 @@
 export { discoverCluster } from "./run/discover.ts";
 export { planPhase, requireAllowed, runPhase } from "./run/run.ts";
 export { phases, type RunnablePhase } from "./run/phases.ts";
-export type { PhasePlan, Step, Tools } from "./phase.ts";
+export { isBlocked, type PhasePlan, type Step, type Tools } from "./phase.ts";
 export { createMagnumDatabase, type MagnumDatabase } from "./database/database.ts";
 export { readCaKey } from "./masters/ca-key.ts";
 export { createMachineShell, type MachineShell } from "./masters/shell.ts";

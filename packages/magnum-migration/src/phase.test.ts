@@ -1,7 +1,7 @@
 /** Plans to read first: every step that is left, by the effect of each on what is read. */
 import { systemClock } from "@causeway/foundation";
 import { describe, expect, test } from "vitest";
-import { remainingOf, type Phase, type PhasePlan, type Step, type Tools } from "./phase.ts";
+import { isBlocked, remainingOf, type Phase, type PhasePlan, type Step, type Tools } from "./phase.ts";
 import { predictAdopt } from "./phases/adopt/predict.ts";
 import { planAdopt, type AdoptFacts } from "./phases/adopt/plan.ts";
 import { predictImport } from "./phases/import/predict.ts";
@@ -132,7 +132,13 @@ describe("the plan of a phase to read first has", () => {
       "create Machine n0",
       "wait for Machine n0 to be adopted: its Node was not found yet",
     ]);
-    expect(left(adopt, { ...facts, servers: [] }).at(-1)).toMatch(/^be refused then: Server n0 .* is not ACTIVE/);
+    const gone = { ...facts, servers: [] };
+    expect(left(adopt, gone).at(-1)).toMatch(
+      /^be refused then: Server n0 .* is not ACTIVE.* \(MIGRATE_SERVER_GONE\)\. [A-Z].*/,
+    );
+    expect(planAdopt(gone, record).refused).toBeUndefined();
+    expect([facts, gone].map((each) => isBlocked(remainingOf(adopt, each, record)))).toEqual([false, true]);
+    expect(isBlocked({ steps: [], refused: { code: "MIGRATE_SERVER_GONE", message: "m", hint: "h" } })).toBe(true);
   });
 
   test("each machine of each node group of roll", () => {

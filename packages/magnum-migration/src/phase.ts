@@ -105,6 +105,17 @@ export interface AnyPhase {
 
 /** More rounds than the largest cluster has: a plan that does not end is cut off. */
 const ROUNDS = 10_000;
+/** The type of what is no step: the refusal that is known to follow. */
+const REFUSED = "refused";
+
+/** As a step, since it comes after others. */
+function laterRefusal({ code, message, hint }: NonNullable<PhasePlan<Step>["refused"]>): Step {
+  return { type: REFUSED, what: `be refused then: ${message} (${code}). ${hint}` };
+}
+
+/** Whether a phase is refused now, or is known to be refused after steps that it can do. For plans with all steps. */
+export const isBlocked = ({ refused, steps }: Pick<PhasePlan<Step>, "refused" | "steps">): boolean =>
+  refused !== undefined || steps.some(({ type }) => type === REFUSED);
 
 /**
  * The plan with all steps that are left, by the effect that each has on what is read. Waits between them are steps,
@@ -120,7 +131,7 @@ export function remainingOf<F, S extends Step>(
   let plan = first;
   let known = facts;
   for (let round = 0; round < ROUNDS; round += 1) {
-    if (round > 0 && plan.refused) steps.push({ type: "refused", what: `be refused then: ${plan.refused.message}` });
+    if (round > 0 && plan.refused) steps.push(laterRefusal(plan.refused));
     if (round > 0 && plan.wait !== undefined) steps.push({ type: "wait", what: `wait for ${plan.wait}` });
     const isOver = plan.refused !== undefined || (plan.steps.length === 0 && plan.wait === undefined);
     const next = isOver ? undefined : phase.predict?.(known, plan, record);

@@ -4,6 +4,7 @@ import {
   createMachineShell,
   createMagnumDatabase,
   discoverCluster,
+  isBlocked,
   phases,
   planPhase,
   readCaKey,
@@ -91,7 +92,7 @@ export async function phase(
       if (options.dryRun) {
         const plan = await planPhase(phases[name], tools, record, signal);
         print(renderPlan(plan, options.output));
-        if (plan.refused) process.exitCode = BLOCKED;
+        if (isBlocked(plan)) process.exitCode = BLOCKED;
         return;
       }
       if (name === "retire" && !options.yes) {
