@@ -50,4 +50,8 @@ it("a deleted node group is shown as DELETE_IN_PROGRESS, and is neither changed 
   expect((await call("PATCH", group, bounds)).status).toBe(400);
   const resize = { node_count: 1, nodegroup: "extra" };
   expect((await call("POST", `${path}/actions/resize`, resize)).status).toBe(400);
+  const { cluster_template_id: template } = (await call("GET", path)).body;
+  const upgrade = { cluster_template: template, nodegroup: "extra" };
+  const refused = await stage.call("demo", "POST", `${path}/actions/upgrade`, { body: upgrade });
+  expect([refused.status, JSON.stringify(refused.body)]).toEqual([400, expect.stringContaining("is being deleted")]);
 });

@@ -1,6 +1,7 @@
-import type { Machine } from "@causeway/api";
+import type { Machine, MagnumCluster, MagnumNodeGroup } from "@causeway/api";
 import { expect, test } from "vitest";
-import { machinesNamed, refusedRemovals, removalsOf } from "./actions.ts";
+import type { Api, Call } from "../call/call.ts";
+import { changeGroup, machinesNamed, refusedRemovals, removalsOf } from "./actions.ts";
 
 test.each([
   { named: 0, from: 1, to: 2 },
@@ -41,4 +42,19 @@ test.each([
 ])("a resize %s", (_, { nodeCount, count, named }, expected) => {
   const present = ["a", "b", "c", "d", "e"];
   expect(removalsOf({ nodeCount, nodesToRemove: ["gone", "a"] }, { count, named, present })).toEqual(expected);
+});
+
+test("a change of a node group is refused when its deletion was requested after the change was read", async () => {
+  const group = { uuid: "g", name: "extra", nodeCount: 2, minNodeCount: 0 } as MagnumNodeGroup;
+  const row = (nodeGroups: readonly MagnumNodeGroup[]) =>
+    ({ metadata: { namespace: "n", name: "web" }, spec: { uuid: "c", projectID: "p", nodeGroups } }) as MagnumCluster;
+  const deleted = row([{ ...group, deletedAt: "2026-11-01T12:00:00Z" }]);
+  const store = {
+    change: async (_type: unknown, _key: unknown, change: (current: MagnumCluster) => MagnumCluster) => change(deleted),
+  };
+  const inTurn = (_project: string, work: () => Promise<unknown>) => work();
+  const api = { store, inTurn, maxNodes: 0, clock: { now: () => 0 } } as unknown as Api;
+  const call = { signal: new AbortController().signal } as Call;
+  const changed = changeGroup(api, call, { cluster: row([group]), uuid: "g" }, (each) => ({ ...each, nodeCount: 1 }));
+  await expect(changed).rejects.toThrow("Nodegroup extra is being deleted");
 });

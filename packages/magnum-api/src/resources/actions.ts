@@ -139,7 +139,10 @@ export function machinesNamed(nodes: readonly string[], machines: readonly Machi
   return [...new Set(found)];
 }
 
-/** Changes one node group of a cluster; nothing if it went away meanwhile. */
+/**
+ * Changes one node group of a cluster; nothing if it went away meanwhile. @throws MagnumError 400 if its deletion was
+ * requested meanwhile
+ */
 export function changeGroup(
   api: Api,
   { signal }: Call,
@@ -150,7 +153,11 @@ export function changeGroup(
     api,
     cluster,
     (current) => {
-      const nodeGroups = current.spec.nodeGroups.map((each) => (each.uuid === uuid ? change(each) : each));
+      const nodeGroups = current.spec.nodeGroups.map((each) => {
+        if (each.uuid !== uuid) return each;
+        requireKept(each);
+        return change(each);
+      });
       return { ...current, spec: { ...current.spec, nodeGroups, updatedAt: timestamp(api.clock.now()) } };
     },
     signal,
@@ -181,6 +188,7 @@ export async function upgradeCluster(api: Api, call: Call): Promise<Answer> {
     throw conflict(
       `Cluster Template is not valid for upgrade: Nodegroup ${group.name} can be upgraded only to match cluster's template (${cluster.spec.templateUUID}).`,
     );
+  if (group !== "master") requireKept(group);
   requireIdle(cluster, [], "Upgrading");
   requireTls(template);
   const { template: attributes, uuid: templateUUID } = template.spec;
