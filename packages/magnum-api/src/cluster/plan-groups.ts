@@ -67,8 +67,8 @@ const isUnmade = ({ status }: Pick<GroupStatus, "status">): boolean =>
   status.startsWith("CREATE") && status !== "CREATE_COMPLETE";
 
 /**
- * The state of a node group that is being deleted: it is listed until its nodes are gone. It has failed when its time is
- * over: what its servers and machines report may be from before the deletion, and why it was requested.
+ * The state of a node group that is being deleted: it is listed until its nodes are gone. It has failed when its time
+ * is over: what its servers and machines report may be from before the deletion, and why it was requested.
  */
 export function deletionVerdict(pool: Pool, change: Change, whole: Verdict): Pick<GroupStatus, "status" | "reason"> {
   const { observed } = change;

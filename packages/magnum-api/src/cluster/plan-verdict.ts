@@ -51,8 +51,8 @@ const wantedMasters = ({ spec }: MagnumCluster, controlPlane: HostedControlPlane
 
 /**
  * What prevents progress: missing credentials first, then failures of the cluster's objects, then one of its add-ons
- * unless the status already has `addonsFailed`. Failures of node groups that are being deleted, often for that reason, are
- * none of the cluster's.
+ * unless the status already has `addonsFailed`. Failures of node groups that are being deleted, often for that reason,
+ * are none of the cluster's.
  */
 export function findingOf(observed: Decided, now: number): Finding | undefined {
   const { object, infrastructure, controlPlane, servers, machines } = observed;
