@@ -8,8 +8,15 @@ import type { TunnelFacts } from "./facts.ts";
 const start = Date.UTC(2026, 0, 1);
 const second = 1_000;
 const connected: TunnelFacts = { type: "connected" };
-const absent = (since = start): TunnelFacts => ({ type: "absent", since, seenSince: since });
-const unreachable: TunnelFacts = { type: "unreachable", code: "ECONNREFUSED", reached: true, seenSince: start };
+const absent = (since = start): TunnelFacts => ({ type: "absent", since, seenSince: since, hadAgents: false });
+const lost = (since = start): TunnelFacts => ({ type: "absent", since, seenSince: since, hadAgents: true });
+const unreachable: TunnelFacts = {
+  type: "unreachable",
+  code: "ECONNREFUSED",
+  reached: true,
+  seenSince: start,
+  hadAgents: false,
+};
 const neverReached: TunnelFacts = { ...unreachable, reached: false };
 
 /** The object with the condition as it was published, and what is planned for it. */
@@ -29,6 +36,46 @@ describe("the condition for an agent of the tunnel", () => {
     ["is true at once with an agent", objectWith(), connected, 0, "AgentConnected", ""],
     ["waits for the first agent without an event", objectWith(), absent(), 61 * second, "WaitingForAgent", ""],
     ["names a lost agent", objectWith("True"), absent(), 61 * second, "NoAgent", "TunnelAgentMissing"],
+    [
+      "names a lost agent where no condition is left",
+      objectWith(),
+      lost(),
+      61 * second,
+      "NoAgent",
+      "TunnelAgentMissing",
+    ],
+    [
+      "names a lost agent that was connected for less than a minute",
+      objectWith("False", "WaitingForAgent"),
+      lost(),
+      61 * second,
+      "NoAgent",
+      "TunnelAgentMissing",
+    ],
+    [
+      "waits for the first agent after the server did not respond",
+      objectWith("Unknown", "WaitingForServer"),
+      absent(),
+      61 * second,
+      "WaitingForAgent",
+      "",
+    ],
+    [
+      "names an agent that was lost while the server did not respond",
+      objectWith("Unknown", "ServerUnreachable"),
+      absent(),
+      61 * second,
+      "NoAgent",
+      "TunnelAgentMissing",
+    ],
+    [
+      "names a dead server before the first agent",
+      objectWith("False", "WaitingForAgent"),
+      unreachable,
+      61 * second,
+      "WaitingForServer",
+      "TunnelServerUnreachable",
+    ],
     ["is silent while an agent restarts", objectWith("True"), absent(), 59 * second, "", ""],
     ["is not said twice", objectWith("False"), absent(), 999 * second, "", ""],
     ["is cleared by an agent", objectWith("False"), connected, 0, "AgentConnected", "TunnelConnected"],

@@ -13,6 +13,7 @@ const REASONS = {
   lost: "NoAgent",
   never: "WaitingForAgent",
   unknown: "ServerUnreachable",
+  neverUnknown: "WaitingForServer",
 };
 
 /** What becomes of the condition. */
@@ -38,7 +39,7 @@ export function planTunnel({ status }: HostedControlPlane, facts: TunnelFacts | 
   // The controller that set the condition had reached the server; without one, API servers may reach what it does not.
   if (facts.type === "unreachable" && !facts.reached && known === undefined) return nothing;
   const wanted = wantedFor(facts, known);
-  if (known?.status === wanted.status) return nothing;
+  if (known?.status === wanted.status && (wanted.status === "True" || known.reason === wanted.reason)) return nothing;
   const until = Math.max(reportedFrom(facts), heldUntil(known));
   if (now < until) return { ...nothing, until };
   return { before, conditions: [wanted], events: eventsOf(wanted, known) };
@@ -56,12 +57,12 @@ function heldUntil(known: Condition | undefined): number {
 function wantedFor(facts: Exclude<TunnelFacts, { type: "none" }>, known: Condition | undefined): WantedCondition {
   const type = TYPE;
   if (facts.type === "connected") return { type, status: "True", reason: REASONS.connected };
+  const isNew = !facts.hadAgents && hadNone(known);
   if (facts.type === "unreachable") {
     const since = timestamp(facts.seenSince);
     const message = `the tunnel server has not responded to this controller since ${since} (${facts.code}); if it does not respond to API servers either, ${LOST}; the operator of the tunnel server must act (TUNNEL_SERVER_UNREACHABLE)`;
-    return { type, status: "Unknown", reason: REASONS.unknown, message };
+    return { type, status: "Unknown", reason: isNew ? REASONS.neverUnknown : REASONS.unknown, message };
   }
-  const isNew = known === undefined || known.reason === REASONS.never;
   if (isNew) {
     const message = `no agent of the tunnel has connected yet: ${LOST}; nothing is to be done before the cluster has workers`;
     return { type, status: "False", reason: REASONS.never, message };
@@ -71,6 +72,11 @@ function wantedFor(facts: Exclude<TunnelFacts, { type: "none" }>, known: Conditi
 }
 
 const LOST = "logs, exec, port-forward, webhooks and aggregated APIs in the cluster do not work";
+
+/** Was there no agent before, by what the object says? Its reasons remember that. */
+function hadNone(known: Condition | undefined): boolean {
+  return known === undefined || known.reason === REASONS.never || known.reason === REASONS.neverUnknown;
+}
 
 /** An event for what a person has to do, and one when it is over. */
 function eventsOf({ status, reason, message = "" }: WantedCondition, known: Condition | undefined): PlannedEvent[] {

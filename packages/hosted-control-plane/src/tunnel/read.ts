@@ -19,16 +19,6 @@ const BAD_RESPONSE = "BAD_RESPONSE";
  * Node's, HTTP_STATUS or BAD_RESPONSE.
  */
 export async function readTunnel(access: TunnelAccess, signal: AbortSignal): Promise<TunnelReport | undefined> {
-  try {
-    return await requestReport(access, signal);
-  } catch (error) {
-    // A name that only the service cluster's DNS has, and this process runs outside.
-    if ((error as NodeJS.ErrnoException).code === "ENOTFOUND") return undefined;
-    throw error;
-  }
-}
-
-async function requestReport(access: TunnelAccess, signal: AbortSignal): Promise<TunnelReport | undefined> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const options: RequestOptions = { path: "/agents", agent: false, signal };
     const request =

@@ -2,6 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { silentLog, VirtualClock } from "@causeway/foundation";
 import { afterEach, describe, expect, test } from "vitest";
 import type { TunnelAccess } from "../runtime.ts";
@@ -41,13 +42,13 @@ describe("checks of a tunnel", () => {
     );
     const start = clock.now();
     await clock.advance(60_000);
-    expect(facts()).toEqual({ type: "absent", since: 5, seenSince: start });
+    expect(facts()).toEqual({ type: "absent", since: 5, seenSince: start, hadAgents: false });
     agents = 2;
     await clock.advance(60_000);
     agents = 0;
     await clock.advance(120_000);
     expect(changes).toEqual(["absent", "connected", "absent"]);
-    expect(facts()).toMatchObject({ type: "absent", since: 5 });
+    expect(facts()).toMatchObject({ type: "absent", since: 5, hadAgents: true });
     expect((facts() as { seenSince: number }).seenSince).toBeGreaterThan(start + 60_000);
   });
 
@@ -83,6 +84,8 @@ describe("checks of a tunnel", () => {
       },
       () => ({ url: "https://tunnel:8090", certificateAuthority: "", client }),
     );
+    // The first check ends before its time is up.
+    await setImmediate();
     await clock.advance(20_000);
     expect(facts()).toMatchObject({ type: "unreachable", code: "UNKNOWN", reached: false });
     isDown = false;
@@ -91,6 +94,24 @@ describe("checks of a tunnel", () => {
     isDown = true;
     await clock.advance(60_000);
     expect(facts()).toMatchObject({ type: "unreachable", code: "UNKNOWN", reached: true });
+  });
+
+  test("report a server whose name is gone, and remember its agents where it reports none for a while", async () => {
+    let answer: "gone" | "none" | number = 1;
+    const client = { certificate: "", key: "" };
+    const { clock, changes, facts } = watch(
+      async () => {
+        if (answer === "gone") throw Object.assign(new Error("getaddrinfo ENOTFOUND tunnel"), { code: "ENOTFOUND" });
+        return answer === "none" ? undefined : { agents: answer, since: 5 };
+      },
+      () => ({ url: "https://tunnel:8090", certificateAuthority: "", client }),
+    );
+    for (const next of [1, "gone", "none", 0] as const) {
+      answer = next;
+      await clock.advance(60_000);
+    }
+    expect(changes).toEqual(["connected", "unreachable", "none", "absent"]);
+    expect(facts()).toMatchObject({ type: "absent", hadAgents: true });
   });
 
   test("keep what they found while the control plane does not serve", async () => {
@@ -143,10 +164,10 @@ describe("a request for the agents of a tunnel", () => {
     await expect(readTunnel(await respond(status, body), signal)).rejects.toEqual(expected);
   });
 
-  test("fails where there is no server, unless only the service cluster knows its name", async () => {
+  test("fails with a code where there is no server, and where its name cannot be resolved", async () => {
     const client = { certificate: "", key: "" };
     const inside = { url: "https://tunnel-server.nowhere.invalid:8090", certificateAuthority: "", client };
-    expect(await readTunnel(inside, signal)).toBeUndefined();
+    await expect(readTunnel(inside, signal)).rejects.toMatchObject({ code: expect.stringMatching(/^E/) as string });
     await expect(readTunnel(access, signal)).rejects.toThrow(/ENOENT/);
   });
 });

@@ -29,9 +29,9 @@ export interface TunnelWatchdog {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Milliseconds between two checks of one tunnel: with an agent or without a tunnel, and otherwise. */
-const EVERY = 60_000;
+/** Milliseconds between two checks of one tunnel: where an agent or the server is missed, and otherwise. */
 const EVERY_ABSENT = 15_000;
+const EVERY = 60_000;
 /** Milliseconds between two rounds, and for one response. */
 const ROUND = 5_000;
 const LIMIT = 5_000;
@@ -41,6 +41,8 @@ const AT_ONCE = 32;
 interface Known {
   due: number;
   facts: TunnelFacts | undefined;
+  /** An agent was connected at one of the checks. */
+  hadAgents: boolean;
 }
 
 /** Checks from time to time whether an agent of each control plane's tunnel is connected. */
@@ -68,25 +70,22 @@ export function createTunnelWatchdog(options: TunnelWatchdogOptions): TunnelWatc
       url = found && "url" in found ? found.url : undefined;
       const report = found && (await read(found, within));
       if (report && url !== undefined) reached.add(url);
-      if (report === undefined) entry.facts = { type: "none" };
-      else if (report.agents > 0) entry.facts = { type: "connected" };
-      else entry.facts = { type: "absent", since: report.since, seenSince: seenSince("absent") };
+      entry.hadAgents ||= (report?.agents ?? 0) > 0;
+      entry.facts = factsOf(report, { seenSince: seenSince("absent"), hadAgents: entry.hadAgents });
     } catch (error) {
       if (signal.aborted) return;
       const code = over.signal.aborted ? "ETIMEDOUT" : codeOf(error);
       // A socket is of this machine, as the API servers are: they reach it no better.
       const facts = { type: "unreachable", code, reached: url === undefined || reached.has(url) } as const;
-      entry.facts = { ...facts, seenSince: seenSince("unreachable") };
+      entry.facts = { ...facts, seenSince: seenSince("unreachable"), hadAgents: entry.hadAgents };
       // The text may name addresses and has parts of the response, so that it is the operator's alone.
       if (before?.type !== "unreachable" || before.code !== code)
         log.info("a tunnel server does not respond", { id, code, reached: facts.reached, error: messageOf(error) });
     } finally {
       timer.abort(new Error("done"));
     }
-    const { type } = entry.facts;
-    const isReached = (facts: TunnelFacts | undefined): boolean => facts?.type !== "unreachable" || facts.reached;
-    entry.due = now + (type === "connected" || type === "none" ? EVERY : EVERY_ABSENT);
-    if (type !== before?.type || isReached(entry.facts) !== isReached(before)) changed(id);
+    entry.due = now + (isFault(entry.facts) ? EVERY_ABSENT : EVERY);
+    if (isChange(before, entry.facts)) changed(id);
   };
   const round = async (signal: AbortSignal): Promise<void> => {
     const all = tunnels();
@@ -96,7 +95,7 @@ export function createTunnelWatchdog(options: TunnelWatchdogOptions): TunnelWatc
     for (let i = 0; i < due.length; i += AT_ONCE)
       await Promise.all(
         due.slice(i, i + AT_ONCE).map((tunnel) => {
-          const entry = known.get(tunnel.id) ?? { due: 0, facts: undefined };
+          const entry = known.get(tunnel.id) ?? { due: 0, facts: undefined, hadAgents: false };
           known.set(tunnel.id, entry);
           return check(tunnel, entry, signal);
         }),
@@ -111,6 +110,23 @@ export function createTunnelWatchdog(options: TunnelWatchdogOptions): TunnelWatc
       }
     },
   };
+}
+
+function factsOf(
+  report: TunnelReport | undefined,
+  absence: { readonly seenSince: number; readonly hadAgents: boolean },
+): TunnelFacts {
+  if (report === undefined) return { type: "none" };
+  return report.agents > 0 ? { type: "connected" } : { type: "absent", since: report.since, ...absence };
+}
+
+/** A server that this process never reached may be out of its reach alone. */
+function isFault(facts: TunnelFacts): boolean {
+  return facts.type === "absent" || (facts.type === "unreachable" && facts.reached);
+}
+
+function isChange(before: TunnelFacts | undefined, after: TunnelFacts): boolean {
+  return before === undefined || after.type !== before.type || isFault(after) !== isFault(before);
 }
 
 function codeOf(error: unknown): string {
