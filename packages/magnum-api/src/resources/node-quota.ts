@@ -2,6 +2,7 @@ import { MagnumCluster, type MagnumNodeGroup } from "@causeway/api";
 import { keyOf } from "@causeway/kubernetes";
 import type { Api } from "../call/call.ts";
 import { refusedCount } from "../cluster/networks.ts";
+import { keptGroups } from "../cluster/pools.ts";
 import { mostNodes } from "../cluster/scaling.ts";
 import { forbidden, invalid } from "../wire/error.ts";
 
@@ -14,15 +15,17 @@ interface Nodes {
 
 /**
  * Where an autoscaler decides, its upper bound counts. A group whose last upgrade named max_batch_size replaces as many
- * at once whenever its nodes are replaced: all but the first of them count, which every cluster may have in addition.
+ * at once whenever its nodes are replaced: all but the first of them count, which every cluster may have in addition. A
+ * group that is being deleted neither grows nor has its nodes replaced: what it has counts.
  */
-function nodesOf({ spec }: MagnumCluster): Nodes {
-  const most = (group: MagnumNodeGroup): number => mostNodes(group, spec.labels ?? {});
+function nodesOf({ spec, status }: MagnumCluster): Nodes {
+  const kept = keptGroups({ spec });
+  const most = (group: MagnumNodeGroup): number =>
+    kept.includes(group)
+      ? mostNodes(group, spec.labels ?? {})
+      : (status?.nodeGroups?.find(({ uuid }) => uuid === group.uuid)?.nodeCount ?? group.nodeCount);
   const lasting = spec.nodeGroups.reduce((sum, group) => sum + most(group), 0);
-  const surging = spec.nodeGroups.reduce(
-    (sum, group) => sum + Math.max(0, Math.min(group.maxBatchSize ?? 1, most(group)) - 1),
-    0,
-  );
+  const surging = kept.reduce((sum, group) => sum + Math.max(0, Math.min(group.maxBatchSize ?? 1, most(group)) - 1), 0);
   return { all: lasting + surging, surging };
 }
 
