@@ -42,6 +42,11 @@ const failing = (observed: Observed, by?: "Machine"): Observed => {
   return { ...observed, machines, servers: [server] as unknown as Observed["servers"] } as Observed;
 };
 
+const withoutNetwork = (observed: Observed): Observed => {
+  const conditions = [{ type: "Other", status: "False", reason: "OverlappingCIDR", message: "why" }];
+  return { ...observed, infrastructure: { ...observed.infrastructure, status: { conditions } } } as Observed;
+};
+
 describe("a deleted node group", () => {
   it.each<[string, Observed, string, string, MagnumClusterStatus["status"]]>([
     ["has its pool deleted first", deleting(), "delete-pool", "DELETE_IN_PROGRESS", "UPDATE_IN_PROGRESS"],
@@ -73,6 +78,13 @@ describe("a deleted node group", () => {
       "delete-templates remove-group",
       "DELETE_IN_PROGRESS",
       "UPDATE_IN_PROGRESS",
+    ],
+    [
+      "has not failed to go while the network has failed",
+      withoutNetwork(failing(leaving(deleting()), "Machine")),
+      "",
+      "DELETE_IN_PROGRESS",
+      "UPDATE_FAILED",
     ],
     [
       "has failed to go after an hour, with a failed server",
