@@ -36,8 +36,8 @@ afterAll(async () => {
 });
 
 it("a create that fails as the account of trustees does leaves no row that counts in the quota", async () => {
-  const [{ id = "" } = {}] = await admin.identity.projects.all({ name: "demo" });
-  const quota = { project_id: id, resource: "Cluster", hard_limit: 1 };
+  const [project] = await admin.identity.projects.all({ name: "demo" });
+  const quota = { project_id: project?.id, resource: "Cluster", hard_limit: 1 };
   expect((await stage.call("admin", "POST", "/v1/quotas", { body: quota })).status).toBe(201);
   const body = { name: "c", cluster_template_id: template };
   const create = async () => (await stage.call("demo", "POST", "/v1/clusters", { body })).status;
