@@ -55,8 +55,11 @@ describe("on a cloud", () => {
   /** Its row goes, as when Keystone was away at its end. */
   async function lose(uuid: string): Promise<void> {
     const labelSelector = `magnum.causeway.dev/uuid=${uuid}`;
-    for (const row of (await stage.client.list(MagnumCluster, { labelSelector })).items)
+    const body = { metadata: { finalizers: [] } };
+    for (const row of (await stage.client.list(MagnumCluster, { labelSelector })).items) {
+      await stage.client.patch(MagnumCluster, keyOf(row), { type: "merge", body });
       await stage.client.delete(MagnumCluster, keyOf(row));
+    }
   }
 
   it("deletes the user of a cluster that is gone, and none that is not proved to be one", async () => {

@@ -25,6 +25,7 @@ SOCKET = os.environ.get("FRONT_SOCKET", "/tmp/api.sock")
 # Connections whose request is not whole or whose response was sent; those that a worker has, or is to have.
 CONNECTIONS = int(os.environ.get("FRONT_CONNECTIONS", "128"))
 REQUESTS = int(os.environ.get("FRONT_REQUESTS", "128"))
+FAIR_SECONDS = 1
 HEADER_SECONDS = float(os.environ.get("FRONT_HEADER_SECONDS", "10"))
 BODY_SECONDS = float(os.environ.get("FRONT_BODY_SECONDS", "30"))
 # A client may be behind RATE bytes a second for so long while a worker waits for it, in either direction.
@@ -233,8 +234,10 @@ class Front:
         return True
 
     def make_room(self):
-        """Drops a connection that waits for its client where there are too many, first of all one that no worker has. Waits where no connection
-        does: this program or the workers are behind."""
+        """Drops a connection that waits for its client where there are too many, first of all one that no worker has, of the address with the most
+        connections. Waits where no connection does: this program or the workers are behind. Those of other addresses are dropped only where
+        that address has none for FAIR_SECONDS."""
+        fair = time.monotonic() + FAIR_SECONDS
         while True:
             with self.lock:
                 found = [(each, each.state) for each in self.open.values()]
@@ -242,11 +245,13 @@ class Front:
             if len(found) - working < CONNECTIONS and working < REQUESTS:
                 return
             for states in ((READING, ENDING), (WAITING,)) if len(found) - working >= CONNECTIONS else ():
+                count = collections.Counter(each.address[0] for each, state in found if state in states)
+                most = max(count.values(), default=0)
                 candidates = [(each, state) for each, state in found if state in states and each.waits()]
-                if candidates:
-                    count = collections.Counter(each.address[0] for each, _ in candidates)
+                of_most = [pair for pair in candidates if count[pair[0].address[0]] == most]
+                if of_most or (candidates and time.monotonic() > fair):
                     # The first of those with the same number is the oldest.
-                    each, state = max(candidates, key=lambda pair: count[pair[0].address[0]])
+                    each, state = max(of_most or candidates, key=lambda pair: count[pair[0].address[0]])
                     self.meter.dropped += each.drop(state)
                     break
             time.sleep(0.01)
