@@ -35,7 +35,7 @@ export const outlookOf: ReadonlyMap<string, Outlook> = new Map([
   ...of("passes", ["WaitingForLoadBalancer", "WaitingForMachine", "WaitingForMachineDeletion", "WaitingForMachines"]),
   ...of("passes", ["WaitingForMinReadySeconds", "WaitingForNetwork", "WaitingForPreDrainHook"]),
   ...of("passes", ["WaitingForPreTerminateHook", "WaitingForRemediation", "WaitingForSecrets"]),
-  ...of("passes", ["WaitingForAgent", "WaitingForVolumeDetach", "WaitingForWorkersDeletion"]),
+  ...of("passes", ["WaitingForAgent", "WaitingForServer", "WaitingForVolumeDetach", "WaitingForWorkersDeletion"]),
   // Nothing more is said than that it is not so yet.
   ...of("passes", [
     "NotReady",
