@@ -163,7 +163,7 @@ function scenario(clusterctl: string): void {
 
   /** No manager runs here that would answer. */
   async function withoutWebhooks(): Promise<void> {
-    await k.run("delete", "validatingwebhookconfigurations", "--all");
+    await k.run("delete", "validatingwebhookconfigurations,mutatingwebhookconfigurations", "--all");
   }
 
   async function versions(): Promise<string[]> {
