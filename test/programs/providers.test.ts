@@ -51,7 +51,7 @@ function scenario(dir: string): void {
       ]);
       await k.run("wait", "--for=condition=Established", "crd/machines.cluster.x-k8s.io", "--timeout=60s");
       // No manager runs here that would answer.
-      await k.run("delete", "validatingwebhookconfigurations", "--all");
+      await k.run("delete", "validatingwebhookconfigurations,mutatingwebhookconfigurations", "--all");
       const machines = (await items(k, "crd")).find(
         (crd) => ((crd["spec"] as Json)["names"] as Json)["kind"] === "Machine",
       );
