@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { startMagnum } from "./magnum-api.ts";
 import { openStage, type Stage } from "./testing/stage.ts";
 
-vi.setConfig({ hookTimeout: 180_000, testTimeout: 180_000 });
+vi.setConfig({ hookTimeout: 120_000, testTimeout: 60_000 });
 
 let stage: Stage;
 /** Of every process. */

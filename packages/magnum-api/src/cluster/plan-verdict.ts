@@ -122,9 +122,8 @@ export function sinceOf(
 }
 
 /**
- * The state of a cluster that was never complete. CREATE_FAILED after a terminal finding, or createTimeout minutes (0:
- * no
- * limit).
+ * The state of a cluster that was never complete. CREATE_FAILED after a terminal finding, or after createTimeout
+ * minutes (0: no limit).
  */
 export function createVerdict(change: Change): Verdict {
   const { observed, isDone, finding } = change;

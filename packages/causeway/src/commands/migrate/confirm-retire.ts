@@ -3,7 +3,7 @@ import { requireAllowed, type PhasePlan, type Step } from "@causeway/magnum-migr
 import { renderPlan } from "./render.ts";
 
 /**
- * Asks after what retire would do, with the plan. One that is refused asks nothing.
+ * Shows the plan and asks the operator whether to retire. The refusal of a plan is thrown first.
  * @throws MIGRATE_NOT_CONFIRMED there is no terminal, and what retire refuses
  */
 export async function isRetireConfirmed(
