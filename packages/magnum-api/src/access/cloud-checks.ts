@@ -54,57 +54,51 @@ const DEADLINE = 20_000;
 
 /** A checker for the cloud at `address`. Each call connects with the caller's token and has 20 seconds in all. */
 export function createCloudChecker(address: Omit<CloudConfig, "auth">, log: Log): CloudChecker {
+  async function connected<T>(
+    token: string,
+    signal: AbortSignal,
+    work: (cloud: Cloud, within: Within) => Promise<T>,
+  ): Promise<T> {
+    const cloud = connectCloud({ ...address, auth: { type: "token", token } });
+    try {
+      return await work(cloud, { signal: AbortSignal.any([signal, AbortSignal.timeout(DEADLINE)]) });
+    } finally {
+      await cloud.close();
+    }
+  }
+  async function lenient<T>(what: string, signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof MagnumError || signal.aborted) throw error;
+      log.warn("a request was accepted without a check of what it names", { what, error: messageOf(error) });
+      return undefined;
+    }
+  }
   return {
-    async check(token, names, signal) {
-      const cloud = connectCloud({ ...address, auth: { type: "token", token } });
-      const within = { signal: AbortSignal.any([signal, AbortSignal.timeout(DEADLINE)]) };
-      const lenient = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
-        try {
-          return await work();
-        } catch (error) {
-          if (error instanceof MagnumError || signal.aborted) throw error;
-          log.warn("a request was accepted without a check of what it names", { what, error: messageOf(error) });
-          return undefined;
-        }
-      };
-      try {
-        const image = await lenient("image", () => checkImage(cloud, names, within));
-        await lenient("flavor", () => checkFlavors(cloud, names, within));
-        await lenient("external network", () => checkExternalNetwork(cloud, names.externalNetworkID, within));
-        const fixed = await lenient("fixed network", () => checkFixed(cloud, names, within));
-        await lenient("keypair", () => checkKeypair(cloud, names.keypair, within));
+    check: (token, names, signal) =>
+      connected(token, signal, async (cloud, within) => {
+        const image = await lenient("image", signal, () => checkImage(cloud, names, within));
+        await lenient("flavor", signal, () => checkFlavors(cloud, names, within));
+        const network = () => checkExternalNetwork(cloud, names.externalNetworkID, within);
+        await lenient("external network", signal, network);
+        const fixed = await lenient("fixed network", signal, () => checkFixed(cloud, names, within));
+        await lenient("keypair", signal, () => checkKeypair(cloud, names.keypair, within));
         return { ...image, ...(fixed === undefined ? {} : { fixed }) };
-      } finally {
-        await cloud.close();
-      }
-    },
-    async publicKey(token, name, signal) {
-      const cloud = connectCloud({ ...address, auth: { type: "token", token } });
-      const within = { signal: AbortSignal.any([signal, AbortSignal.timeout(DEADLINE)]) };
-      try {
+      }),
+    publicKey: (token, name, signal) =>
+      connected(token, signal, async (cloud, within) => {
         return (await orUndefined(() => cloud.compute.keypairs.get(name, within)))?.public_key;
-      } finally {
-        await cloud.close();
-      }
-    },
-    async hasProject(token, id, signal) {
-      const cloud = connectCloud({ ...address, auth: { type: "token", token } });
-      const within = { signal: AbortSignal.any([signal, AbortSignal.timeout(DEADLINE)]) };
-      try {
-        // Of a token that is not valid any more Keystone says 404, too.
-        await cloud.projectId(within);
-        return (await orUndefined(() => cloud.identity.projects.get(id, within))) !== undefined;
-      } catch (error) {
-        if (signal.aborted) throw error;
-        log.warn("a request was accepted without a check of what it names", {
-          what: "project",
-          error: messageOf(error),
+      }),
+    hasProject: (token, id, signal) =>
+      connected(token, signal, async (cloud, within) => {
+        const found = await lenient("project", signal, async () => {
+          // Of a token that is not valid any more Keystone says 404, too.
+          await cloud.projectId(within);
+          return (await orUndefined(() => cloud.identity.projects.get(id, within))) !== undefined;
         });
-        return true;
-      } finally {
-        await cloud.close();
-      }
-    },
+        return found ?? true;
+      }),
   };
 }
 
