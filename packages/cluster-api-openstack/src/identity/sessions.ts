@@ -26,8 +26,11 @@ export interface Session {
   zones(signal: AbortSignal): Promise<readonly AvailabilityZone[]>;
   /** Names of the load-balancer providers, read once. */
   providers(signal: AbortSignal): Promise<readonly string[]>;
-  /** The members of a pool, read again only when the pool has changed. */
-  members(pool: Pool, signal: AbortSignal): Promise<readonly Member[]>;
+  /**
+   * The members of a pool, read again only when the pool has changed, or when they are older than `maxAge` milliseconds:
+   * the pool does not change with their states.
+   */
+  members(pool: Pool, signal: AbortSignal, maxAge?: number): Promise<readonly Member[]>;
   membersChanged(poolId: string): void;
   /** Names of the load-balancer providers that have refused a health monitor. */
   readonly withoutMonitors: Set<string>;
@@ -229,7 +232,7 @@ type Remembered = Pick<
 function remembered(cloud: Cloud, clock: Clock): Remembered {
   let zones: { readonly at: number; readonly list: readonly AvailabilityZone[] } | undefined;
   let providers: readonly string[] | undefined;
-  const members = new Map<string, { readonly print: string; readonly list: readonly Member[] }>();
+  const members = new Map<string, { readonly print: string; readonly at: number; readonly list: readonly Member[] }>();
   return {
     async zones(signal) {
       if (zones && clock.now() - zones.at < zonesLast) return zones.list;
@@ -241,15 +244,16 @@ function remembered(cloud: Cloud, clock: Clock): Remembered {
       providers ??= (await cloud.loadBalancing.providers.all({}, { signal })).map((p) => p.name);
       return providers;
     },
-    async members(pool, signal) {
+    async members(pool, signal, maxAge = Number.POSITIVE_INFINITY) {
       const print = `${pool.updated_at ?? ""}|${pool.members
         .map((m) => m.id)
         .sort()
         .join()}`;
       const known = members.get(pool.id);
-      if (known?.print === print) return known.list;
+      if (known?.print === print && clock.now() - known.at < maxAge) return known.list;
+      const at = clock.now();
       const list = await cloud.loadBalancing.members(pool.id).all({}, { signal });
-      members.set(pool.id, { print, list });
+      members.set(pool.id, { print, at, list });
       return list;
     },
     membersChanged(poolId) {

@@ -8,10 +8,10 @@ import {
   type ObservedTree,
   type Ownership,
 } from "@causeway/octavia-tree";
-import type { LoadBalancer, Subnet } from "@causeway/openstack";
+import type { LoadBalancer, Member, Subnet } from "@causeway/openstack";
 import { listenerName } from "../resources/naming.ts";
 import { apiPorts } from "./endpoint-port.ts";
-import { desiredMembers } from "./members.ts";
+import { desiredMembers, type DesiredMembers } from "./members.ts";
 import type { ClusterContext, LoadBalancing } from "./model.ts";
 
 /** Whom the API's listeners let in, and where the API servers are. */
@@ -56,11 +56,12 @@ export function desiredTree(
     const listener = tree?.listeners.find((l) => l.protocol_port === port && transport(l.protocol) === "TCP");
     const pool = tree?.pools.find((p) => p.pool.id === listener?.default_pool_id)?.pool;
     const name = listenerName(context.crn, port);
+    const place = { name, port, provider, present: membersOf(tree, name) };
     // A pool of another name was put there by an operator, who manages its members.
     const isOurs = pool === undefined || pool.name === name;
     return {
       listener: desiredListener(context, site, { name, port, protocol: listener?.protocol ?? "TCP" }),
-      pools: isOurs ? [desiredPool(context, site, { name, port, protocol: pool?.protocol ?? "TCP", provider })] : [],
+      pools: isOurs ? [desiredPool(context, site, { ...place, protocol: pool?.protocol ?? "TCP" })] : [],
     };
   });
   return {
@@ -69,6 +70,19 @@ export function desiredTree(
     listeners: ports.map(({ listener }) => listener),
     pools: ports.flatMap(({ pools }) => pools),
   };
+}
+
+/** Names of the deleted machines whose members remain in a pool of ours until others serve. */
+export function keptMembers(context: ClusterContext, { memberSubnets }: EndpointSite, tree: ObservedTree): string[] {
+  const kept = apiPorts(context.object.spec).flatMap((port): DesiredMembers["kept"] => {
+    const name = listenerName(context.crn, port);
+    return desiredMembers(context, { name, port, present: membersOf(tree, name) }, memberSubnets).kept;
+  });
+  return [...new Set(kept)];
+}
+
+function membersOf(tree: ObservedTree | undefined, name: string): readonly Member[] {
+  return tree?.pools.find(({ pool }) => pool.name === name)?.members ?? [];
 }
 
 interface Place<Protocol> {
@@ -98,10 +112,15 @@ function desiredListener(
   };
 }
 
+interface PoolPlace extends Place<DesiredPool["poolProtocol"]> {
+  readonly provider: string | undefined;
+  readonly present: readonly Member[];
+}
+
 function desiredPool(
   context: ClusterContext,
   { memberSubnets }: EndpointSite,
-  { name, port, protocol, provider }: Place<DesiredPool["poolProtocol"]> & { readonly provider: string | undefined },
+  { name, port, protocol, provider, present }: PoolPlace,
 ): DesiredPool {
   const { algorithm = "ROUND_ROBIN", memberCosts } = limitsOf(provider);
   return {
@@ -110,7 +129,7 @@ function desiredPool(
     poolTags: context.tags,
     algorithm,
     persistence: null,
-    members: desiredMembers(context, name, port, memberSubnets),
+    members: desiredMembers(context, { name, port, present }, memberSubnets).members,
     monitor: desiredMonitor(context, provider),
     monitorName: name,
     serial: false,

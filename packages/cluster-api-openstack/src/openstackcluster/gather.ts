@@ -31,6 +31,7 @@ import {
 } from "../resources/naming.ts";
 import { apiPorts } from "./endpoint-port.ts";
 import { seesLoadBalancers } from "./load-balancers-seen.ts";
+import { isControlPlane } from "./members.ts";
 import type { ClusterCloud, Observed, LoadBalancing, ReservedRange } from "./model.ts";
 import { nodeRoles } from "./security-groups.ts";
 
@@ -110,7 +111,8 @@ export async function observeCluster(
   const refused = base.isLeaving ? refusedList(neededOf(object, session.watch)) : undefined;
   if (refused !== undefined) return { ...base, session: undefined, identity: refused };
   const listed: ReadContext["listed"] = (informer) => sources.sessions.listed(informer, place, signal);
-  const cloud = await readCloud(object, { session, crn, listed }, signal);
+  const isReplacing = base.machines.some((machine) => isControlPlane(machine) && isDeleting(machine));
+  const cloud = await readCloud(object, { session, crn, listed, isReplacing }, signal);
   sources.interests.set(key, interestsOf(object, crn, cloud));
   return { ...base, session, identity: { ok: true, cloud } };
 }
@@ -138,7 +140,8 @@ export function isPaused(object: KubeObject, cluster: Cluster | undefined): bool
   return cluster?.spec.paused === true || object.metadata.annotations?.[annotations.paused] !== undefined;
 }
 
-function usesBalancer(object: OpenStackCluster): boolean {
+/** Whether the spec asks for a load balancer before the API servers. */
+export function usesBalancer(object: OpenStackCluster): boolean {
   const balancer = object.spec.apiServer?.managedLoadBalancer;
   return balancer !== undefined && balancer.enabled !== false;
 }
@@ -156,7 +159,12 @@ interface ReadContext {
   readonly crn: string;
   /** Starts an informer, and awaits a list that is not too old. */
   readonly listed: (informer: Startable) => Promise<void>;
+  /** A control-plane machine is being deleted: whether its member may be removed depends on the states of the others. */
+  readonly isReplacing: boolean;
 }
+
+/** How old the states of members may be in milliseconds while something waits for them. */
+export const MEMBER_STATES_LAST = 2_000;
 
 async function readCloud(object: OpenStackCluster, reading: ReadContext, signal: AbortSignal): Promise<ClusterCloud> {
   const { session } = reading;
@@ -189,7 +197,7 @@ async function zonesOf(session: Session, signal: AbortSignal): Promise<ClusterCl
 
 async function readLoadBalancing(
   object: OpenStackCluster,
-  { session, crn, listed }: ReadContext,
+  { session, crn, listed, isReplacing }: ReadContext,
   signal: AbortSignal,
 ): Promise<LoadBalancing> {
   const { cloud, watch } = session;
@@ -216,8 +224,9 @@ async function readLoadBalancing(
   const pools = watch.pools.list();
   const members = new Map<string, readonly Member[]>();
   const names = apiPorts(object.spec).map((port) => listenerName(crn, port));
+  const maxAge = isReplacing ? MEMBER_STATES_LAST : undefined;
   for (const pool of pools) {
-    if (names.includes(pool.name)) members.set(pool.id, await session.members(pool, signal));
+    if (names.includes(pool.name)) members.set(pool.id, await session.members(pool, signal, maxAge));
   }
   return { available, providers, loadBalancers, listeners: watch.listeners.list(), pools, members, withoutMonitors };
 }

@@ -6,7 +6,7 @@ import { parseCidr } from "../resources/cidr.ts";
 import { description, loadBalancerName } from "../resources/naming.ts";
 import { findOwned } from "../resources/ownership.ts";
 import { resolveParameter, resolveSubnet } from "../resources/parameters.ts";
-import { desiredTree, endpointOwnership, observedTree, type EndpointSite } from "./endpoint-tree.ts";
+import { desiredTree, endpointOwnership, keptMembers, observedTree, type EndpointSite } from "./endpoint-tree.ts";
 import { found, missing, type ClusterContext, type Part } from "./model.ts";
 import type { ClusterStep } from "./steps.ts";
 import { duplicates, type NetworkPart } from "./network.ts";
@@ -117,7 +117,11 @@ function planExisting(context: ClusterContext, loadBalancer: LoadBalancer, site:
   }
   // Each change makes the load balancer immutable for a while, so one at a time.
   const change = nextChange(context, loadBalancer, site);
-  return { finding: found(type, "LoadBalancerReady"), steps: change ? [change] : [], loadBalancer };
+  const base = { finding: found(type, "LoadBalancerReady"), steps: change ? [change] : [], loadBalancer };
+  const kept = keptMembers(context, site, observedTree(context.cloud.loadBalancing, loadBalancer));
+  if (kept.length === 0 || change) return base;
+  const wait = `another member of load balancer ${name} to serve; the members of ${kept.join(", ")} remain until then`;
+  return { ...base, wait, refresh: ["pools"] };
 }
 
 /** Listeners and pools come by lists of their own, which may be older than that of the load balancers. */

@@ -1,7 +1,23 @@
 import { labels, type OpenStackMachine } from "@causeway/api";
-import type { MemberCreate, Subnet } from "@causeway/openstack";
+import type { Member, MemberCreate, Subnet } from "@causeway/openstack";
 import { parseCidr } from "../resources/cidr.ts";
 import type { ClusterContext } from "./model.ts";
+
+/**
+ * Milliseconds from the deletion of a control-plane machine within which its member may remain for others to serve
+ * first, and within which its server waits for the member to be removed.
+ */
+export const MEMBER_LEAVES_WITHIN = 5 * 60_000;
+
+/** What decides about members: the machines, the tags that members get, and the moment. */
+type MembersContext = Pick<ClusterContext, "machines" | "tags" | "now">;
+
+/** The members of a pool as they are to be, and the deleted machines among them. */
+export interface DesiredMembers {
+  readonly members: readonly MemberCreate[];
+  /** Names of the deleted machines whose members remain until others serve. */
+  readonly kept: readonly string[];
+}
 
 /** Whether label cluster.x-k8s.io/control-plane is there, whatever its value: such a machine serves the API. */
 export function isControlPlane(machine: OpenStackMachine): boolean {
@@ -9,24 +25,66 @@ export function isControlPlane(machine: OpenStackMachine): boolean {
 }
 
 /**
- * One member per control-plane machine that runs, has an address on the cluster's network, and is not being deleted.
+ * One member per control-plane machine that runs and has an address on the cluster's network. The member of a deleted
+ * machine remains while it serves and the others do not yet, for `MEMBER_LEAVES_WITHIN`. `present`: the members that the
+ * pool has.
  */
 export function desiredMembers(
-  context: ClusterContext,
-  poolName: string,
-  port: number,
+  context: MembersContext,
+  pool: { readonly name: string; readonly port: number; readonly present: readonly Member[] },
   subnets: readonly Subnet[],
-): MemberCreate[] {
-  return context.machines
-    .filter((m) => isControlPlane(m) && m.metadata.deletionTimestamp === undefined && isRunning(m))
-    .flatMap((machine) => {
-      const internal = (machine.status?.addresses ?? []).filter((a) => a.type === "InternalIP").map((a) => a.address);
-      const address = internal.find((a) => subnets.some((s) => parseCidr(s.cidr)?.contains(a)));
-      return address === undefined
-        ? []
-        : [{ address, protocol_port: port, name: `${poolName}-${machine.metadata.name}`, tags: [...context.tags] }];
-    })
-    .sort((a, b) => a.address.localeCompare(b.address));
+): DesiredMembers {
+  const machines = context.machines.filter(isControlPlane).flatMap((machine) => {
+    const address = addressOn(machine, subnets);
+    return address === undefined ? [] : [{ machine, address, member: pool.present.find((m) => m.address === address) }];
+  });
+  const running = machines.filter(({ machine }) => !isDeleted(machine) && isRunning(machine));
+  const others = context.machines.filter((m) => isControlPlane(m) && !isDeleted(m));
+  const isCovered = running.some(({ member }) => serves(member)) && !running.some(({ member }) => isComing(member));
+  const kept =
+    others.length === 0 || isCovered
+      ? []
+      : machines.filter(({ machine, member }) => leavesLater(machine, context.now) && serves(member));
+  return {
+    members: [...running, ...kept]
+      .map(({ machine, address }) => ({
+        address,
+        protocol_port: pool.port,
+        name: `${pool.name}-${machine.metadata.name}`,
+        tags: [...context.tags],
+      }))
+      .sort((a, b) => a.address.localeCompare(b.address)),
+    kept: kept.map(({ machine }) => machine.metadata.name),
+  };
+}
+
+function addressOn({ status }: OpenStackMachine, subnets: readonly Subnet[]): string | undefined {
+  const internal = (status?.addresses ?? []).filter((a) => a.type === "InternalIP").map((a) => a.address);
+  return internal.find((a) => subnets.some((s) => parseCidr(s.cidr)?.contains(a)));
+}
+
+function isDeleted({ metadata }: OpenStackMachine): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+/** Deleted, and not so long ago that its member must go whatever the others do. */
+function leavesLater({ metadata }: OpenStackMachine, now: number): boolean {
+  return (
+    metadata.deletionTimestamp !== undefined && now < Date.parse(metadata.deletionTimestamp) + MEMBER_LEAVES_WITHIN
+  );
+}
+
+/** Octavia sends connections to it. Without a monitor its state is NO_MONITOR. */
+function serves(member: Member | undefined): boolean {
+  if (member?.provisioning_status !== "ACTIVE" && member?.provisioning_status !== "PENDING_UPDATE") return false;
+  return member.operating_status === "ONLINE" || member.operating_status === "NO_MONITOR";
+}
+
+/** It is still to be created, or its first health check has not succeeded. A member that an operator switched off is not. */
+function isComing(member: Member | undefined): boolean {
+  if (member === undefined) return true;
+  if (member.admin_state_up === false) return false;
+  return member.provisioning_status === "PENDING_CREATE" || member.operating_status === "OFFLINE";
 }
 
 /**

@@ -65,6 +65,8 @@ export interface ClusterContext {
   readonly controlPlane?: ControlPlaneOwner | undefined;
   readonly clusterName: string;
   readonly bastion?: OpenStackServer | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
 }
 
 /** The controlPlaneRef of the owning Cluster: what a control plane without machines is recognised by. */

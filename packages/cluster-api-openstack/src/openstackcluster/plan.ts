@@ -41,7 +41,7 @@ export function plan(observed: Observed, now: number): ClusterPlan {
   if (!identity.ok) return refused(observed, identity, now);
   const elsewhere = wrongCloud(object, identity.cloud.identity);
   if (elsewhere !== undefined) return refused(observed, { reason: "WrongCloud", message: elsewhere }, now);
-  const context = contextOf(observed, clusterName ?? object.metadata.name, identity.cloud);
+  const context = contextOf(observed, clusterName ?? object.metadata.name, identity.cloud, now);
   if (deleting) return planDeletion(context, observed.hold, now);
   const foreign = claimProblem(context);
   if (foreign !== undefined) return unclaimed(observed, foreign, now);
@@ -52,9 +52,21 @@ function contextOf(
   { object, machines, reserved = [], controlPlane, bastion }: Observed,
   clusterName: string,
   cloud: ClusterCloud,
+  now: number,
 ): ClusterContext {
   const crn = clusterResourceName(object.metadata.namespace ?? "", clusterName);
-  return { object, cloud, crn, tags: object.spec.tags ?? [], machines, reserved, controlPlane, clusterName, bastion };
+  return {
+    object,
+    cloud,
+    crn,
+    tags: object.spec.tags ?? [],
+    machines,
+    reserved,
+    controlPlane,
+    clusterName,
+    bastion,
+    now,
+  };
 }
 
 function refused(observed: Observed, why: { reason: string; message: string }, now: number): ClusterPlan {

@@ -1,5 +1,6 @@
 import type { WantedCondition } from "@causeway/kubernetes";
 import type { Port, Server, Volume } from "@causeway/openstack";
+import { MEMBER_LEAVES_WITHIN } from "../openstackcluster/members.ts";
 import { serverOwnerKey } from "../resources/naming.ts";
 import type { MachineContext } from "./model.ts";
 import type { MachineStep } from "./steps.ts";
@@ -13,6 +14,9 @@ const reason = "InstanceDeleteFailed";
 /** Milliseconds after which it is checked whether the cloud still accepts the credentials: no change would say so. */
 const CHECK_AGAIN = 15_000;
 
+/** Milliseconds after which it is checked whether the member of the API's load balancer was removed. */
+const CHECK_MEMBERS_AGAIN = 2_000;
+
 /**
  * Takes the server away, then what was made for it and did not go along. It goes by marks, not by records, so
  * that a creation cut short at any point leaves nothing.
@@ -21,6 +25,8 @@ export function planMachineDeletion(context: MachineContext, now: number): Outco
   const servers = ownServers(context);
   const toDelete = servers.filter((s) => s["OS-EXT-STS:task_state"] !== "deleting");
   const steps = toDelete.map((s): MachineStep => ({ type: "delete-server", reason, id: s.id }));
+  const serving = steps.length > 0 ? servingPool(context, now) : undefined;
+  if (serving !== undefined) return waitFor(`the member in pool ${serving} to be removed`, now + CHECK_MEMBERS_AGAIN);
   if (steps.length > 0) return outcome(steps, "Deleting the server");
   if (servers.length > 0) return waitFor(`server ${servers[0]?.id} to be deleted`, now + CHECK_AGAIN);
   const ports = ownPorts(context);
@@ -40,6 +46,12 @@ export function planMachineDeletion(context: MachineContext, now: number): Outco
   if (!kept) return done;
   const message = `Server ${kept.name} (${kept.id}) is kept: it was recorded for this machine, which did not create it`;
   return { ...done, events: [{ type: "Warning", reason: "ServerKept", message }] };
+}
+
+/** The pool of the API's load balancer that connections still come from; not for ever, for Octavia may be failing. */
+function servingPool({ object, endpointPools = [] }: MachineContext, now: number): string | undefined {
+  const deleted = Date.parse(object.metadata.deletionTimestamp ?? "");
+  return now < deleted + MEMBER_LEAVES_WITHIN ? endpointPools[0] : undefined;
 }
 
 /**

@@ -16,7 +16,8 @@ import { isPaused } from "../openstackcluster/gather.ts";
 import { imageInterest, type ImageReferences } from "../identity/images.ts";
 import type { Refusals } from "../reactions/refusals.ts";
 import type { Interests } from "../reactions/interests.ts";
-import { volumeName } from "../resources/naming.ts";
+import { clusterResourceName, volumeName } from "../resources/naming.ts";
+import { endpointPools } from "./endpoint-pools.ts";
 import { claimName, usedClaim } from "./floating-ip.ts";
 import type { AddressClaim, MachineCloud, Observed, MachineOwner } from "./model.ts";
 import { namedPorts } from "./ports.ts";
@@ -110,8 +111,12 @@ export async function observeMachine(
   // A deletion waits for changes in the cloud, and there would be none for ever.
   const refused = isDeleting(object) ? refusedList(neededOf(object, opened.session.watch)) : undefined;
   if (refused !== undefined) return { ...base, session: undefined, identity: refused };
-  const cloud = await readCloud(sources, object, { session: opened.session, signal });
-  return { ...base, session: opened.session, identity: { ok: true, cloud } };
+  const { session } = opened;
+  const cloud = await readCloud(sources, object, { session, signal });
+  const endpoint = { object, infrastructure, cluster, crn: clusterResourceName(key.namespace, clusterName ?? "") };
+  const listed = (informer: Startable) => sources.sessions.listed(informer, place, signal);
+  const pools = await endpointPools(endpoint, { session, listed }, signal);
+  return { ...base, endpointPools: pools, session, identity: { ok: true, cloud } };
 }
 
 /** An Image of OpenStack Resource Controller in the namespace; only needed until it is recorded which image that is. */

@@ -48,6 +48,8 @@ export interface Observed {
   /** What spec.image.imageRef leads to. */
   readonly image?: ImageReference | undefined;
   readonly claim?: AddressClaim | undefined;
+  /** Names of the pools of the API's load balancer that have a member for the machine; read while it is being deleted. */
+  readonly endpointPools?: readonly string[] | undefined;
 }
 
 /** What a server is made for: an OpenStackMachine, or an OpenStackServer. */
@@ -71,6 +73,8 @@ export interface MachineContext {
   readonly image?: ImageReference | undefined;
   readonly claim?: AddressClaim | undefined;
   readonly hold?: Hold | undefined;
+  /** Names of the pools of the API's load balancer that have a member for the machine. */
+  readonly endpointPools?: readonly string[] | undefined;
   /** The finalizer of the object's kind. */
   readonly finalizer: string;
   /** False for a kind without spec.providerID. */

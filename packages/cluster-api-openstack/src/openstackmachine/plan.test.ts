@@ -331,6 +331,19 @@ describe("the plan of an OpenStackMachine with a server", () => {
     expect(plan(w).steps.map((s) => s.type)).toEqual(["delete-port"]);
   });
 
+  it("keeps the server of a deleted machine while the API's load balancer has a member for it, for five minutes", () => {
+    deleting(w);
+    w.extra = { endpointPools: ["kubeapi-6443"] };
+    const waiting = plan(w);
+    expect(waiting.steps).toEqual([]);
+    expect(waiting.wait).toEqual({ for: "the member in pool kubeapi-6443 to be removed", until: now + 2_000 });
+    w.object.metadata.deletionTimestamp = new Date(now - 300_000).toISOString();
+    expect(plan(w).steps.map((s) => s.type)).toEqual(["delete-server"]);
+    deleting(w);
+    w.extra = { endpointPools: [] };
+    expect(plan(w).steps.map((s) => s.type)).toEqual(["delete-server"]);
+  });
+
   it("does not touch a port of that name that another server uses", () => {
     w.cloud.ports.push(port(w.cloud, { name: "demo-workers-abcde-0", device_id: "foreign" }));
     w.cloud.servers.push(server("foreign", { name: "other" }));

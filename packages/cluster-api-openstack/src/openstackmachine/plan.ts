@@ -81,6 +81,7 @@ function contextOf(observed: Observed, cloud: MachineCloud): MachineContext {
     image: observed.image,
     claim: observed.claim,
     hold: observed.hold,
+    endpointPools: observed.endpointPools,
     finalizer: machineFinalizer,
     recordsProviderId: true,
   };
