@@ -2,8 +2,8 @@ import type { OpenStackMachine, OpenStackMachineSpec, OpenStackServer, PortSpec 
 import { immutable, without } from "./fields.ts";
 
 /** What a running server follows; everything else was decided when it was made. */
-const inPlace = ["securityGroups", "tags", "serverMetadata", "ports", "identityRef", "providerID"] as const;
-const portInPlace = ["securityGroups", "allowedAddressPairs", "tags", "subports"] as const;
+const inPlace = ["securityGroups", "tags", "serverMetadata", "ports", "trunk", "identityRef", "providerID"] as const;
+const portInPlace = ["securityGroups", "allowedAddressPairs", "tags", "trunk", "subports"] as const;
 
 type Shared = Pick<OpenStackMachineSpec, "ports" | "additionalBlockDevices" | "securityGroups">;
 

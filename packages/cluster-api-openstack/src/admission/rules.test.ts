@@ -160,6 +160,13 @@ const machineRows: [string, MachineSpec, MachineSpec, RegExp | undefined][] = [
   ["another network of a port", { ports: [{}] }, { ports: [{ network: { id: "n" } }] }, /spec\.ports: Forbidden/],
   ["another flavor", {}, { flavor: { id: "9" } }, /spec\.flavor: Forbidden: the server was made/],
   ["a root volume", {}, { rootVolume: { sizeGiB: 1 } }, /spec\.rootVolume: Forbidden/],
+  [
+    "a trunk and its subports",
+    { ports: [{}] },
+    { ports: [{ trunk: true, subports: [{ segmentationID: 1 }] }] },
+    undefined,
+  ],
+  ["trunks of all ports", {}, { trunk: true }, undefined],
   ["credentials", {}, { identityRef: { name: "a", cloudName: "b" } }, undefined],
 ];
 test.each(machineRows)(

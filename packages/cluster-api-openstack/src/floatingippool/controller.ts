@@ -47,7 +47,7 @@ export function runPoolController(options: PoolControllerOptions, signal: AbortS
       for (const event of planned) events.event(object, event);
     },
     failed(observed, plan, step, error) {
-      const refusal = refusalOf(error, step.reason, publishedMessage(observed.object, type));
+      const refusal = refusalOf(error, step.reason, { known: publishedMessage(observed.object, type) });
       sources.refusals.note(observed.object, type, refusal);
       const moment = { generation: observed.object.metadata.generation, now: clock.now() };
       return failureOf(plan.status, { type, refusal }, moment);

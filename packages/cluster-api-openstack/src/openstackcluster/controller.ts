@@ -58,7 +58,7 @@ export function reconcileCluster(options: ClusterControllerOptions): Reconcile {
     },
     failed(observed, plan, step, error) {
       const reason = step.type === "remove-finalizer" ? "FinalizerError" : "OpenStackError";
-      const refusal = refusalOf(error, reason, publishedMessage(observed.object, step.for));
+      const refusal = refusalOf(error, reason, { known: publishedMessage(observed.object, step.for) });
       sources.refusals.note(observed.object, step.for, refusal);
       const moment = { generation: observed.object.metadata.generation, now: clock.now() };
       return failureOf(plan.status, { type: step.for, refusal }, moment);

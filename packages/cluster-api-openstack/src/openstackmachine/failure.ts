@@ -19,11 +19,11 @@ interface Failed<Status> {
  */
 export function serverFailure<Status extends Conditioned>(
   { object, status }: Failed<Status>,
-  { step, error }: { readonly step: Pick<MachineStep, "reason" | "isUpdate">; readonly error: unknown },
+  { step, error }: { readonly step: Pick<MachineStep, "reason" | "isUpdate" | "refusal">; readonly error: unknown },
   { refusals, clock }: { readonly refusals: Refusals; readonly clock: Clock },
 ): { status: Status; events: PlannedEvent[] } {
   const type = step.isUpdate ? updatesCondition : "InstanceReady";
-  const refusal = refusalOf(error, step.reason, publishedMessage(object, type));
+  const refusal = refusalOf(error, step.reason, { known: publishedMessage(object, type), refusal: step.refusal });
   refusals.note(object, type, refusal);
   const moment = { generation: object.metadata.generation, now: clock.now() };
   if (type === "InstanceReady") return failureOf(status, { type, refusal }, moment);

@@ -152,6 +152,7 @@ function planServer(context: MachineContext, server: Server, now: number): Outco
       : [];
   return {
     ...base,
+    ...(updates.wait ? { wait: updates.wait } : {}),
     ...state,
     events,
     // Changes of what runs already come last: a refusal of one stops the steps after it.

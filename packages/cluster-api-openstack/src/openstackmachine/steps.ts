@@ -7,11 +7,23 @@ export interface PoolReference {
   readonly name: string;
 }
 
+/** What to do when the cloud refuses a step for good. */
+export interface StepRefusal {
+  /** Milliseconds after which it is tried again. */
+  readonly pause: number;
+  /** For users, after what the cloud says. */
+  readonly advice: string;
+}
+
 /**
  * One call to OpenStack or Kubernetes. `reason` is what InstanceReady says when it fails, or the condition of updates
  * where `isUpdate` says that it changes a server which runs.
  */
-export type MachineStep = { readonly reason: string; readonly isUpdate?: true } & (
+export type MachineStep = {
+  readonly reason: string;
+  readonly isUpdate?: true;
+  readonly refusal?: StepRefusal;
+} & (
   | { readonly type: "add-finalizer" }
   | { readonly type: "remove-finalizer" }
   | { readonly type: "record-provider-id"; readonly providerId: string }

@@ -10,7 +10,7 @@ const failure = { reason: "SubportUpdateFailed", isUpdate: true } as const;
 
 /**
  * Brings the subports on the trunks of a running server to what the spec says: new ones are made and added, those that
- * the spec had are removed and deleted. A trunk itself is made before its server only.
+ * the spec had are removed and deleted. A trunk that is created later gets its subports once it exists.
  */
 export function planSubports(
   context: MachineContext,

@@ -19,17 +19,18 @@ const group = (id: string, name = id) => ({
 function running(spec: Spec = {}): World {
   const w = world(spec);
   w.cloud.securityGroups.push(group("sg-default", "default"), group("sg-web", "web"), group("sg-ssh", "ssh"));
-  trunks(w);
+  extensions(w, "trunk");
   settle(w);
   return w;
 }
 
-/** A cloud that knows trunks. */
-function trunks(w: World): void {
+/** A cloud that has these extensions of Neutron. */
+function extensions(w: World, ...aliases: string[]): void {
   const { cloud } = w;
   Object.defineProperty(w.extra, "identity", {
-    get: () => ({ ok: true, cloud: { ...cloud.forMachine(), extensions: new Set(["trunk"]) } }),
+    get: () => ({ ok: true, cloud: { ...cloud.forMachine(), extensions: new Set(aliases) } }),
     enumerable: true,
+    configurable: true,
   });
 }
 
@@ -223,6 +224,87 @@ describe("subports of a trunk", () => {
     const w = world({ ports: [{ subports }] });
     expect(plan(w).steps).toEqual([]);
     expect(plan(w).events?.[0]?.message).toMatch(/spec\.ports\[0\]\.subports need trunk: true/);
+  });
+});
+
+describe("the trunk of a running server", () => {
+  const ends = (w: World) => w.cloud.ports.map((p) => p.name.replace("demo-workers-abcde", "")).sort();
+  const vlans = (w: World) =>
+    w.cloud.ports.flatMap((p) => p.trunk_details?.sub_ports ?? []).map((s) => s.segmentation_id);
+  const hasTrunk = (w: World) => w.cloud.ports.some((p) => p.trunk_details !== undefined);
+  const updates = (w: World) => plan(w).status.conditions?.find((c) => c.type === "UpdatesApplied");
+  const recordedTrunk = (w: World) => w.object.status?.resolved?.ports?.[0]?.trunk;
+
+  it.each<[string, Spec]>([
+    ["of one port", { ports: [{ trunk: true, subports: [{ segmentationID: 7 }] }] }],
+    ["of all ports, and one has a subport", { trunk: true, ports: [{ subports: [{ segmentationID: 7 }] }] }],
+  ])("is created when the spec wants one later %s, and gets its subports", (_what, spec) => {
+    const w = running({ ports: [{}], tags: ["blue"] });
+    expect(hasTrunk(w)).toBe(false);
+    change(w, spec);
+    const [first] = plan(w).steps;
+    expect(first).toMatchObject({ type: "create-trunk", isUpdate: true, tags: ["blue", "team-a"] });
+    settle(w);
+    expect(ends(w)).toEqual(["-0", "-0-7"]);
+    expect(vlans(w)).toEqual([7]);
+    expect(recordedTrunk(w)).toBe(true);
+    expect(plan(w).steps).toEqual([]);
+    deleting(w);
+    settle(w);
+    expect(left(w)).toEqual([]);
+  });
+
+  it("is deleted with its subports when the spec has none any more, and only then", () => {
+    const w = running({ ports: [{ trunk: true, subports: [{ segmentationID: 7 }] }] });
+    change(w, { ports: [{}] });
+    settle(w);
+    expect(ends(w)).toEqual(["-0"]);
+    expect(hasTrunk(w)).toBe(false);
+    expect(recordedTrunk(w)).toBeUndefined();
+    const another = running({ ports: [{}] });
+    another.cloud.ports = another.cloud.ports.map((p) => ({
+      ...p,
+      trunk_details: { trunk_id: "users", sub_ports: [] },
+    }));
+    expect(plan(another).steps).toEqual([]);
+  });
+
+  it("remains while it has a subport that is not the machine's, and the condition names it", () => {
+    const w = running({ ports: [{ trunk: true }] });
+    const add = (sub_ports: { port_id: string; segmentation_id: number }[]) =>
+      (w.cloud.ports = w.cloud.ports.map((p) => ({ ...p, trunk_details: { trunk_id: "trunk", sub_ports } })));
+    add([{ port_id: "foreign", segmentation_id: 3 }]);
+    change(w, { ports: [{}] });
+    expect(settle(w).steps).toEqual([]);
+    expect(updates(w)).toMatchObject({ status: "False", reason: "TrunkUpdateFailed" });
+    expect(updates(w)?.message).toMatch(/subport foreign is not this machine's/);
+    add([]);
+    settle(w);
+    expect(hasTrunk(w)).toBe(false);
+    expect(updates(w)?.status).toBe("True");
+  });
+
+  it("is reported, and nothing is called, in a cloud without trunks", () => {
+    const w = running({ ports: [{}] });
+    extensions(w);
+    change(w, { ports: [{ trunk: true }] });
+    expect(settle(w).steps).toEqual([]);
+    expect(updates(w)).toMatchObject({ status: "False", reason: "TrunkUpdateFailed" });
+    expect(ready(w.object.status)).toBe("True InstanceReady");
+    expect(recordedTrunk(w)).toBeUndefined();
+  });
+
+  it("that the network driver refuses holds back trunks alone, and is tried again at the end of the pause", () => {
+    const w = running({ ports: [{}] });
+    change(w, { ports: [{ trunk: true }], tags: ["new"] });
+    const until = now + 600_000;
+    Object.assign(w.extra, { hold: { type: "UpdatesApplied", reason: "TrunkUpdateFailed", message: "no", until } });
+    expect(plan(w).steps.map((s) => s.type)).toEqual(["set-port-tags", "set-server-tags"]);
+    expect(plan(w).wait).toEqual({ for: "no", until });
+    expect(ready(plan(w).status)).toBe("True InstanceReady");
+    Object.assign(w.extra, { hold: undefined });
+    settle(w);
+    expect(hasTrunk(w)).toBe(true);
   });
 });
 

@@ -7,6 +7,7 @@ import { planPortUpdates } from "./port-updates.ts";
 import { planServerLabels, type ServerLabels } from "./server-labels.ts";
 import type { MachineStep } from "./steps.ts";
 import { resolvePorts } from "./ports.ts";
+import { planRunningTrunks, TRUNK_UPDATE_FAILED } from "./running-trunks.ts";
 import { planSubports } from "./subports.ts";
 
 /** The condition of changes to a running server. Their failure says nothing about the server. */
@@ -17,6 +18,8 @@ export interface Updates {
   readonly steps: readonly MachineStep[];
   readonly resolved: Partial<ResolvedMachine>;
   readonly more: readonly WantedCondition[];
+  /** Until when a refused change is left alone. */
+  readonly wait?: { readonly for: string; readonly until: number };
   /** IDs of ports that are gone and not replaced yet: the record of them is kept until they are. */
   readonly lostIds: readonly string[];
 }
@@ -34,21 +37,39 @@ export function planUpdates(context: MachineContext, server: Server, ports: read
   if (problems.length > 0) return none;
   const labels = planServerLabels(context, server);
   const lost = planLostPorts(context, server, { ports, wanted });
+  const trunks = planRunningTrunks(context, ports, wanted);
   const steps = [
     ...planPortUpdates(context, ports, wanted),
     ...planSubports(context, ports, wanted),
     ...lost.steps,
     ...labels.steps,
+    ...trunks.steps,
   ];
+  const isDone = steps.length === 0 && trunks.problem === undefined;
   const { hold } = context;
-  const held = hold?.type === updatesCondition;
-  const wasFalse = context.object.status?.conditions?.some((c) => c.type === updatesCondition && c.status !== "True");
+  const due = steps.filter((step) => !isHeld(step, hold));
   return {
-    steps: held ? [] : steps,
-    resolved: before && steps.length === 0 ? recorded(before, wanted, labels) : {},
-    more: wasFalse && !held ? [{ type: updatesCondition, status: "True", reason: updatesCondition }] : [],
+    steps: due,
+    ...(hold && due.length < steps.length ? { wait: { for: hold.message, until: hold.until } } : {}),
+    resolved: before && isDone ? recorded(before, wanted, labels) : {},
+    more: conditionOf(context, trunks.problem),
     lostIds: lost.ids,
   };
+}
+
+/** A refused change of a trunk holds back changes of trunks alone. */
+function isHeld({ reason }: MachineStep, hold: MachineContext["hold"]): boolean {
+  if (hold?.type !== updatesCondition) return false;
+  return hold.reason !== TRUNK_UPDATE_FAILED || reason === TRUNK_UPDATE_FAILED;
+}
+
+/** What was refused before is in the condition already. */
+function conditionOf({ object, hold }: MachineContext, problem: string | undefined): WantedCondition[] {
+  if (hold?.type === updatesCondition) return [];
+  const type = updatesCondition;
+  if (problem !== undefined) return [{ type, status: "False", reason: TRUNK_UPDATE_FAILED, message: problem }];
+  const wasFalse = object.status?.conditions?.some((c) => c.type === type && c.status !== "True");
+  return wasFalse ? [{ type, status: "True", reason: type }] : [];
 }
 
 function groupsAreKnown({ infrastructure }: MachineContext): boolean {
@@ -68,11 +89,12 @@ function recorded(
     const known = old.find(({ name }) => name === port.name);
     // A port that is new in the spec is not given to a running server.
     if (!known) return port.parent !== undefined || old.length === 0 ? [port] : [];
-    const { securityGroups: _groups, tags: _tags, allowedAddressPairs: _pairs, ...kept } = known;
-    const { securityGroups, tags: now, allowedAddressPairs } = port;
+    const { securityGroups: _groups, tags: _tags, allowedAddressPairs: _pairs, trunk: _trunk, ...kept } = known;
+    const { securityGroups, tags: now, allowedAddressPairs, trunk } = port;
     return [
       {
         ...kept,
+        ...(trunk === undefined ? {} : { trunk }),
         ...(port.segmentationID === undefined ? {} : { segmentationID: port.segmentationID }),
         ...(securityGroups ? { securityGroups } : {}),
         ...(now ? { tags: now } : {}),

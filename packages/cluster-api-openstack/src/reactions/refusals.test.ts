@@ -31,10 +31,26 @@ describe("a refusal of a cloud", () => {
     });
   });
 
+  it("of a step that knows why has its advice and its pause, and a failure without a refusal has neither", () => {
+    const refusal = { pause: 600_000, advice: "Recreate it" };
+    const conflict = new CausewayError("OPENSTACK_CONFLICT", "in use", { details: { status: 409 } });
+    expect(refusalOf(conflict, "TrunkUpdateFailed", { refusal })).toEqual({
+      reason: "TrunkUpdateFailed",
+      message: "in use Recreate it",
+      pause: 600_000,
+    });
+    expect(refusalOf(new Error("no answer"), "TrunkUpdateFailed", { refusal })).toEqual({
+      reason: "TrunkUpdateFailed",
+      message: "no answer",
+    });
+  });
+
   it("keeps the id of the first request while nothing else is new", () => {
     const first = refusalOf(refused("req-1"), "InstanceCreateFailed").message;
-    expect(refusalOf(refused("req-2"), "InstanceCreateFailed", first).message).toBe(first);
-    expect(refusalOf(refused("req-2"), "InstanceCreateFailed", "another failure").message).toContain("req-2");
+    expect(refusalOf(refused("req-2"), "InstanceCreateFailed", { known: first }).message).toBe(first);
+    expect(refusalOf(refused("req-2"), "InstanceCreateFailed", { known: "another failure" }).message).toContain(
+      "req-2",
+    );
     const object = {
       status: { conditions: [{ type: "InstanceReady", status: "False", reason: "x", message: first }] },
     };

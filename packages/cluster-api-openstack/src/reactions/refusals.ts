@@ -22,12 +22,20 @@ export interface Refusal {
 
 const minute = 60_000;
 
+/** What is known before a step fails. */
+export interface RefusalOptions {
+  /** What is published of it. */
+  readonly known?: string | undefined;
+  /** What to say and how long to wait (ms) when the cloud refuses it with a reason of its own. */
+  readonly refusal?: { readonly pause: number; readonly advice: string } | undefined;
+}
+
 /**
- * Reads an error of a step. `reason` is the step's own, for what has no better name; `known`: what is published of it.
+ * Reads an error of a step. `reason` is the step's own, for what has no better name.
  * The message has the request's id, by which an operator finds it in the service's log: that of the first request that
  * failed so, since each retry has another one and nothing else is new.
  */
-export function refusalOf(error: unknown, reason: string, known?: string): Refusal {
+export function refusalOf(error: unknown, reason: string, { known, refusal }: RefusalOptions = {}): Refusal {
   const hint = error instanceof CausewayError && error.hint !== undefined ? ` ${error.hint}` : "";
   const said = (advice: string): string => firstOf(known, oneLine(`${messageOf(error)}${requestOf(error)}${advice}`));
   const message = said(hint);
@@ -39,6 +47,8 @@ export function refusalOf(error: unknown, reason: string, known?: string): Refus
   // Other credentials lift it, which the session finds, and not an early retry.
   if (isUnauthorized(error)) return { reason: "AuthenticationFailed", message };
   if (isForbidden(error)) return { reason: "Forbidden", message, pause: minute };
+  const isRefused = isBadRequest(error) || isNotImplemented(error) || isOpenStackConflict(error);
+  if (isRefused && refusal) return { reason, message: said(` ${refusal.advice}`), pause: refusal.pause };
   if (isBadRequest(error) || isNotImplemented(error)) return { reason, message, pause: minute };
   if (isOpenStackConflict(error)) return { reason, message, pause: 5_000 };
   return { reason, message };

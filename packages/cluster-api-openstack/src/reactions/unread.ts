@@ -18,7 +18,9 @@ export function unreadReport<Object extends Readable>(
   { metadata, status }: Object,
   { type, error, now }: { readonly type: string; readonly error: unknown; readonly now: number },
 ): { conditions: Condition[] | undefined; event: PlannedEvent } {
-  const { reason, message } = refusalOf(error, "OpenStackError", publishedMessage({ status: status ?? {} }, type));
+  const { reason, message } = refusalOf(error, "OpenStackError", {
+    known: publishedMessage({ status: status ?? {} }, type),
+  });
   const moment = { generation: metadata.generation, now };
   const before = { conditions: [...(status?.conditions ?? [])] };
   const failure = failureOf(before, { type, refusal: { reason, message } }, moment);

@@ -97,4 +97,37 @@ describe("a server that runs, in the simulated cloud", { timeout: 120_000 }, () 
     await world.client.delete(OpenStackMachineTemplate, template);
     expect(world.inventory()).toEqual(before);
   });
+
+  it("reports once that the network driver makes no trunk for a server that runs, and the machine remains ready", async () => {
+    const before = world.inventory();
+    await world.createCluster("late", demoSpec);
+    await world.clusterReady("late");
+    await world.createMachine("late", "late-a", { ports: [{}] });
+    await world.machineReady("late-a");
+    const key = { namespace, name: "late-a" };
+    const trunks = () => world.simulator.calls.filter((c) => c.method === "POST" && c.path.includes("/trunks")).length;
+    const made = trunks();
+    const set = (ports: object[]) =>
+      world.client.patch(OpenStackMachine, key, { type: "merge", body: { spec: { ports } } });
+    await set([{ trunk: true }]);
+    const refused = await world.until("a refusal", async () => {
+      const object = await world.client.get(OpenStackMachine, key);
+      return condition(object, "UpdatesApplied")?.reason === "TrunkUpdateFailed" && object;
+    });
+    expect(condition(refused, "UpdatesApplied")?.message).toMatch(/not eligible.*recreate the Machine, or undo/);
+    expect(condition(refused, "Ready")?.status).toBe("True");
+    await world.client.patch(OpenStackMachine, key, {
+      type: "merge",
+      body: { metadata: { annotations: { poke: "1" } } },
+    });
+    await world.rested();
+    expect(trunks()).toBe(made + 1);
+    await set([{}]);
+    await world.until("no refusal", async () => {
+      const object = await world.client.get(OpenStackMachine, key);
+      return condition(object, "UpdatesApplied")?.status === "True";
+    });
+    await world.remove("late", ["late-a"]);
+    expect(world.inventory()).toEqual(before);
+  });
 });
