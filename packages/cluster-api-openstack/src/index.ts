@@ -1,3 +1,4 @@
+export { identityUsersOf } from "./admission/identity.ts";
 export { openStackRules } from "./admission/rules.ts";
 export {
   createOpenStackInfrastructure,

@@ -3,12 +3,14 @@ import {
   Cluster,
   ClusterClass,
   conversionsOf,
+  OpenStackCluster,
+  OpenStackClusterIdentity,
   operatorKinds,
   toCustomResourceDefinition,
 } from "@causeway/api";
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
 import { clusterApiRules } from "@causeway/cluster-api";
-import { openStackRules } from "@causeway/cluster-api-openstack";
+import { identityUsersOf, openStackRules } from "@causeway/cluster-api-openstack";
 import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { deploymentRules } from "./deployment-rules.ts";
@@ -20,7 +22,7 @@ beforeAll(async () => {
   server = await startApiServer({
     crds: [...allKinds, ...operatorKinds].map(toCustomResourceDefinition),
     conversions: conversionsOf(allKinds),
-    rules: [clusterApiRules(relatedBy(() => client)), openStackRules(), deploymentRules()],
+    rules: [clusterApiRules(relatedBy(() => client)), openStackRules(identityUsersOf(() => client)), deploymentRules()],
   });
   client = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));
 });
@@ -81,6 +83,26 @@ describe("the rules of the management API", () => {
     await client.delete(ClusterClass, metadata);
   });
 
+  test("keep an OpenStackClusterIdentity that is used, in any namespace", async () => {
+    const identity = { namespace: "", name: "shared" };
+    await client.create(OpenStackClusterIdentity, {
+      apiVersion: `${infrastructure}/v1alpha1`,
+      kind: "OpenStackClusterIdentity",
+      metadata: identity,
+      spec: { secretRef: { name: "s", namespace: "default" } },
+    });
+    await post(infrastructure, "v1beta2", "openstackclusters", {
+      kind: "OpenStackCluster",
+      metadata: { name: "of-shared" },
+      spec: { identityRef: { type: "ClusterIdentity", name: "shared", cloudName: "c" } },
+    });
+    await expect(client.delete(OpenStackClusterIdentity, identity)).rejects.toThrow(
+      /used by OpenStackCluster default\/of-shared; delete them first/,
+    );
+    await client.delete(OpenStackCluster, { namespace: "default", name: "of-shared" });
+    await client.delete(OpenStackClusterIdentity, identity);
+  });
+
   test.each<[string, () => Promise<unknown>, RegExp]>([
     [
       "a control plane of two machines",
@@ -108,6 +130,51 @@ describe("the rules of the management API", () => {
           spec: { identityRef: { name: "c", cloudName: "c" }, disableExternalNetwork: true },
         }),
       /enableFloatingIP: Invalid value/,
+    ],
+    [
+      "an OpenStackServer, of which there is another version alone, with a disk named root",
+      () =>
+        post(infrastructure, "v1alpha1", "openstackservers", {
+          kind: "OpenStackServer",
+          metadata: { name: "s" },
+          spec: {
+            flavor: "m1.tiny",
+            image: { id: "5a0b8a3e-1b6f-4c1c-8d9b-0d1d3a7a2f11" },
+            sshKeyName: "",
+            identityRef: { name: "c", cloudName: "c" },
+            ports: [{}],
+            additionalBlockDevices: [{ name: "root", sizeGiB: 1, storage: { type: "Local" } }],
+          },
+        }),
+      /root volume/,
+    ],
+    [
+      "an OpenStackFloatingIPPool with an address that is none",
+      () =>
+        post(infrastructure, "v1alpha1", "openstackfloatingippools", {
+          kind: "OpenStackFloatingIPPool",
+          metadata: { name: "p" },
+          spec: {
+            identityRef: { name: "c", cloudName: "c" },
+            reclaimPolicy: "Delete",
+            preAllocatedFloatingIPs: ["nowhere"],
+          },
+        }),
+      /"nowhere" is not an IPv4 address/,
+    ],
+    [
+      "an OpenStackClusterIdentity whose selector has an unknown operator",
+      () =>
+        client.create(OpenStackClusterIdentity, {
+          apiVersion: `${infrastructure}/v1alpha1`,
+          kind: "OpenStackClusterIdentity",
+          metadata: { name: "odd", namespace: "" },
+          spec: {
+            secretRef: { name: "s", namespace: "default" },
+            namespaceSelector: { matchExpressions: [{ key: "team", operator: "Equals", values: ["a"] }] },
+          },
+        }),
+      /"Equals" is none of In, NotIn, Exists, DoesNotExist/,
     ],
     [
       "an OpenStackDeployment with an option that its release does not have",

@@ -9,12 +9,12 @@ import {
 } from "@causeway/api";
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
 import { clusterApiRules } from "@causeway/cluster-api";
-import { openStackRules } from "@causeway/cluster-api-openstack";
+import { identityUsersOf, openStackRules } from "@causeway/cluster-api-openstack";
 import type { Backups } from "@causeway/hosted-control-plane";
 import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
 import { folderDisks, runMachineAgent } from "@causeway/machine-agent";
 import { createCloudPool, type CloudPool } from "@causeway/openstack";
-import { relatedBy } from "./related.ts";
+import { openedClient, relatedBy } from "./related.ts";
 import { openRuntime, type RuntimeChoice } from "./runtime.ts";
 import { serveAdmin } from "./admin-socket.ts";
 import type { ChosenCloud } from "./cloud.ts";
@@ -76,7 +76,11 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     ...(options.port === undefined ? {} : { port: options.port }),
     crds: [...allKinds, ...addonKinds, ...magnumKinds, ...operatorKinds].map(toCustomResourceDefinition),
     conversions: conversionsOf(allKinds),
-    rules: [clusterApiRules(relatedBy(() => own.client)), openStackRules(), deploymentRules()],
+    rules: [
+      clusterApiRules(relatedBy(() => own.client)),
+      openStackRules(identityUsersOf(() => openedClient(own.client))),
+      deploymentRules(),
+    ],
     isolation: { abortAfter: ABORT_AFTER, program: workerProgram() },
     authenticators,
     clock,

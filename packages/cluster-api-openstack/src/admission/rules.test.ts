@@ -1,4 +1,10 @@
-import { annotations, type OpenStackCluster, type OpenStackMachine } from "@causeway/api";
+import {
+  annotations,
+  type OpenStackCluster,
+  type OpenStackClusterIdentity,
+  type OpenStackFloatingIPPool,
+  type OpenStackMachine,
+} from "@causeway/api";
 import type { KubeObject } from "@causeway/kubernetes";
 import { expect, test } from "vitest";
 import { openStackCluster, openStackMachine } from "../testing/objects.ts";
@@ -260,4 +266,106 @@ test("an OpenStackClusterTemplate is immutable, and an OpenStackServer follows w
   expect(await refusals(server({ flavor: "b", ports: [] }), server({ flavor: "a", ports: [] }))).toEqual([
     expect.stringMatching(/flavor/),
   ]);
+});
+
+type PoolSpec = Partial<OpenStackFloatingIPPool["spec"]>;
+
+function pool(spec: PoolSpec, networkId?: string): OpenStackFloatingIPPool {
+  const status = networkId === undefined ? {} : { status: { floatingIPNetwork: { id: networkId, name: "public" } } };
+  return {
+    apiVersion: "infrastructure.cluster.x-k8s.io/v1alpha1",
+    kind: "OpenStackFloatingIPPool",
+    metadata: { name: "p", namespace: "default" },
+    spec: { identityRef: { name: "a", cloudName: "b" }, reclaimPolicy: "Delete", ...spec },
+    ...status,
+  };
+}
+
+test.each<[string, PoolSpec, RegExp | undefined]>([
+  ["a maximum below 0", { maxIPs: -1 }, /maxIPs: Invalid value/],
+  ["a maximum of 0 and addresses", { maxIPs: 0, preAllocatedFloatingIPs: ["172.24.4.9", "172.24.4.10"] }, undefined],
+  ["an address that is none", { preAllocatedFloatingIPs: ["172.24.4.999"] }, /\[0\]: Invalid value: "172\.24\.4\.999"/],
+  ["an address twice", { preAllocatedFloatingIPs: ["172.24.4.9", "172.24.4.9"] }, /\[1\]: Duplicate value/],
+])("an OpenStackFloatingIPPool is refused or accepted with %s", async (_name, spec, expected) => {
+  const problems = (await refusals(pool(spec))).join("; ");
+  if (expected) expect(problems).toMatch(expected);
+  else expect(problems).toBe("");
+});
+
+const named = { floatingIPNetwork: { filter: { name: "public" } } };
+test.each<[string, PoolSpec, PoolSpec, RegExp | undefined]>([
+  ["another maximum, policy and addresses", named, { ...named, maxIPs: 9, reclaimPolicy: "Retain" }, undefined],
+  ["the ID of its network", named, { floatingIPNetwork: { id: "net-1" } }, undefined],
+  ["the ID of its network, which it found alone", {}, { floatingIPNetwork: { id: "net-1" } }, undefined],
+  ["another network", named, { floatingIPNetwork: { id: "net-2" } }, /may only become the ID net-1/],
+  ["no network any more", named, {}, /floatingIPNetwork: Forbidden/],
+])("an OpenStackFloatingIPPool with addresses is refused or permitted %s", async (_name, before, after, expected) => {
+  const problems = (await refusals(pool(after, "net-1"), pool(before, "net-1"))).join("; ");
+  if (expected) expect(problems).toMatch(expected);
+  else expect(problems).toBe("");
+});
+
+test("an OpenStackFloatingIPPool that has found no network yet may get another one, and one that is deleted is not judged", async () => {
+  expect(await refusals(pool({ floatingIPNetwork: { id: "net-2" } }), pool(named))).toEqual([]);
+  const gone = pool({ maxIPs: -1 });
+  gone.metadata.deletionTimestamp = "2026-01-01T00:00:00Z";
+  expect(await refusals(gone, pool({}))).toEqual([]);
+});
+
+type Selector = NonNullable<OpenStackClusterIdentity["spec"]["namespaceSelector"]>;
+
+test.each<[string, Selector | undefined, RegExp | undefined]>([
+  ["no selector", undefined, undefined],
+  ["labels", { matchLabels: { "example.com/team": "a", env: "" } }, undefined],
+  [
+    "every operator",
+    {
+      matchExpressions: [
+        expression("In", "a"),
+        expression("NotIn", "b"),
+        expression("Exists"),
+        expression("DoesNotExist"),
+      ],
+    },
+    undefined,
+  ],
+  [
+    "an unknown operator",
+    { matchExpressions: [expression("Equals", "a")] },
+    /operator: Invalid value: "Equals" is none of In/,
+  ],
+  ["an operator without the values that it needs", { matchExpressions: [expression("In")] }, /values: Required value/],
+  [
+    "an operator with values that it does not have",
+    { matchExpressions: [expression("Exists", "a")] },
+    /values: Forbidden/,
+  ],
+  ["a key that is none", { matchLabels: { "a/b/c": "" } }, /matchLabels: Invalid value: "a\/b\/c"/],
+  ["a value that is none", { matchExpressions: [expression("In", "a b")] }, /values: Invalid value: "a b"/],
+])("an OpenStackClusterIdentity is refused or accepted with %s", async (_name, namespaceSelector, expected) => {
+  const problems = (await refusals(identity(namespaceSelector))).join("; ");
+  if (expected) expect(problems).toMatch(expected);
+  else expect(problems).toBe("");
+});
+
+function expression(operator: string, ...values: string[]) {
+  return { key: "team", operator, ...(values.length > 0 ? { values } : {}) };
+}
+
+function identity(namespaceSelector?: Selector): OpenStackClusterIdentity {
+  return {
+    apiVersion: "infrastructure.cluster.x-k8s.io/v1alpha1",
+    kind: "OpenStackClusterIdentity",
+    metadata: { name: "shared", namespace: "" },
+    spec: { secretRef: { name: "s", namespace: "n" }, ...(namespaceSelector ? { namespaceSelector } : {}) },
+  };
+}
+
+test("an OpenStackClusterIdentity in use is not deleted, and the refusal names five of its users", async () => {
+  const users = Array.from({ length: 7 }, (_, at) => `OpenStackCluster default/c-${at}`);
+  const of = (name: string) => openStackRules((asked) => Promise.resolve(asked === name ? users : []));
+  const deletion = { operation: "DELETE", kind: "OpenStackClusterIdentity", object: undefined, dryRun: false } as const;
+  const [refusal] = await of("shared").refusals({ ...deletion, previous: identity() });
+  expect(refusal).toMatch(/^it is used by OpenStackCluster default\/c-0, .*c-4 and 2 more; delete them first/);
+  expect(await of("other").refusals({ ...deletion, previous: identity() })).toEqual([]);
 });

@@ -1,22 +1,36 @@
 import {
   annotations,
   type OpenStackCluster,
+  type OpenStackClusterIdentity,
   type OpenStackClusterTemplate,
+  type OpenStackFloatingIPPool,
   type OpenStackMachine,
   type OpenStackMachineTemplate,
   type OpenStackServer,
 } from "@causeway/api";
 import type { AdmissionRequest, AdmissionRules } from "@causeway/kubernetes";
 import { clusterRefusals } from "./cluster.ts";
+import { floatingIpPoolRefusals } from "./floating-ip-pool.ts";
+import { identityDeletionRefusals, identityRefusals, type IdentityUsers } from "./identity.ts";
 import { machineRefusals, serverRefusals } from "./machine.ts";
 import { clusterTemplateRefusals, machineTemplateRefusals } from "./template.ts";
 
 const group = "infrastructure.cluster.x-k8s.io";
 
-/** The rules of the provider's kinds. */
-export function openStackRules(): AdmissionRules {
+const identities = "openstackclusteridentities";
+const alpha = { version: "v1alpha1", namespaced: true } as const;
+
+/**
+ * The rules of the provider's kinds. `usersOf`: without it, an OpenStackClusterIdentity in use can be deleted.
+ */
+export function openStackRules(usersOf: IdentityUsers = () => Promise.resolve([])): AdmissionRules {
   return {
     version: "v1beta2",
+    apart: {
+      openstackservers: alpha,
+      openstackfloatingippools: alpha,
+      [identities]: { ...alpha, namespaced: false },
+    },
     writes: {
       [group]: [
         "openstackclusters",
@@ -24,10 +38,15 @@ export function openStackRules(): AdmissionRules {
         "openstackmachines",
         "openstackmachinetemplates",
         "openstackservers",
+        "openstackfloatingippools",
+        identities,
       ],
     },
-    deletions: {},
-    refusals: (request) => Promise.resolve(refusalsOf(request)),
+    deletions: { [group]: [identities] },
+    refusals: async (request) => {
+      if (request.operation !== "DELETE") return refusalsOf(request);
+      return identityDeletionRefusals(await usersOf(request.previous?.metadata.name ?? ""));
+    },
   };
 }
 
@@ -45,6 +64,10 @@ function refusalsOf(request: AdmissionRequest): string[] {
       return clusterTemplateRefusals(object as OpenStackClusterTemplate, formerTemplate(request));
     case "OpenStackMachineTemplate":
       return machineTemplateRefusals(object as OpenStackMachineTemplate, formerTemplate(request));
+    case "OpenStackFloatingIPPool":
+      return floatingIpPoolRefusals(object as OpenStackFloatingIPPool, previous as OpenStackFloatingIPPool | undefined);
+    case "OpenStackClusterIdentity":
+      return identityRefusals(object as OpenStackClusterIdentity);
     default:
       return [];
   }

@@ -44,7 +44,31 @@ describe("admission rules", () => {
       },
     ]);
   });
+
+  test("are rules of a webhook for each version and scope, as an API server matches them", () => {
+    const apart = {
+      olds: { version: "v1alpha1", namespaced: true },
+      wides: { version: "v1alpha1", namespaced: false },
+    };
+    const several = {
+      ...rules,
+      apart,
+      writes: { "a.io": ["things", "olds", "wides"] },
+      deletions: { "a.io": ["wides"] },
+    };
+    const [made] = admissionWebhooks(several, ["a.io"], { url: "https://here" }) as [{ rules: object[] }];
+    expect(made.rules).toEqual([
+      webhookRule("v2", "Namespaced", "things"),
+      webhookRule("v1alpha1", "Namespaced", "olds"),
+      webhookRule("v1alpha1", "Cluster", "wides"),
+      { ...webhookRule("v1alpha1", "Cluster", "wides"), operations: ["DELETE"] },
+    ]);
+  });
 });
+
+function webhookRule(version: string, scope: string, plural: string): object {
+  return { apiGroups: ["a.io"], apiVersions: [version], operations: ["CREATE", "UPDATE"], resources: [plural], scope };
+}
 
 test.each<[string, object, object]>([
   ["allows", { operation: "CREATE" }, { allowed: true }],

@@ -45,6 +45,8 @@ export interface AdmissionDefaults {
 export interface AdmissionRules {
   /** The version in which the rules read objects. */
   readonly version: string;
+  /** Plurals of kinds that do not have this version, or are not in a namespace: an API server matches by both. */
+  readonly apart?: Readonly<Record<string, { readonly version: string; readonly namespaced: boolean }>> | undefined;
   /** Plurals, or "plural/subresource", of which creations and updates are judged, by API group. */
   readonly writes: Readonly<Record<string, readonly string[]>>;
   /** Plurals of which deletions are judged, by API group. */
@@ -98,13 +100,13 @@ export interface AdmissionClient {
  * The webhooks of a ValidatingWebhookConfiguration for the rules of these API groups; none for groups without rules.
  */
 export function admissionWebhooks(
-  { version, writes, deletions }: AdmissionRules,
+  { version, apart, writes, deletions }: AdmissionRules,
   groups: readonly string[],
   client: AdmissionClient,
 ): object[] {
   const known = [...new Set([...Object.keys(writes), ...Object.keys(deletions)])].filter((one) => groups.includes(one));
   return known.map((group) => {
-    const rule = ruleOf(group, version);
+    const rule = ruleOf(group, { version, apart });
     return {
       ...webhook(`validation.${group}`, client),
       rules: [...rule(["CREATE", "UPDATE"], listed(writes, group)), ...rule(["DELETE"], listed(deletions, group))],
@@ -114,7 +116,7 @@ export function admissionWebhooks(
 
 /** The webhooks of a MutatingWebhookConfiguration for the defaults of these API groups. */
 export function defaultingWebhooks(
-  { version, defaults }: Pick<AdmissionRules, "version" | "defaults">,
+  { version, apart, defaults }: Pick<AdmissionRules, "version" | "apart" | "defaults">,
   groups: readonly string[],
   client: AdmissionClient,
 ): object[] {
@@ -123,7 +125,7 @@ export function defaultingWebhooks(
     .filter((group) => groups.includes(group))
     .map((group) => ({
       ...webhook(`default.${group}`, client),
-      rules: ruleOf(group, version)(["CREATE", "UPDATE"], listed(writes, group)),
+      rules: ruleOf(group, { version, apart })(["CREATE", "UPDATE"], listed(writes, group)),
     }));
 }
 
@@ -141,9 +143,20 @@ function webhook(name: string, client: AdmissionClient): object {
   };
 }
 
-function ruleOf(group: string, version: string) {
-  return (operations: readonly string[], resources: readonly string[]): object[] =>
-    resources.length === 0
-      ? []
-      : [{ apiGroups: [group], apiVersions: [version], operations, resources, scope: "Namespaced" }];
+/** One rule for each version and scope of the resources. */
+function ruleOf(group: string, { version, apart = {} }: Pick<AdmissionRules, "version" | "apart">) {
+  const placeOf = (resource: string): { version: string; namespaced: boolean } => {
+    const plural = resource.split("/")[0] ?? "";
+    return (Object.hasOwn(apart, plural) ? apart[plural] : undefined) ?? { version, namespaced: true };
+  };
+  return (operations: readonly string[], resources: readonly string[]): object[] => {
+    const byPlace = Map.groupBy(resources, (resource) => {
+      const place = placeOf(resource);
+      return `${place.version} ${place.namespaced ? "Namespaced" : "Cluster"}`;
+    });
+    return [...byPlace].map(([place, names]) => {
+      const [apiVersion, scope] = place.split(" ");
+      return { apiGroups: [group], apiVersions: [apiVersion], operations, resources: names, scope };
+    });
+  };
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { infrastructureKinds } from "@causeway/api";
-import { createOpenStackInfrastructure, openStackRules } from "@causeway/cluster-api-openstack";
+import { createOpenStackInfrastructure, identityUsersOf, openStackRules } from "@causeway/cluster-api-openstack";
 import { createMetrics, systemClock, type Log, type Metrics } from "@causeway/foundation";
 import {
   createClient,
@@ -59,7 +59,7 @@ export async function runClusterApiOpenStack(flags: ProviderFlags, signal: Abort
   try {
     const kinds = infrastructureKinds;
     const at = { address: "0.0.0.0", port: settings.webhookPort };
-    const rules = openStackRules();
+    const rules = openStackRules(identityUsersOf(() => client, flags.namespace));
     const admit = (review: unknown) => reviewAdmission(review, rules);
     const webhook = await serveConversion({ kinds, ...at, certificate: pair, admit, log });
     open.push(webhook);

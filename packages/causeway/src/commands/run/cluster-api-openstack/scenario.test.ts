@@ -3,7 +3,16 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { allKinds, Cluster, infrastructureKinds, OpenStackCluster, toCustomResourceDefinition } from "@causeway/api";
+import {
+  allKinds,
+  Cluster,
+  infrastructureKinds,
+  OpenStackCluster,
+  OpenStackClusterIdentity,
+  OpenStackFloatingIPPool,
+  OpenStackServer,
+  toCustomResourceDefinition,
+} from "@causeway/api";
 import { startApiServer } from "@causeway/apiserver";
 import { systemClock } from "@causeway/foundation";
 import { createClient, Lease, loadKubeconfig, Namespace, Secret, type KubernetesClient } from "@causeway/kubernetes";
@@ -75,6 +84,46 @@ async function createCluster(client: KubernetesClient, namespace: string, clouds
   await until(() => client.request("POST", path, { body }));
 }
 
+/** Kinds of one version, in a namespace and not, which an API server matches apart. */
+async function judgesByWebhook(client: KubernetesClient): Promise<void> {
+  const apiVersion = "infrastructure.cluster.x-k8s.io/v1alpha1";
+  const server = {
+    flavor: "m1.tiny",
+    image: { filter: { name: "cirros" } },
+    sshKeyName: "",
+    identityRef: { name: "cloud", cloudName: "simulator" },
+    ports: [{}],
+    additionalBlockDevices: [{ name: "root", sizeGiB: 1, storage: { type: "Local" as const } }],
+  };
+  const metadata = { name: "odd", namespace: "default" };
+  await expect(
+    client.create(OpenStackServer, { apiVersion, kind: "OpenStackServer", metadata, spec: server }),
+  ).rejects.toThrow(/root volume/);
+  const named = (name: string, operator: string) => ({
+    apiVersion,
+    kind: "OpenStackClusterIdentity",
+    metadata: { name, namespace: "" },
+    spec: {
+      secretRef: { name: "cloud", namespace: "default" },
+      namespaceSelector: { matchExpressions: [{ key: "team", operator }] },
+    },
+  });
+  await expect(client.create(OpenStackClusterIdentity, named("odd", "Equals"))).rejects.toThrow(/is none of In/);
+  await client.create(OpenStackClusterIdentity, named("shared", "Exists"));
+  const identityRef = { type: "ClusterIdentity" as const, name: "shared", cloudName: "simulator" };
+  const pool = { apiVersion, kind: "OpenStackFloatingIPPool", metadata: { ...metadata, name: "user" } };
+  await client.create(OpenStackFloatingIPPool, { ...pool, spec: { identityRef, reclaimPolicy: "Delete" } });
+  const identity = { namespace: "", name: "shared" };
+  await expect(client.delete(OpenStackClusterIdentity, identity)).rejects.toThrow(
+    /used by OpenStackFloatingIPPool default\/user/,
+  );
+  await client.delete(OpenStackFloatingIPPool, { namespace: "default", name: "user" });
+  await until(
+    async () => (await client.find(OpenStackFloatingIPPool, { namespace: "default", name: "user" })) === undefined,
+  );
+  await client.delete(OpenStackClusterIdentity, identity);
+}
+
 test("a cluster without the provider gets CRDs, conversion and controllers, elected and measured", async () => {
   const own = new Set(infrastructureKinds.map(({ kind }) => kind));
   const [api, simulator] = await Promise.all([
@@ -142,6 +191,7 @@ test("a cluster without the provider gets CRDs, conversion and controllers, elec
   expect(await (await fetch(`http://127.0.0.1:${health}/readyz`)).text()).toBe("ok");
   const measured = await (await fetch(`http://127.0.0.1:${diagnostics}/metrics`)).text();
   expect(measured).toContain('leader_election_master_status{name="controller-leader-election-capo"} 1');
+  await judgesByWebhook(client);
   await client.delete(OpenStackCluster, { namespace: "default", name: "web" });
   await until(async () => (await client.find(OpenStackCluster, { namespace: "default", name: "web" })) === undefined);
   const left = simulator.inventory("demo").filter((line) => !/^security_group(_rule \S+$| \S+ default$)/.test(line));

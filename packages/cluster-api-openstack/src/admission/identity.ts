@@ -1,0 +1,97 @@
+import {
+  OpenStackCluster,
+  OpenStackFloatingIPPool,
+  OpenStackMachine,
+  OpenStackServer,
+  type OpenStackClusterIdentity,
+} from "@causeway/api";
+import type { KubernetesClient, ResourceType, SelectorLike } from "@causeway/kubernetes";
+import type { IdentityOwner } from "../identity/resolve.ts";
+
+/** "Kind namespace/name" of the objects that use an OpenStackClusterIdentity. */
+export type IdentityUsers = (identity: string) => Promise<readonly string[]>;
+
+/** Reads them from the API server: of one namespace, or of all. `client` is called when something is read. */
+export function identityUsersOf(client: () => KubernetesClient, namespace?: string): IdentityUsers {
+  return async (identity) => {
+    const kinds: readonly ResourceType<IdentityOwner>[] = [
+      OpenStackCluster,
+      OpenStackMachine,
+      OpenStackServer,
+      OpenStackFloatingIPPool,
+    ];
+    const where = namespace === undefined ? {} : { namespace };
+    const found = kinds.map(async (type) => {
+      const { items } = await client().list(type, where);
+      const users = items.filter(
+        ({ spec: { identityRef } }) => identityRef?.type === "ClusterIdentity" && identityRef.name === identity,
+      );
+      return users.map(({ metadata }) => `${type.kind} ${metadata.namespace}/${metadata.name}`);
+    });
+    return (await Promise.all(found)).flat();
+  };
+}
+
+const SHOWN = 5;
+
+/** Objects without their credentials could not be deleted: their resources would remain in the cloud. */
+export function identityDeletionRefusals(users: readonly string[]): string[] {
+  if (users.length === 0) return [];
+  const more = users.length > SHOWN ? ` and ${users.length - SHOWN} more` : "";
+  return [
+    `it is used by ${users.slice(0, SHOWN).join(", ")}${more}; delete them first, or give them other credentials`,
+  ];
+}
+
+/** Why an OpenStackClusterIdentity is refused: a selector that Kubernetes would not accept matches no namespace. */
+export function identityRefusals({ spec }: OpenStackClusterIdentity): string[] {
+  return selectorRefusals(spec.namespaceSelector ?? {}, "spec.namespaceSelector");
+}
+
+/** https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set */
+const NAME = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
+const PREFIX = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
+
+function isLabelKey(key: string): boolean {
+  const parts = key.split("/");
+  const name = parts.at(-1) ?? "";
+  return parts.length <= 2 && NAME.test(name) && (parts.length === 1 || PREFIX.test(parts[0] ?? ""));
+}
+
+const isLabelValue = (value: string): boolean => value === "" || NAME.test(value);
+const withValues = ["In", "NotIn"];
+const withoutValues = ["Exists", "DoesNotExist"];
+
+function selectorRefusals({ matchLabels = {}, matchExpressions = [] }: SelectorLike, path: string): string[] {
+  const labels = Object.entries(matchLabels).flatMap(([key, value]) => [
+    ...keyRefusals(key, `${path}.matchLabels`),
+    ...valueRefusals([value], `${path}.matchLabels`),
+  ]);
+  const expressions = matchExpressions.flatMap(({ key, operator, values = [] }, index) => {
+    const at = `${path}.matchExpressions[${index}]`;
+    return [
+      ...keyRefusals(key, `${at}.key`),
+      ...valueRefusals(values, `${at}.values`),
+      ...operatorRefusals(operator, values, at),
+    ];
+  });
+  return [...labels, ...expressions];
+}
+
+function keyRefusals(key: string, path: string): string[] {
+  return isLabelKey(key) ? [] : [`${path}: Invalid value: ${JSON.stringify(key)} is not the key of a label`];
+}
+
+function valueRefusals(values: readonly string[], path: string): string[] {
+  return values
+    .filter((value) => !isLabelValue(value))
+    .map((value) => `${path}: Invalid value: ${JSON.stringify(value)} is not the value of a label`);
+}
+
+function operatorRefusals(operator: string, values: readonly string[], path: string): string[] {
+  if (withValues.includes(operator))
+    return values.length > 0 ? [] : [`${path}.values: Required value: operator ${operator} needs some`];
+  if (withoutValues.includes(operator))
+    return values.length === 0 ? [] : [`${path}.values: Forbidden: operator ${operator} has none`];
+  return [`${path}.operator: Invalid value: ${JSON.stringify(operator)} is none of In, NotIn, Exists, DoesNotExist`];
+}
