@@ -3,6 +3,7 @@
  * with machines that fail and recover, writes that are refused or whose answers are lost, crashes, and two controllers
  * at the same time: the status that clients see is always true.
  */
+import { Cluster } from "@causeway/api";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { regressions } from "./magnum/regressions.ts";
@@ -123,3 +124,28 @@ test.each([
     expect(bad).toEqual([]);
   },
 );
+
+/** As of schedule 1718 of seed 2026: a pool's controller made a Machine after its Cluster was gone for clients. */
+test("a cluster that is deleted before its Cluster's controller has seen it is shown until that one releases it", async () => {
+  const world = await MagnumFaultWorld.start();
+  try {
+    const template = { name: "early", coe: "kubernetes", image_id: "cirros", flavor_id: "m1.small" };
+    const made = await world.call("POST", "/clustertemplates", { ...template, external_network_id: "public" });
+    const body = { name: "early", cluster_template_id: made.body["uuid"] };
+    const uuid = String((await world.call("POST", "/clusters", body)).body["uuid"]);
+    const clusters = async () => (await world.client.list(Cluster)).items;
+    await expect.poll(clusters, { timeout: 30_000 }).toHaveLength(1);
+    expect((await world.call("DELETE", `/clusters/${uuid}`)).status).toBe(204);
+    const deleted = async () => (await clusters())[0]?.metadata.deletionTimestamp;
+    await expect.poll(deleted, { timeout: 30_000 }).toBeDefined();
+    const { status, body: shown } = await world.call("GET", `/clusters/${uuid}`);
+    expect([status, shown["status"]]).toEqual([200, "DELETE_IN_PROGRESS"]);
+    const [{ metadata } = { metadata: { name: "", namespace: "" } }] = await clusters();
+    const release = { type: "merge", body: { metadata: { finalizers: [] } } } as const;
+    await world.client.patch(Cluster, { namespace: metadata.namespace ?? "", name: metadata.name }, release);
+    const gone = async () => (await world.call("GET", `/clusters/${uuid}`)).status;
+    await expect.poll(gone, { timeout: 30_000 }).toBe(404);
+  } finally {
+    await world.close();
+  }
+});

@@ -147,8 +147,9 @@ describe("the Magnum API understands Horizon's panels:", () => {
     await does("cluster: resize down with a node to remove", [202]);
     await becomes("UPDATE_COMPLETE");
     expect(await shown()).toMatchObject({ node_count: 2 });
+    // Both templates name one version: no node is replaced, and it may be complete at once.
+    expect((await shown())["cluster_template_id"]).toBe(ids.get("template"));
     await does("cluster: upgrade", [202]);
-    expect((await shown())["status"]).toBe("UPDATE_IN_PROGRESS");
     await becomes("UPDATE_COMPLETE");
     expect((await shown())["cluster_template_id"]).toBe(ids.get("other"));
   });

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import {
   annotations,
   type HostedControlPlane,
@@ -5,10 +6,11 @@ import {
   type MagnumCluster,
   type OpenStackCluster,
 } from "@causeway/api";
+import { canonicalJson } from "@causeway/foundation";
 import { expect, test } from "vitest";
 import { desiredManifests, nothingStands } from "./desired.ts";
 import { refusedLabel } from "./labels.ts";
-import { kubeProxyLabel, migratingAnnotation } from "./names.ts";
+import { appliedAnnotation, kubeProxyLabel, migratingAnnotation } from "./names.ts";
 
 const clusterOf = (spec: object): MagnumCluster =>
   ({
@@ -185,4 +187,17 @@ test("nodes accept the control plane at their kubelets from the networks of a ro
       { ...rule, etherType: "IPv6", remoteIPPrefix: "2001:db8::/64" },
     ],
   });
+});
+
+test("a Cluster has its controller's finalizer from the first write on, which its digest leaves out", () => {
+  const manifests = desiredManifests(clusterOf({}), { authUrl: "http://keystone" }, nothingStands);
+  const held = manifests.filter(({ object }) => object.metadata.finalizers !== undefined);
+  expect(held.map(({ object: { kind, metadata } }) => [kind, metadata.finalizers])).toEqual([
+    ["Cluster", ["cluster.cluster.x-k8s.io"]],
+  ]);
+  const { apiVersion, kind, metadata, ...rest } = held[0]?.object ?? {};
+  const { finalizers: _, annotations: { [appliedAnnotation]: digest, ...given } = {}, ...other } = metadata ?? {};
+  const annotations = Object.keys(given).length === 0 ? {} : { annotations: given };
+  const before = canonicalJson({ apiVersion, kind, metadata: { ...other, ...annotations }, ...rest });
+  expect(digest).toBe(createHash("sha256").update(before).digest("hex").slice(0, 32));
 });

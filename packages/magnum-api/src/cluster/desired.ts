@@ -3,6 +3,7 @@ import {
   annotations as known,
   Cluster,
   credentialsOf,
+  finalizers,
   managedClusterManifests,
   type HostedControlPlane,
   type HostedControlPlaneSpec,
@@ -108,8 +109,18 @@ export function desiredManifests(
     const { type, object } = withServices(one, cluster, settings);
     const digest = createHash("sha256").update(canonicalJson(object)).digest("hex").slice(0, 32);
     const annotations = { ...object.metadata.annotations, [appliedAnnotation]: digest };
-    return { type, object: { ...object, metadata: { ...object.metadata, annotations } } };
+    return held({ type, object: { ...object, metadata: { ...object.metadata, annotations } } });
   });
+}
+
+/**
+ * A Cluster has its controller's finalizer from the first write on, so that one that is deleted before its controller
+ * has seen it remains until the machines that others make meanwhile are gone. No part of the digest: those of before
+ * are not written again.
+ */
+function held({ type, object }: Manifest): Manifest {
+  if (object.kind !== Cluster.kind) return { type, object };
+  return { type, object: { ...object, metadata: { ...object.metadata, finalizers: [finalizers.cluster] } } };
 }
 
 /** What a cluster's row wants of its HostedControlPlane: each field that the controller applies. */

@@ -1,4 +1,7 @@
-/** The Magnum API over an embedded API server and the Keystone of a simulated cloud. No other controller runs. */
+/**
+ * The Magnum API over an embedded API server and the Keystone of a simulated cloud. Of other controllers only the end of
+ * Clusters is played.
+ */
 import { addonKinds, allKinds, magnumKinds, toCustomResourceDefinition } from "@causeway/api";
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
 import { silentLog, type Clock } from "@causeway/foundation";
@@ -10,6 +13,7 @@ import type { RateLimit } from "../access/rate.ts";
 import { REVOKED, type TrusteeOptions } from "../access/trustees.ts";
 import { startMagnum } from "../magnum-api.ts";
 import { clockWith } from "./clock.ts";
+import { playCore } from "./played-core.ts";
 
 export { registryBootstrap } from "../cluster/registry.ts";
 export { probeCluster } from "../probe/probe.ts";
@@ -128,6 +132,7 @@ export async function openStage({
   const stopping = new AbortController();
   const running = Promise.all([informers.run(stopping.signal), magnum.run(stopping.signal)]);
   await informers.whenSynced();
+  const core = await playCore(client);
   const tokens = new Map<string, string>();
   for (const [who, cloud] of Object.entries(clouds)) {
     tokens.set(who, (await issueToken(loadCloudsYaml({ cloud, text: simulator.cloudsYaml }))).token);
@@ -156,6 +161,7 @@ export async function openStage({
     async close() {
       stopping.abort();
       await running;
+      await core.stop();
       await own.close();
       await client.close();
       await server?.close();
