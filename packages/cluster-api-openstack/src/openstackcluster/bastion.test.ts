@@ -38,6 +38,35 @@ const sshRules = (w: World, role: string) =>
     .map((r) => (r.remote_group_id === null ? "any" : "group"));
 
 describe("the bastion of a cluster", () => {
+  it("reaches the API through listeners with allowed CIDRs, which are sorted: the user's, the subnets, the bastion's, the router's", () => {
+    const allowedCIDRs = ["198.51.100.7", "10.9.0.0/16", "2001:db8::/32", "9.9.9.0/24", "10.9.0.0/16"];
+    const managedLoadBalancer = { enabled: true, allowedCIDRs };
+    const w = bastionWorld({ apiServer: { managedLoadBalancer } });
+    settle(w);
+    running(w);
+    settle(w);
+    w.cloud.routers = w.cloud.routers.map((r) => ({
+      ...r,
+      external_gateway_info: { network_id: external.id, external_fixed_ips: [{ ip_address: "172.24.4.2" }] },
+    }));
+    settle(w);
+    const floating = w.object.status?.bastion?.floatingIP ?? "";
+    expect(floating).toMatch(/^172\.24\.4\./);
+    const list = () => w.cloud.listeners[0]?.allowed_cidrs ?? [];
+    const expected = ["10.6.0.0/24", "10.6.0.9/32", "10.9.0.0/16", "172.24.4.2/32", "198.51.100.7/32", "9.9.9.0/24"];
+    expect(list()).toEqual([...expected, `${floating}/32`].sort());
+    w.object.spec.apiServer = {
+      managedLoadBalancer: { ...managedLoadBalancer, allowedCIDRs: allowedCIDRs.toReversed() },
+    };
+    expect(plan(w).steps).toEqual([]);
+    w.object.spec.apiServer = { managedLoadBalancer: { ...managedLoadBalancer, allowedCIDRs: ["9.9.9.0/24"] } };
+    settle(w);
+    expect(list()).toEqual(["10.6.0.0/24", "10.6.0.9/32", "172.24.4.2/32", `${floating}/32`, "9.9.9.0/24"].sort());
+    w.object.spec.bastion = { enabled: false };
+    settle(w);
+    expect(list()).toEqual(["10.6.0.0/24", "172.24.4.2/32", "9.9.9.0/24"]);
+  });
+
   it("is an OpenStackServer with the cluster's network, tags and credentials, and a security group of its own", () => {
     const w = bastionWorld();
     const { status } = settle(w);

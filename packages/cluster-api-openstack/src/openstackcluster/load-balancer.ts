@@ -6,6 +6,7 @@ import { parseCidr } from "../resources/cidr.ts";
 import { description, loadBalancerName } from "../resources/naming.ts";
 import { findOwned } from "../resources/ownership.ts";
 import { resolveParameter, resolveSubnet } from "../resources/parameters.ts";
+import { bastionAddresses } from "./bastion.ts";
 import { desiredTree, endpointOwnership, keptMembers, observedTree, type EndpointSite } from "./endpoint-tree.ts";
 import { found, missing, type ClusterContext, type Part } from "./model.ts";
 import type { ClusterStep } from "./steps.ts";
@@ -143,7 +144,8 @@ function nextChange(context: ClusterContext, loadBalancer: LoadBalancer, site: S
 
 function siteOf(context: ClusterContext, wanted: Wanted, network: NetworkPart, router: RouterPart): Site | string {
   const { cloud } = context;
-  const base = { memberSubnets: network.subnets, allowedCidrs: allowedCidrs(wanted, network.subnets, router) };
+  const inside = [...network.subnets.map((s) => s.cidr), ...bastionSources(context)];
+  const base = { memberSubnets: network.subnets, allowedCidrs: allowedCidrs(wanted, inside, router) };
   if (!wanted.network && !wanted.subnets?.length) return { ...base, subnets: network.subnets };
   const where = "spec.apiServer.managedLoadBalancer";
   const chosen = wanted.network && resolveParameter(wanted.network, cloud.networks, `${where}.network`);
@@ -158,11 +160,19 @@ function siteOf(context: ClusterContext, wanted: Wanted, network: NetworkPart, r
   return { ...base, subnets, ...(chosen ? { network: chosen.resource } : {}) };
 }
 
-/** Whom the user lets in, and the cluster itself: its subnets, and its router's outer addresses. IPv4 only. */
-function allowedCidrs(wanted: Wanted, subnets: readonly Subnet[], { router }: RouterPart): string[] {
+/** The addresses from which the bastion's connections come. */
+function bastionSources(context: ClusterContext): string[] {
+  const { spec, status } = context.object;
+  if (!spec.bastion || spec.bastion.enabled === false) return [];
+  const own = bastionAddresses(context).map((ip) => ip.floating_ip_address);
+  return [status?.bastion?.ip, spec.bastion.floatingIP, ...own].filter((address) => address !== undefined);
+}
+
+/** Whom the user lets in, and the cluster itself: `inside`, and its router's outer addresses. IPv4 only, sorted. */
+function allowedCidrs(wanted: Wanted, inside: readonly string[], { router }: RouterPart): string[] {
   if (!wanted.allowedCIDRs?.length) return [];
   const outer = (router?.external_gateway_info?.external_fixed_ips ?? []).flatMap((ip) => ip.ip_address ?? []);
-  const all = [...wanted.allowedCIDRs, ...subnets.map((s) => s.cidr), ...outer.map((ip) => `${ip}/32`)];
+  const all = [...wanted.allowedCIDRs, ...inside, ...outer];
   const parsed = all.map((c) => parseCidr(c.includes("/") ? c : `${c}/32`)).filter((c) => c?.version === 4);
   return [...new Set(parsed.flatMap((c) => c?.text ?? []))].sort();
 }

@@ -8,6 +8,17 @@ import { apply, deleting, plan, ready, settle, world, type World } from "../test
 import { demoSpec, now, openStackCluster } from "../testing/objects.ts";
 import type { Observed } from "./model.ts";
 
+/** What the server is created with, once all before it is there. */
+function serverOf(w: World) {
+  for (let round = 0; round < 5; round++) {
+    for (const step of plan(w).steps) {
+      if (step.type === "create-server") return step.body as { networks: { port: string }[]; schedulerHints?: object };
+      apply(w, step);
+    }
+  }
+  throw new Error("no server is planned");
+}
+
 describe("the plan of an OpenStackMachine", () => {
   it("makes a port on the cluster's network with the role's group, then the server", () => {
     const w = world();
@@ -195,6 +206,50 @@ describe("the plan of an OpenStackMachine", () => {
       });
     }
     expect(plan(w).events?.[0]?.message).toMatch(/2 resources match.*a, b/);
+  });
+
+  it("refuses a server group that two have by name, and takes one of them by its ID", () => {
+    const w = world({ serverGroup: { filter: { name: "spread" } } });
+    const serverGroups = ["g-2", "g-1"].map((id) => ({ id, name: "spread", policy: "affinity", members: [] }));
+    Object.defineProperty(w.extra, "identity", {
+      get: () => ({ ok: true, cloud: { ...w.cloud.forMachine(), serverGroups } }),
+      enumerable: true,
+    });
+    const refused = plan(w);
+    expect(refused.steps).toEqual([]);
+    expect(ready(refused.status)).toBe("False InvalidMachineSpec");
+    expect(refused.events?.[0]?.message).toMatch(
+      /2 server groups are named spread: g-1, g-2; set spec\.serverGroup\.id/,
+    );
+    w.object = { ...w.object, spec: { ...w.object.spec, serverGroup: { id: "g-2" } } };
+    expect(serverOf(w).schedulerHints).toEqual({ group: "g-2" });
+  });
+
+  it("gives hints to the scheduler in the types of the spec", () => {
+    const hints = [
+      { name: "retries", value: { type: "Number" as const, number: 3 } },
+      { name: "none", value: { type: "Number" as const, number: 0 } },
+      { name: "near", value: { type: "Bool" as const, bool: true } },
+      { name: "far", value: { type: "Bool" as const, bool: false } },
+      { name: "query", value: { type: "String" as const, string: '["=","$vcpus","4"]' } },
+      { name: "digits", value: { type: "String" as const, string: "12" } },
+    ];
+    expect(serverOf(world({ schedulerHintAdditionalProperties: hints })).schedulerHints).toEqual({
+      retries: 3,
+      none: 0,
+      near: true,
+      far: false,
+      query: '["=","$vcpus","4"]',
+      digits: "12",
+    });
+  });
+
+  it("gives its ports to the server in the order of the spec, in whatever order the cloud lists them", () => {
+    const w = world({ ports: [{ nameSuffix: "z" }, {}, { nameSuffix: "a" }] });
+    for (const step of plan(w).steps) apply(w, step);
+    w.cloud.ports.reverse();
+    const names = serverOf(w).networks.map((network) => w.cloud.ports.find((p) => p.id === network.port)?.name);
+    expect(names).toEqual(["demo-workers-abcde-z", "demo-workers-abcde-1", "demo-workers-abcde-a"]);
   });
 
   const waits: [string, Partial<Observed>, string][] = [

@@ -126,8 +126,12 @@ function serverGroupOf({ serverGroup }: OpenStackMachineSpec, { serverGroups }: 
   if (!serverGroup) return {};
   const { id, filter } = serverGroup;
   const fitting = serverGroups.filter((g) => (id === undefined ? g.name === filter?.name : g.id === id));
-  if (fitting.length > 1)
-    return { problem: `${fitting.length} server groups are named ${filter?.name}; set spec.serverGroup.id` };
+  if (fitting.length > 1) {
+    const ids = fitting.map((g) => g.id).sort();
+    return {
+      problem: `${fitting.length} server groups are named ${filter?.name}: ${ids.join(", ")}; set spec.serverGroup.id`,
+    };
+  }
   const [only] = fitting;
   const wanted = id ?? filter?.name ?? "";
   return only
