@@ -33,10 +33,10 @@ export function callEtcd(
       secure.destroy();
       reject(new CausewayError("CAPI_ETCD_UNREACHABLE", `etcd does not respond: ${messageOf(cause)}`, { cause }));
     };
-    secure.once("error", unreachable);
+    secure.on("error", unreachable);
     const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(text) };
     const call = request({ agent, method: "POST", path, headers, host: "localhost", timeout: callTimeout, signal });
-    call.once("error", unreachable);
+    call.on("error", unreachable);
     call.once("timeout", () => unreachable(new Error(`no response within ${callTimeout / 1000} s`)));
     call.once("response", (response) => {
       const chunks: Buffer[] = [];
@@ -46,7 +46,7 @@ export function callEtcd(
         if (size > largestAnswer) unreachable(new Error("its response is too large"));
         else chunks.push(chunk);
       });
-      response.once("error", unreachable);
+      response.on("error", unreachable);
       response.once("end", () => {
         secure.destroy();
         const answer = fieldsOf(Buffer.concat(chunks).toString("utf8"));

@@ -32,7 +32,7 @@ interface Call {
  * etcd of three members, an API server in front of them that forwards ports as a kubelet does, and the Secrets of the
  * cluster.
  */
-async function stage(options: { readonly dead?: string } = {}) {
+async function stage(options: { readonly dead?: string; readonly isDown?: boolean } = {}) {
   const authority = await createAuthority({ commonName: "etcd-ca", lifetime, now });
   const cluster = await createAuthority({ commonName: "kubernetes", lifetime, now });
   const calls: Call[] = [];
@@ -92,6 +92,7 @@ async function stage(options: { readonly dead?: string } = {}) {
     socket.on("close", () => target.destroy());
   });
   const port = await listen(front);
+  if (options.isDown) await new Promise((resolve) => front.close(resolve));
   const text = renderKubeconfig({
     server: `https://localhost:${port}`,
     ca: cluster.certificate,
@@ -132,6 +133,17 @@ test("a member that does not respond is listed with its problem, and another one
   const [a, b] = await access.members(place, signal);
   expect(a?.problem).toMatch(/etcd does not respond/);
   expect(b?.problem).toMatch(/NOSPACE/);
+});
+
+test("an API server that refuses connections is an error of the caller, and does not end the process", async () => {
+  const { access, place } = await stage({ isDown: true });
+  const uncaught: unknown[] = [];
+  const note = (error: unknown) => uncaught.push(error);
+  process.once("uncaughtException", note);
+  await expect(access.members(place, signal)).rejects.toMatchObject({ code: "CAPI_ETCD_UNREACHABLE" });
+  await new Promise((resolve) => setImmediate(resolve));
+  process.removeListener("uncaughtException", note);
+  expect(uncaught).toEqual([]);
 });
 
 test("leadership is moved by the leader, and a member is removed by another one", async () => {

@@ -185,7 +185,7 @@ async function expiryOf(config: ClusterConfig, node: string, signal: AbortSignal
   try {
     return await new Promise((resolve, reject) => {
       const secure = connect({ socket: connection, servername: "kubernetes", ...(config.ca ? { ca: config.ca } : {}) });
-      secure.once("error", reject);
+      secure.on("error", reject);
       secure.once("close", () => resolve(undefined));
       secure.once("secureConnect", () => {
         const until = Date.parse(secure.getPeerCertificate().valid_to);

@@ -36,9 +36,9 @@ export function forwardPort(config: ClusterConfig, target: ForwardTarget, signal
     const abort = () => socket.terminate();
     signal.addEventListener("abort", abort, { once: true });
     socket.once("close", () => signal.removeEventListener("abort", abort));
-    const stream = streamOf(socket);
-    socket.once("open", () => resolve(stream));
-    socket.once("error", (cause) => {
+    socket.once("open", () => resolve(streamOf(socket)));
+    // A failure before "open" is reported here alone: a stream without a reader would end this process with it.
+    socket.on("error", (cause) => {
       reject(
         new CausewayError("CAPI_ETCD_UNREACHABLE", `Pod ${namespace}/${pod} cannot be reached: ${messageOf(cause)}`, {
           cause,
@@ -61,6 +61,8 @@ function streamOf(socket: WebSocket): Duplex {
       done(error);
     },
   });
+  // A connection that fails once its reader is gone must not end this process.
+  stream.on("error", () => {});
   socket.on("message", (data: Buffer) => {
     const channel = data[0] ?? dataChannel;
     const skip = Math.min(skipped[channel] ?? 0, data.length - 1);
