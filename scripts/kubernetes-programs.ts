@@ -143,6 +143,17 @@ export async function previousNodePrograms(): Promise<Built> {
   return buildMissing(programs, folder, cached(version));
 }
 
+/**
+ * kubeadm of the release that machines run, or of the minor before, next to the control plane's programs of that
+ * release.
+ */
+export async function kubeadmProgram(of: "current" | "previous"): Promise<Built & { readonly version: string }> {
+  const folder = of === "current" ? join(root, "tools/node") : join(tools, "previous");
+  const version = pinnedVersion(folder, "k8s.io/kubernetes");
+  const program = { name: "kubeadm", source: "k8s.io/kubernetes/cmd/kubeadm", flags: stampedAs(version) };
+  return { ...(await buildMissing([program], folder, cached(version))), version };
+}
+
 /** kube-apiserver, etcd and kubectl of the release in tools/kubernetes/go.mod. */
 export function kubernetesBinaries(names: readonly string[]): Promise<Built> {
   const version = pinnedVersion(tools, "k8s.io/kubernetes");

@@ -2,24 +2,31 @@
  * `npm run test:nodes`: real containers on real kubelets, in the namespaces of a real OpenStack's servers (tools/node,
  * tools/devcloud). Installs and builds what is missing. `-- process`: the control plane is Kubernetes' own (etcd,
  * kube-apiserver, kube-controller-manager, kube-scheduler) instead of the embedded one. `-- overlay`: pods of different
- * nodes reach each other by VXLAN (flannel) instead of routes of the cloud. Other arguments go to the test runner.
+ * nodes reach each other by VXLAN (flannel) instead of routes of the cloud. `-- kubeadm`: a control plane of machines
+ * that kubeadm makes, of two minors, in place of all that. Other arguments go to the test runner.
  */
 import { resolve } from "node:path";
 import { realCloud } from "./devcloud.ts";
 import { controlPlanePrograms, kubernetesBinaries, root, run } from "./kubernetes-programs.ts";
 import { nodeEnvironment } from "./node/environment.ts";
+import { machineImages } from "./node/machine-images.ts";
 
 const PROCESS = "process";
 const OVERLAY = "overlay";
+const KUBEADM = "kubeadm";
 
 async function main(): Promise<number> {
   const cloud = await realCloud();
   const nodes = "reason" in cloud ? cloud : await nodeEnvironment();
   const client = "reason" in nodes ? nodes : await kubernetesBinaries(["kubectl"]);
   const isProcess = process.argv.includes(PROCESS);
+  const isKubeadm = process.argv.includes(KUBEADM);
+  const machines = !isKubeadm || "reason" in client ? [] : await machineImages();
   const plane = !isProcess || "reason" in client ? client : await controlPlanePrograms();
-  if ("reason" in cloud || "reason" in nodes || "reason" in client || "reason" in plane) {
-    const reason = [cloud, nodes, client, plane].find((part) => "reason" in part) as { readonly reason: string };
+  if ("reason" in cloud || "reason" in nodes || "reason" in client || "reason" in plane || "reason" in machines) {
+    const reason = [cloud, nodes, client, plane, machines].find((part) => "reason" in part) as {
+      readonly reason: string;
+    };
     console.log(`skipped: no real nodes here: ${reason.reason}\n0 passed, 0 failed, 1 skipped`);
     return 0;
   }
@@ -30,6 +37,7 @@ async function main(): Promise<number> {
     CAUSEWAY_NODE_IMAGES: nodes.images,
     CAUSEWAY_NODE_VERSION: nodes.version,
     ...(process.argv.includes(OVERLAY) && { CAUSEWAY_NODES_OVERLAY: "1" }),
+    ...(isKubeadm && { CAUSEWAY_NODE_MACHINES: machines.map(({ folder }) => folder).join(":") }),
     ...(isProcess && { CAUSEWAY_NODES_PROGRAMS: plane.dir }),
     PATH: `${client.dir}:${process.env["PATH"] ?? ""}`,
   };
@@ -40,7 +48,8 @@ async function main(): Promise<number> {
       "run",
       "--config",
       "vitest.nodes.config.ts",
-      ...process.argv.slice(2).filter((arg) => arg !== PROCESS && arg !== OVERLAY),
+      isKubeadm ? "test/nodes/kubeadm.test.ts" : "test/nodes/nodes.test.ts",
+      ...process.argv.slice(2).filter((arg) => ![PROCESS, OVERLAY, KUBEADM].includes(arg)),
     ],
     { cwd: root, env },
   );

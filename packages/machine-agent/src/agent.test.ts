@@ -25,7 +25,10 @@ async function settle(): Promise<void> {
 }
 
 /** An agent in virtual time, with a cloud that a test changes and a record of what happened. */
-function play(machines: BootedMachine[], setup: { disks?: string[]; crash?: boolean } = {}) {
+function play(
+  machines: BootedMachine[],
+  setup: { disks?: string[]; crash?: boolean; hasImage?: (machine: BootedMachine) => boolean } = {},
+) {
   const clock = new VirtualClock();
   const stop = new AbortController();
   const happened: string[] = [];
@@ -49,6 +52,7 @@ function play(machines: BootedMachine[], setup: { disks?: string[]; crash?: bool
         remove: async (id) => void happened.push(`remove ${id}`),
       },
       clock,
+      ...(setup.hasImage ? { hasImage: setup.hasImage } : {}),
     },
     stop.signal,
   );
@@ -108,6 +112,17 @@ describe("the agent", () => {
     await agent.poll();
     agent.cloud.machines = list;
     expect(await agent.poll(3)).toContain("launch a");
+    await agent.stop();
+  });
+
+  test("a machine whose image has the programs is launched whatever its user data does, if that can be read", async () => {
+    const userData = "#cloud-config\nruncmd: [kubeadm init --config /init.yaml]\n";
+    const agent = play([machine("whole", { userData, image: "i" }), machine("other", { userData }), machine("joins")], {
+      hasImage: ({ image }) => image === "i",
+    });
+    expect(await agent.poll(2)).toEqual(["launch whole", "launch joins"]);
+    agent.cloud.machines = [machine("unread", { userData: "#!/bin/sh", image: "i" })];
+    expect(await agent.poll(2)).toEqual(["end whole", "end joins", "remove whole", "remove other", "remove joins"]);
     await agent.stop();
   });
 

@@ -1,6 +1,6 @@
 import { CausewayError, messageOf, silentLog, systemClock, type Clock, type Log } from "@causeway/foundation";
 import type { BootedMachine, MachineAgentOptions, MachineDisks } from "./interface.ts";
-import { readJoin } from "./join.ts";
+import { readBoot, readJoin } from "./join.ts";
 
 interface RunningMachine {
   readonly stop: AbortController;
@@ -82,7 +82,8 @@ class Machines {
     if (machine.running === false || this.#running.has(id) || this.#others.has(id)) return false;
     if (this.#options.clock.now() < (this.#resting.get(id)?.until ?? 0)) return false;
     try {
-      readJoin(machine);
+      if (this.#options.hasImage?.(machine) === true) readBoot(machine);
+      else readJoin(machine);
       return true;
     } catch (error) {
       if (!(error instanceof CausewayError)) throw error;

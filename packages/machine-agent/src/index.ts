@@ -3,6 +3,7 @@ export { runMachineAgent } from "./agent.ts";
 export { runMachine, type MachineOptions } from "./kubelet.ts";
 export { simulateNode, type SimulatedNodeOptions } from "./simulated-node.ts";
 export { runRealMachine, type RealMachineOptions, type RealPrograms } from "./real/real-machine.ts";
+export { runImageMachine, type ImageMachineOptions } from "./real/image-machine.ts";
 export { removeCgroup } from "./real/host.ts";
 export { cgroupOf } from "./real/settings.ts";
 export { fileIdentity, folderDisks, memoryIdentity, type Identity, type IdentityStore } from "./identity.ts";

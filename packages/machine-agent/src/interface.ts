@@ -11,6 +11,8 @@ export interface BootedMachine {
   readonly resources: { readonly cpu: number; readonly memoryMiB: number; readonly diskGiB: number };
   /** The server's availability zone. */
   readonly zone?: string;
+  /** The UUID of the image that it boots from. */
+  readonly image?: string;
   /** False: it is there and switched off (or rebooting); its disk remains. Default true. */
   readonly running?: boolean;
 }
@@ -33,6 +35,8 @@ export interface MachineAgentOptions {
   readonly source: MachineSource;
   /** Runs one machine until the signal aborts: in this process, or as a child inside its network namespace. */
   readonly launch: (machine: BootedMachine, signal: AbortSignal) => Promise<void>;
+  /** True for a machine whose image has the programs of its user data: it boots whatever that says. */
+  readonly hasImage?: (machine: BootedMachine) => boolean;
   /** Disks of machines that are no more are removed from here. */
   readonly disks?: MachineDisks;
   /** Milliseconds between two rounds. Default 1000. */

@@ -1,7 +1,7 @@
 import { hasCode, type Clock, type Log } from "@causeway/foundation";
 import { createClient } from "@causeway/kubernetes";
 import { requestCertificate, clientWish } from "./certificates.ts";
-import { readCloudConfig } from "./cloud-init.ts";
+import { readCloudConfig, type BootPlan } from "./cloud-init.ts";
 import { discoverAuthority } from "./discovery.ts";
 import type { Identity, IdentityStore } from "./identity.ts";
 import type { BootedMachine } from "./interface.ts";
@@ -28,7 +28,15 @@ export interface Joined {
  * @throws MACHINE_USER_DATA_INVALID, MACHINE_NOT_JOINING, MACHINE_JOIN_INVALID: it never will.
  */
 export function readJoin(machine: BootedMachine): JoinConfiguration {
-  return joinConfiguration(readCloudConfig(machine.userData, { hostname: machine.name, instanceId: machine.id }));
+  return joinConfiguration(readBoot(machine));
+}
+
+/**
+ * What a machine's user data says that it does at its first boot.
+ * @throws MACHINE_USER_DATA_INVALID
+ */
+export function readBoot({ userData, name, id }: BootedMachine): BootPlan {
+  return readCloudConfig(userData, { hostname: name, instanceId: id });
 }
 
 /**

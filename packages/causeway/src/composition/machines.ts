@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { CausewayError, type Clock, type Log } from "@causeway/foundation";
 import {
   cgroupOf,
@@ -40,6 +41,7 @@ function machineOf(server: Server, flavors: ReadonlyMap<string, Flavor>): Booted
     name: server.name,
     running: server.status === "ACTIVE",
     zone: server["OS-EXT-AZ:availability_zone"] ?? "",
+    ...(typeof server.image === "object" && server.image !== null ? { image: server.image.id } : {}),
     userData: Buffer.from(userData, "base64").toString("utf8"),
     addresses: Object.values(server.addresses)
       .flat()
@@ -49,6 +51,16 @@ function machineOf(server: Server, flavors: ReadonlyMap<string, Flavor>): Booted
       })),
     resources: { cpu: vcpus, memoryMiB: ram, diskGiB: disk },
   };
+}
+
+/** The folder with what the image of a machine holds, if there is one. */
+export function imageFolder(
+  { kubelet, machineImages }: { readonly kubelet: string; readonly machineImages?: string | undefined },
+  { image }: BootedMachine,
+): string | undefined {
+  if (kubelet !== "real" || machineImages === undefined || image === undefined) return undefined;
+  const folder = resolve(machineImages, image);
+  return existsSync(folder) ? folder : undefined;
 }
 
 type Launch = (machine: BootedMachine, signal: AbortSignal) => Promise<void>;

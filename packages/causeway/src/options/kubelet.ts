@@ -19,3 +19,11 @@ export function podNetworkOption() {
     .choices(["routes", "addon"])
     .default("routes" as const);
 }
+
+/** `--machine-images`: what the images hold that machines boot from. */
+export function machineImagesOption() {
+  return new Option(
+    "--machine-images <dir>",
+    "with --kubelet real: folder with what images of the cloud hold, as IMAGE-ID/kubeadm, IMAGE-ID/kubelet and IMAGE-ID/images/*.tar; a machine of such an image runs its whole user data",
+  );
+}

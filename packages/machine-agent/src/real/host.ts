@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { chmod, mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { BOOT_FOLDERS, DISK_FOLDERS } from "./settings.ts";
+import { BOOT_FOLDERS, DISK_FOLDERS, type MachineFolders } from "./settings.ts";
 
 const execute = promisify(execFile);
 const CGROUPS = "/sys/fs/cgroup";
@@ -16,18 +16,23 @@ export async function command(file: string, args: readonly string[], signal?: Ab
 /**
  * Makes this process's mount namespace a machine's: its own name, its folders from its disk, and those of a boot empty.
  */
-export async function furnish(name: string, disk: string, signal: AbortSignal): Promise<void> {
+export async function furnish(
+  name: string,
+  disk: string,
+  signal: AbortSignal,
+  folders: MachineFolders = { onDisk: DISK_FOLDERS, ofBoot: BOOT_FOLDERS },
+): Promise<void> {
   // Volumes that a container mounts for others are seen by them only where mounts are shared.
   await command("mount", ["--make-rshared", "/"], signal);
   await command("hostname", [name], signal);
-  for (const folder of DISK_FOLDERS) {
+  for (const folder of folders.onDisk) {
     const own = join(disk, "root", folder);
     await mkdir(own, { recursive: true });
     await mkdir(folder, { recursive: true });
     await command("mount", ["--bind", own, folder], signal);
     await command("mount", ["--make-rshared", folder], signal);
   }
-  for (const folder of BOOT_FOLDERS) {
+  for (const folder of folders.ofBoot) {
     await mkdir(folder, { recursive: true });
     await command("mount", ["-t", "tmpfs", "-o", "mode=0711", "machine", folder], signal);
     await command("mount", ["--make-rshared", folder], signal);

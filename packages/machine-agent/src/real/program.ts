@@ -9,6 +9,8 @@ export interface Program {
   readonly name: string;
   readonly file: string;
   readonly args: readonly string[];
+  /** Over the environment of this process. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 /** The shortest and the longest pause before a program that ended is started again, in milliseconds. */
@@ -39,11 +41,11 @@ export async function keepRunning(
   }
 }
 
-/** Says how it ended. */
-function runOnce({ name, file, args }: Program, signal: AbortSignal): Promise<string> {
+/** Runs a program to its end; says how it ended. */
+export function runOnce({ name, file, args, env }: Program, signal: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
     const output = openProgramLog(join(paths.logs, `${name}.log`));
-    const child = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
     const stop = () => child.kill("SIGTERM");
     signal.addEventListener("abort", stop, { once: true });
     child.stdout.pipe(output, { end: false });

@@ -1,14 +1,14 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { cpus, totalmem } from "node:os";
 import { join as joinPath } from "node:path";
-import { isServed, messageOf, readCertificate, type Clock, type Log } from "@causeway/foundation";
+import { messageOf, readCertificate, type Clock, type Log } from "@causeway/foundation";
 import { isUnauthorized } from "@causeway/kubernetes";
 import type { Identity, IdentityStore } from "../identity.ts";
 import type { BootedMachine } from "../interface.ts";
 import { join, neverJoins, type Joined } from "../join.ts";
-import { command, furnish, linkVolumes, makeCgroup, writeOwn } from "./host.ts";
-import { METADATA_ADDRESS, serveMetadata } from "./metadata.ts";
+import { furnish, linkVolumes, makeCgroup, writeOwn } from "./host.ts";
 import { keepRunning } from "./program.ts";
+import { giveMetadata, importImages, isUp } from "./services.ts";
 import {
   cgroupOf,
   containerdConfiguration,
@@ -45,7 +45,6 @@ export interface RealMachineOptions {
   readonly log: Log;
 }
 
-const POLL = 100;
 const LONGEST = 30_000;
 
 /**
@@ -104,16 +103,6 @@ async function joinPatiently(
   return undefined;
 }
 
-/** Without metadata a machine has pods, but no volumes. */
-async function giveMetadata(machine: BootedMachine, log: Log, signal: AbortSignal): Promise<void> {
-  try {
-    await command("ip", ["address", "replace", `${METADATA_ADDRESS}/32`, "dev", "lo"], signal);
-    await serveMetadata(machine, {}, signal);
-  } catch (error) {
-    if (!signal.aborted) log.warn("the machine has no metadata", { error: messageOf(error) });
-  }
-}
-
 /** The kubelet renews the certificate in its file: what is there and valid remains. */
 async function writeIdentity(identity: Identity, now: number): Promise<void> {
   await writeOwn(paths.authority, identity.authority);
@@ -128,28 +117,5 @@ function isValid(pem: string, now: number): boolean {
     return readCertificate(pem).notAfter > now;
   } catch {
     return false;
-  }
-}
-
-async function isUp(socket: string, clock: Clock, signal: AbortSignal): Promise<boolean> {
-  while (!signal.aborted) {
-    if (await isServed(socket)) return true;
-    await clock.sleep(POLL, signal).catch(() => {});
-  }
-  return false;
-}
-
-async function importImages(
-  folder: string | undefined,
-  { log, signal }: { log: Log; signal: AbortSignal },
-): Promise<void> {
-  if (folder === undefined) return;
-  for (const file of (await readdir(folder)).filter((name) => name.endsWith(".tar")).sort()) {
-    const args = ["--address", paths.containerdSocket, "--namespace", "k8s.io", "images", "import", "--no-unpack"];
-    try {
-      await command("ctr", [...args, joinPath(folder, file)], signal);
-    } catch (error) {
-      if (!signal.aborted) log.warn("an archive of images could not be imported", { file, error: messageOf(error) });
-    }
   }
 }

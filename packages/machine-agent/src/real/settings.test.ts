@@ -1,7 +1,15 @@
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import type { JoinConfiguration } from "../join-configuration.ts";
-import { containerdConfiguration, kubeletConfiguration, kubeletFlags, networkTemplate, paths } from "./settings.ts";
+import { kubeletArguments } from "./image-machine.ts";
+import {
+  containerdConfiguration,
+  kubeletConfiguration,
+  kubeletDropIn,
+  kubeletFlags,
+  networkTemplate,
+  paths,
+} from "./settings.ts";
 
 const machine = {
   id: "6c1f2a64-0f0e-4c3e-9a51-0d9f1e0d7a10",
@@ -40,6 +48,26 @@ test("taints and the address of the cluster's DNS are in the configuration", () 
   const written = parse(kubeletConfiguration(machine, join, { cpu: 1, memoryMiB: 1024 })) as Record<string, unknown>;
   expect([written["registerWithTaints"], written["clusterDNS"]]).toEqual([[taint], ["10.128.0.10"]]);
   expect(written["cgroupRoot"]).toBe(`/causeway-machines/${machine.id}`);
+});
+
+test("kubeadm's configuration of the kubelet is completed with what the machine decides, and nothing more", () => {
+  const written = parse(kubeletDropIn(machine, { cpu: 4, memoryMiB: 8192 })) as Record<string, unknown>;
+  expect(written).toMatchObject({ cgroupDriver: "cgroupfs", cgroupRoot: `/causeway-machines/${machine.id}` });
+  for (const ofKubeadm of ["authentication", "clusterDNS", "rotateCertificates", "staticPodPath"])
+    expect(written).not.toHaveProperty(ofKubeadm);
+});
+
+test("a machine of an image starts its kubelet with the flags that kubeadm wrote, split as systemd does", () => {
+  const file = `KUBELET_KUBEADM_ARGS="--hostname-override=cp-1 --provider-id=openstack:///'${machine.id}'"\n`;
+  expect(kubeletArguments(file)).toEqual([
+    "--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf",
+    "--kubeconfig=/etc/kubernetes/kubelet.conf",
+    "--config=/var/lib/kubelet/config.yaml",
+    "--config-dir=/var/lib/kubelet/config.d",
+    "--hostname-override=cp-1",
+    `--provider-id=openstack:///${machine.id}`,
+  ]);
+  expect(kubeletArguments("")).toHaveLength(4);
 });
 
 test("flags of the join configuration are passed on, except those that the machine decides", () => {

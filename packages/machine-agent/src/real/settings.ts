@@ -6,7 +6,11 @@ import type { BootedMachine } from "../interface.ts";
 export const paths = {
   kubeconfig: "/etc/kubernetes/kubelet.conf",
   authority: "/etc/kubernetes/pki/ca.crt",
+  bootstrapKubeconfig: "/etc/kubernetes/bootstrap-kubelet.conf",
   kubeletConfiguration: "/var/lib/kubelet/config.yaml",
+  kubeletFlags: "/var/lib/kubelet/kubeadm-flags.env",
+  kubeletDropIn: "/var/lib/kubelet/config.d/10-machine.conf",
+  booted: "/var/lib/cloud/begun",
   clientCertificate: "/var/lib/kubelet/pki/kubelet-client-current.pem",
   containerdConfiguration: "/run/containerd/config.toml",
   networkTemplate: "/run/containerd/network.json",
@@ -29,6 +33,18 @@ export const DISK_FOLDERS = [
 /** Folders that are empty at each boot. */
 export const BOOT_FOLDERS = ["/run/containerd", "/run/flannel", "/run/netns"] as const;
 
+/** The folders that a machine does not share with its host. */
+export interface MachineFolders {
+  readonly onDisk: readonly string[];
+  readonly ofBoot: readonly string[];
+}
+
+/** Those of a machine that boots from an image of its own, which may be of a control plane. */
+export const imageFolders: MachineFolders = {
+  onDisk: [...DISK_FOLDERS, "/usr/libexec/kubernetes", "/var/lib/cloud", "/var/lib/etcd"],
+  ofBoot: [...BOOT_FOLDERS, "/run/cluster-api", "/run/kubeadm"],
+};
+
 /** What the host has, beyond what the machine's flavor may use of it. */
 export interface HostResources {
   readonly cpu: number;
@@ -46,35 +62,46 @@ export function cgroupOf(machine: Pick<BootedMachine, "id">): string {
  * @see https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/
  */
 export function kubeletConfiguration(machine: BootedMachine, join: JoinConfiguration, host: HostResources): string {
-  const { cpu, memoryMiB } = machine.resources;
-  const kubeReserved = {
-    cpu: `${Math.max(0, host.cpu - cpu) * 1000}m`,
-    memory: `${Math.max(0, host.memoryMiB - memoryMiB)}Mi`,
-  };
   return stringify({
-    apiVersion: "kubelet.config.k8s.io/v1beta1",
-    kind: "KubeletConfiguration",
+    ...ofMachine(machine, host),
     authentication: {
       anonymous: { enabled: false },
       webhook: { enabled: true },
       x509: { clientCAFile: paths.authority },
     },
     authorization: { mode: "Webhook" },
-    cgroupDriver: "cgroupfs",
-    cgroupRoot: cgroupOf(machine),
-    failCgroupV1: false,
-    failSwapOn: false,
     clusterDNS: [join.kubeletArgs["cluster-dns"] ?? "10.96.0.10"],
     clusterDomain: join.kubeletArgs["cluster-domain"] ?? "cluster.local",
-    containerRuntimeEndpoint: `unix://${paths.containerdSocket}`,
-    // The host's disk is not the machine's: how full it is says nothing about the machine.
-    evictionHard: { "memory.available": "50Mi", "nodefs.available": "0%", "imagefs.available": "0%" },
-    imageGCHighThresholdPercent: 100,
-    kubeReserved,
     registerWithTaints: join.taints,
     rotateCertificates: true,
     serverTLSBootstrap: true,
   });
+}
+
+/** What a machine that boots from an image of its own says of itself, over the configuration that kubeadm writes. */
+export function kubeletDropIn(machine: BootedMachine, host: HostResources): string {
+  return stringify(ofMachine(machine, host));
+}
+
+/** The part of a kubelet's configuration that the machine decides, whatever its cluster. */
+function ofMachine(machine: BootedMachine, host: HostResources): Record<string, unknown> {
+  const { cpu, memoryMiB } = machine.resources;
+  return {
+    apiVersion: "kubelet.config.k8s.io/v1beta1",
+    kind: "KubeletConfiguration",
+    cgroupDriver: "cgroupfs",
+    cgroupRoot: cgroupOf(machine),
+    failCgroupV1: false,
+    failSwapOn: false,
+    containerRuntimeEndpoint: `unix://${paths.containerdSocket}`,
+    // The host's disk is not the machine's: how full it is says nothing about the machine.
+    evictionHard: { "memory.available": "50Mi", "nodefs.available": "0%", "imagefs.available": "0%" },
+    imageGCHighThresholdPercent: 100,
+    kubeReserved: {
+      cpu: `${Math.max(0, host.cpu - cpu) * 1000}m`,
+      memory: `${Math.max(0, host.memoryMiB - memoryMiB)}Mi`,
+    },
+  };
 }
 
 /** Flags that the configuration file has a field for, or that this module decides. */

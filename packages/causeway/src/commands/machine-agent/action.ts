@@ -1,9 +1,9 @@
 import { join, resolve } from "node:path";
 import { systemClock, InputError } from "@causeway/foundation";
-import { folderDisks, runMachineAgent } from "@causeway/machine-agent";
+import { folderDisks, runMachineAgent, type BootedMachine } from "@causeway/machine-agent";
 import { connectCloud, loadCloudsYaml, type CloudConfig } from "@causeway/openstack";
 import { makeStateFolder } from "../../composition/folder.ts";
-import { cloudMachines, launchInNamespaces } from "../../composition/machines.ts";
+import { cloudMachines, imageFolder, launchInNamespaces } from "../../composition/machines.ts";
 import { commandLog } from "../../terminal/text-log.ts";
 import type { MachineAgentOptions } from "./command.ts";
 
@@ -30,21 +30,24 @@ export async function machineAgent(options: MachineAgentOptions, signal: AbortSi
     });
     log.info("playing the machines of a project", { cloud: options.osCloud, project: projectId });
     const source = cloudMachines(admin, projectId);
-    await runMachineAgent({ source, launch, disks, interval: 1000, clock: systemClock, log }, signal);
+    const hasImage = (machine: BootedMachine) => imageFolder(options, machine) !== undefined;
+    await runMachineAgent({ source, launch, disks, hasImage, interval: 1000, clock: systemClock, log }, signal);
   } finally {
     await Promise.all([project.close(), admin.close()]);
   }
 }
 
 /** How this program is started again for one machine. */
-function programFor({ logLevel, kubelet, kubeletPath, podNetwork, images, volumes }: MachineAgentOptions): string[] {
+function programFor(options: MachineAgentOptions): string[] {
+  const { logLevel, kubelet, kubeletPath, podNetwork, images, machineImages, volumes } = options;
   const self = [process.execPath, ...process.execArgv, "--max-semi-space-size=1", process.argv[1] ?? ""];
   const machine = [...self, "machine", "--log-level", logLevel];
   if (kubelet === "simulated") return machine;
   const from = images === undefined ? [] : ["--images", resolve(images)];
   const attached = volumes === undefined ? [] : ["--volumes", resolve(volumes)];
   const network = ["--pod-network", podNetwork];
-  return [...machine, "--kubelet", "real", "--kubelet-path", kubeletPath, ...network, ...from, ...attached];
+  const whole = machineImages === undefined ? [] : ["--machine-images", resolve(machineImages)];
+  return [...machine, "--kubelet", "real", "--kubelet-path", kubeletPath, ...network, ...from, ...whole, ...attached];
 }
 
 /**

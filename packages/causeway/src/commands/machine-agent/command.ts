@@ -1,5 +1,5 @@
 import { Command } from "@commander-js/extra-typings";
-import { kubeletOption, podNetworkOption } from "../../options/kubelet.ts";
+import { kubeletOption, machineImagesOption, podNetworkOption } from "../../options/kubelet.ts";
 import { logLevelOption } from "../../options/logging.ts";
 
 /** What `causeway machine-agent` is given. */
@@ -30,6 +30,7 @@ function options() {
     .addOption(podNetworkOption())
     .option("--kubelet-path <file>", "program of --kubelet real", "kubelet")
     .option("--images <dir>", "folder of archives of images (*.tar) that each machine of --kubelet real imports")
+    .addOption(machineImagesOption())
     .option("--state <dir>", "folder that holds the machines' disks", ".causeway/machine-agent")
     .option("--volumes <dir>", "folder with links to each server's volumes as SERVER/by-id, with --kubelet real")
     .addOption(logLevelOption("info"));

@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
 import { systemClock } from "@causeway/foundation";
-import { fileIdentity, runMachine, runRealMachine, type BootedMachine } from "@causeway/machine-agent";
+import { fileIdentity, runImageMachine, runMachine, runRealMachine, type BootedMachine } from "@causeway/machine-agent";
+import { imageFolder } from "../../composition/machines.ts";
 import { commandLog } from "../../terminal/text-log.ts";
 import type { MachineOptions } from "./command.ts";
 
@@ -23,6 +24,8 @@ export async function oneMachine(options: MachineOptions, signal: AbortSignal): 
     };
     const machine = JSON.parse(line) as BootedMachine;
     if (options.kubelet === "simulated") return await runMachine(machine, using, ending);
+    const image = imageFolder(options, machine);
+    if (image !== undefined) return await runImageMachine(machine, { ...using, ...options, image }, ending);
     const programs = { kubelet: options.kubeletPath, images: options.images, volumes: options.volumes };
     const podNetwork = options.podNetwork;
     await runRealMachine(machine, { ...using, disk: options.disk, programs, podNetwork }, ending);

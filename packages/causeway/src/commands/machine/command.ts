@@ -1,5 +1,5 @@
 import { Command } from "@commander-js/extra-typings";
-import { kubeletOption, podNetworkOption } from "../../options/kubelet.ts";
+import { kubeletOption, machineImagesOption, podNetworkOption } from "../../options/kubelet.ts";
 import { logLevelOption } from "../../options/logging.ts";
 
 /** What `causeway machine` is given. */
@@ -20,6 +20,7 @@ function options() {
     .addOption(podNetworkOption())
     .option("--kubelet-path <file>", "program of --kubelet real", "kubelet")
     .option("--images <dir>", "folder of archives of images (*.tar) to import, with --kubelet real")
+    .addOption(machineImagesOption())
     .option("--volumes <dir>", "folder with links to each server's volumes as SERVER/by-id, with --kubelet real")
     .addOption(logLevelOption());
 }
