@@ -69,6 +69,7 @@ export {
   isOpenStackNotFound,
   isOutcomeUnknown,
   isQuotaExceeded,
+  isRateLimited,
   isRetryableOpenStackError,
   isUnauthorized,
 } from "./errors/predicates.ts";

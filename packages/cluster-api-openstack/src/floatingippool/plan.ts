@@ -22,7 +22,9 @@ export function plan(observed: Observed, now: number): PoolPlan {
   if (observed.paused || (deleting && !object.metadata.finalizers?.includes(poolFinalizer)))
     return { steps: [], status: before };
   if (!identity.ok) {
-    const { reason: why, message } = identity;
+    const { reason: why, message, until } = identity;
+    // It limits the rate of requests: nothing has failed.
+    if (until !== undefined) return { steps: [], status: before, wait: { for: message, until } };
     const finding: WantedCondition = {
       type: "OpenStackAuthenticationSucceeded",
       status: "False",

@@ -117,13 +117,33 @@ describe("Sessions", () => {
     expect(JSON.stringify(configs[1]?.auth)).toContain("second");
   });
 
+  it("leaves a cloud alone that limits the rate of requests, without a call, and without calling it a failure", async () => {
+    const asked: string[][] = [];
+    const pausedUntil = (...services: string[]) => {
+      asked.push(services);
+      return 1_000;
+    };
+    const cloud = { pausedUntil, projectId: () => Promise.reject(new Error("called")) };
+    const sessions = new Sessions({
+      clouds: { get: () => ({ cloud, watch: {} }) } as unknown as CloudPool,
+      objects: { secret: () => secretOf("p"), clusterIdentity: () => undefined, namespace: () => undefined },
+      clock: new VirtualClock(),
+      onOpen: () => {},
+    });
+    const place = { namespace: "red", reference: { name: "cloud", cloudName: "one" } };
+    const result = await sessions.get(place, () => [], new AbortController().signal);
+    expect(result).toMatchObject({ ok: false, reason: "RateLimited", until: 1_000 });
+    expect(asked).toEqual([["identity", "network", "compute"]]);
+  });
+
   it("releases a cloud a minute after its last namespace went to another process, unless it came back", async () => {
     const released: string[] = [];
     const clock = new VirtualClock();
     const clients = new Map<string, { readonly cloud: unknown; readonly watch: unknown }>();
     const clouds = {
       get({ name }: CloudConfig) {
-        const cloud = { name, projectId: () => Promise.reject(new Error("no cloud in this test")) };
+        const projectId = () => Promise.reject(new Error("no cloud in this test"));
+        const cloud = { name, projectId, pausedUntil: () => undefined };
         const client = clients.get(name) ?? { cloud, watch: {} };
         clients.set(name, client);
         return client;

@@ -13,6 +13,7 @@ import {
   type Member,
   type Pool,
 } from "@causeway/openstack";
+import { RATE_LIMITED, type Unopened } from "./state.ts";
 import { readIdentity, secretKeyOf, type IdentityObjects, type IdentityPlace } from "./resolve.ts";
 
 /** One project of one region, and cached data that no informer holds. */
@@ -39,9 +40,7 @@ export interface Session {
 }
 
 /** A session, or why there is none: reason and message for the object's condition. */
-export type SessionResult =
-  | { readonly ok: true; readonly session: Session }
-  | { readonly ok: false; readonly reason: string; readonly message: string };
+export type SessionResult = { readonly ok: true; readonly session: Session } | Unopened;
 
 /** What sessions are made from: the pool of clouds, and the objects that identityRefs lead through. */
 export interface SessionsOptions {
@@ -96,10 +95,15 @@ export class Sessions {
     needed: (watch: CloudWatch) => readonly Startable[],
     signal: AbortSignal,
   ): Promise<SessionResult> {
+    let opened: Cloud | undefined;
     try {
       const { objects, clouds } = this.#options;
       const key = secretKeyOf(place, objects);
       const client = clouds.get(this.#configOf(place.reference, key));
+      opened = client.cloud;
+      // A reconcile that waits for the cloud would keep a worker from the objects of others.
+      const paused = pauseOf(opened);
+      if (paused) return paused;
       if (this.#options.owns) this.#use(client.cloud, place);
       const session = await this.#patiently(async (limited) => {
         const opened = await this.#session(client, limited);
@@ -109,7 +113,7 @@ export class Sessions {
       return { ok: true, session };
     } catch (error) {
       signal.throwIfAborted();
-      return { ok: false, ...explain(error) };
+      return (opened && pauseOf(opened)) ?? { ok: false, ...explain(error) };
     }
   }
 
@@ -209,9 +213,24 @@ export class Sessions {
 }
 
 /** Why the cloud refused the last list of one of these, if it was for the credentials: what they hold is old then. */
-export function refusedList(informers: readonly Startable[]): Extract<SessionResult, { ok: false }> | undefined {
+export function refusedList(informers: readonly Startable[]): Unopened | undefined {
   const failed = informers.find(({ failure }) => isUnauthorized(failure));
   return failed && { ok: false, ...explain(failed.failure) };
+}
+
+/** What every object needs of a cloud. Load balancers are read apart. */
+const services = ["identity", "network", "compute"] as const;
+
+/** The cloud limits the rate of requests, and said for how long. */
+function pauseOf(cloud: Pick<Cloud, "pausedUntil">): Unopened | undefined {
+  const until = cloud.pausedUntil(...services);
+  if (until === undefined) return undefined;
+  return {
+    ok: false,
+    reason: RATE_LIMITED,
+    message: "The cloud limits the rate of requests, and is left alone",
+    until,
+  };
 }
 
 function explain(error: unknown): { reason: string; message: string } {

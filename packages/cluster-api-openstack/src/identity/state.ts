@@ -1,7 +1,17 @@
 /** Whether there is a cloud to talk to; `cloud` is what the informers of its project hold. */
-export type IdentityState<Cloud> =
-  | { readonly ok: true; readonly cloud: Cloud }
-  | { readonly ok: false; readonly reason: string; readonly message: string };
+export type IdentityState<Cloud> = { readonly ok: true; readonly cloud: Cloud } | Unopened;
+
+/** The reason of what waits because the cloud limits the rate of requests: nothing has failed. */
+export const RATE_LIMITED = "RateLimited";
+
+/** Why there is no cloud to talk to. */
+export interface Unopened {
+  readonly ok: false;
+  readonly reason: string;
+  readonly message: string;
+  /** The cloud wants to be left alone until then (ms since the epoch): nothing has failed. */
+  readonly until?: number | undefined;
+}
 
 /** OpenStack refused for a reason that an immediate retry does not change: a quota, a policy, an invalid value. */
 export interface Hold {

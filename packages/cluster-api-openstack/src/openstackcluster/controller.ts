@@ -44,7 +44,7 @@ export function reconcileCluster(options: ClusterControllerOptions): Reconcile {
       const { conditions, event } = unreadReport(object, { type: "NetworkReady", error, now: clock.now() });
       const status = conditions && { ...object.status, conditions };
       if (status) await publishStatus(client, OpenStackCluster, object, { status, fieldManager, signal });
-      events.event(object, event);
+      if (event) events.event(object, event);
     },
     plan,
     planned: (observed, planned, now) => requestLists(sources, observed, { plan: planned, now }),

@@ -7,6 +7,7 @@ import {
   type OpenStackMachine,
   type OpenStackServer,
 } from "@causeway/api";
+import { CausewayError } from "@causeway/foundation";
 import {
   isDeleting,
   type Informer,
@@ -110,7 +111,16 @@ export async function observeCluster(
   // A deletion waits for changes in the cloud, and there would be none for ever.
   const refused = base.isLeaving ? refusedList(neededOf(object, session.watch)) : undefined;
   if (refused !== undefined) return { ...base, session: undefined, identity: refused };
-  const listed: ReadContext["listed"] = (informer) => sources.sessions.listed(informer, place, signal);
+  const listed: ReadContext["listed"] = async (informer) => {
+    try {
+      await sources.sessions.listed(informer, place, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (session.cloud.pausedUntil("load-balancer") === undefined) throw error;
+      const message = "Octavia limits the rate of requests, and is left alone";
+      throw new CausewayError("OPENSTACK_RATE_LIMITED", message, { cause: error });
+    }
+  };
   const isReplacing = base.machines.some((machine) => isControlPlane(machine) && isDeleting(machine));
   const cloud = await readCloud(object, { session, crn, listed, isReplacing }, signal);
   sources.interests.set(key, interestsOf(object, crn, cloud));

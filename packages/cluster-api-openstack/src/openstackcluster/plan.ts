@@ -69,8 +69,13 @@ function contextOf(
   };
 }
 
-function refused(observed: Observed, why: { reason: string; message: string }, now: number): ClusterPlan {
+function refused(
+  observed: Observed,
+  why: { reason: string; message: string; until?: number | undefined },
+  now: number,
+): ClusterPlan {
   const { object } = observed;
+  if (why.until !== undefined) return leftAlone(observed, { ...why, until: why.until }, now);
   const finding = missing("OpenStackAuthenticationSucceeded", why.reason, why.message);
   const findings = [finding, { ...finding, type: "Ready" }];
   const moment = { generation: object.metadata.generation, now };
@@ -80,6 +85,22 @@ function refused(observed: Observed, why: { reason: string; message: string }, n
     wait: { for: `credentials that work: ${why.message}`, until: now + retryIdentity },
     events: [{ type: "Warning", reason: why.reason, message: why.message }],
   };
+}
+
+/** The cloud limits the rate of requests: what is known remains, and nothing is a failure. */
+function leftAlone(
+  { object }: Observed,
+  { reason, message, until }: { reason: string; message: string; until: number },
+  now: number,
+): ClusterPlan {
+  const { conditions } = object.status ?? {};
+  const moment = { generation: object.metadata.generation, now };
+  const unknown: WantedCondition = { type: "Ready", status: "Unknown", reason, message };
+  const isKnown = conditions?.some((c) => c.type === "Ready") === true;
+  const status = isKnown
+    ? object.status
+    : { ...object.status, conditions: setConditions(conditions, [unknown], moment) };
+  return { steps: [], status: status ?? {}, wait: { for: message, until } };
 }
 
 function unclaimed({ object }: Observed, message: string, now: number): ClusterPlan {

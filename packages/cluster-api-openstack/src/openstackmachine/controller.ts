@@ -47,7 +47,7 @@ export function reconcileMachine(options: MachineControllerOptions): Reconcile {
       const { conditions, event } = unreadReport(object, { type: "InstanceReady", error, now: clock.now() });
       const status = conditions && { ...object.status, conditions };
       if (status) await publishStatus(client, OpenStackMachine, object, { status, fieldManager, signal });
-      events.event(object, event);
+      if (event) events.event(object, event);
     },
     plan,
     planned({ session }, { refresh = [] }, now) {

@@ -1,6 +1,7 @@
 import type { Clock } from "@causeway/foundation";
 import { setConditions, type Condition, type KubeObject, type PlannedEvent } from "@causeway/kubernetes";
 import { failureOf } from "../reactions/failure.ts";
+import { RATE_LIMITED } from "../identity/state.ts";
 import { publishedMessage, refusalOf, type Refusals } from "../reactions/refusals.ts";
 import type { MachineStep } from "./steps.ts";
 import { updatesCondition } from "./updates.ts";
@@ -27,6 +28,7 @@ export function serverFailure<Status extends Conditioned>(
   refusals.note(object, type, refusal);
   const moment = { generation: object.metadata.generation, now: clock.now() };
   if (type === "InstanceReady") return failureOf(status, { type, refusal }, moment);
+  if (refusal.reason === RATE_LIMITED) return { status, events: [] };
   const { reason, message } = refusal;
   const conditions = setConditions(status.conditions, [{ type, status: "False", reason, message }], moment);
   return { status: { ...status, conditions }, events: [{ type: "Warning", reason, message }] };

@@ -337,6 +337,16 @@ describe("the plan of an OpenStackMachine with a server", () => {
     });
   });
 
+  it("remains ready while the cloud limits the rate of requests, and a new machine is not called failed", () => {
+    const limited = { ok: false, reason: "RateLimited", message: "limits the rate", until: now + 20_000 } as const;
+    w.extra = { identity: limited };
+    expect(plan(w)).toMatchObject({ steps: [], events: [], wait: { until: now + 20_000 } });
+    expect(ready(plan(w).status)).toBe("True InstanceReady");
+    const fresh = world();
+    fresh.extra = { identity: limited };
+    expect(ready(plan(fresh).status)).toBe("Unknown RateLimited");
+  });
+
   it("needs no image any more", () => {
     w.object = { ...w.object, spec: { ...w.object.spec, image: { filter: { name: "gone" } } } };
     expect(ready(plan(w).status)).toBe("True InstanceReady");

@@ -3,7 +3,7 @@ import { isDeleting, setConditions, type Plan, type PlannedEvent, type WantedCon
 import type { Port, Server } from "@causeway/openstack";
 import { summarise } from "../resources/findings.ts";
 import { adoptAnnotation, clusterResourceName, machineFinalizer, serverOwner } from "../resources/naming.ts";
-import type { Hold } from "../identity/state.ts";
+import type { Hold, Unopened } from "../identity/state.ts";
 import { wrongCloud } from "../openstackcluster/identity.ts";
 import { planBuild } from "./build.ts";
 import { planMachineDeletion } from "./deletion.ts";
@@ -43,7 +43,7 @@ function planObject(observed: Observed, now: number): MachinePlan {
     const early = missingPrerequisite(observed);
     if (early) return finish(observed, early, now);
   }
-  if (!identity.ok) return finish(observed, unauthenticated(identity.reason, identity.message, now), now);
+  if (!identity.ok) return finish(observed, unopened(observed, identity, now), now);
   const inherited = object.spec.identityRef === undefined && observed.infrastructure;
   const elsewhere = inherited ? wrongCloud(inherited, identity.cloud.identity) : undefined;
   if (elsewhere !== undefined) return finish(observed, unauthenticated("WrongCloud", elsewhere, now), now);
@@ -85,6 +85,18 @@ function contextOf(observed: Observed, cloud: MachineCloud): MachineContext {
     finalizer: machineFinalizer,
     recordsProviderId: true,
   };
+}
+
+/** No session with the cloud. One that limits the rate of requests is no failure: the condition is as it was. */
+export function unopened(
+  { object }: { readonly object: Pick<Observed["object"], "status"> },
+  { reason, message, until }: Unopened,
+  now: number,
+): Outcome {
+  if (until === undefined) return unauthenticated(reason, message, now);
+  const known = object.status?.conditions?.find((c) => c.type === "InstanceReady");
+  const finding: WantedCondition = known ?? { type: "InstanceReady", status: "Unknown", reason, message };
+  return { steps: [], finding, wait: { for: message, until } };
 }
 
 /** No session with the cloud: InstanceReady is False, and the plan waits a minute for credentials that work. */

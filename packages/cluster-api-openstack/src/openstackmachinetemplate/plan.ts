@@ -21,6 +21,8 @@ export function plan({ object, paused, identity, image, machines }: Observed, no
   if (paused || object.metadata.deletionTimestamp !== undefined) return { steps: [], status: before };
   const steps = machines.flatMap((machine) => pairsOf(object, machine));
   if (identity === undefined) return { steps, status: before };
+  if (!identity.ok && identity.until !== undefined)
+    return { steps, status: before, wait: { for: identity.message, until: identity.until } };
   const found = identity.ok ? lookUp(object, identity.cloud, image?.id) : unknown(identity);
   const moment = { generation: object.metadata.generation, now };
   const conditions = setConditions(before.conditions, [found.ready], moment);

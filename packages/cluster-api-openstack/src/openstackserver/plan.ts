@@ -4,7 +4,7 @@ import type { Hold, IdentityState } from "../identity/state.ts";
 import { planMachineDeletion } from "../openstackmachine/deletion.ts";
 import type { AddressClaim, ImageReference, MachineCloud, MachineContext } from "../openstackmachine/model.ts";
 import { waiting, type Outcome } from "../openstackmachine/outcome.ts";
-import { finish, heldBack, isHeld, planPresent, unauthenticated } from "../openstackmachine/plan.ts";
+import { finish, heldBack, isHeld, planPresent, unopened } from "../openstackmachine/plan.ts";
 import { clusterResourceName, serverFinalizer, serverOwner } from "../resources/naming.ts";
 import { isServerStep, type ServerStep } from "./steps.ts";
 import { asMachine, isOfMachine } from "./view.ts";
@@ -33,7 +33,7 @@ export function plan(observed: Observed, now: number): ServerPlan {
   if (observed.paused) return { steps: [], status };
   if (deleting ? !object.metadata.finalizers?.includes(serverFinalizer) : isOfMachine(object))
     return { steps: [], status };
-  if (!identity.ok) return finished(observed, unauthenticated(identity.reason, identity.message, now), now);
+  if (!identity.ok) return finished(observed, unopened(observed, identity, now), now);
   if (isHeld(hold, { deleting, now })) return finished(observed, heldBack(hold), now);
   const context = contextOf(observed, identity.cloud);
   if (deleting) return finished(observed, planMachineDeletion(context, now), now);

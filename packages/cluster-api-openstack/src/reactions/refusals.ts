@@ -7,9 +7,10 @@ import {
   isNotImplemented,
   isOpenStackConflict,
   isQuotaExceeded,
+  isRateLimited,
   isUnauthorized,
 } from "@causeway/openstack";
-import type { Hold } from "../identity/state.ts";
+import { RATE_LIMITED, type Hold } from "../identity/state.ts";
 import { oneLine } from "../resources/findings.ts";
 
 /** What to say of a failed step, and whether an early retry can succeed. */
@@ -44,6 +45,8 @@ export function refusalOf(error: unknown, reason: string, { known, refusal }: Re
     return { reason: "QuotaExceeded", message: said(` ${advice}`), pause: minute };
   }
   if (isDeletionsHeld(error)) return { reason: "DeletionsHeld", message, pause: minute };
+  // Nothing is called again before the cloud takes calls: the session says until when.
+  if (isRateLimited(error)) return { reason: RATE_LIMITED, message };
   // Other credentials lift it, which the session finds, and not an early retry.
   if (isUnauthorized(error)) return { reason: "AuthenticationFailed", message };
   if (isForbidden(error)) return { reason: "Forbidden", message, pause: minute };

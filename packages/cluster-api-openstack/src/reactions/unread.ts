@@ -17,14 +17,14 @@ interface Readable {
 export function unreadReport<Object extends Readable>(
   { metadata, status }: Object,
   { type, error, now }: { readonly type: string; readonly error: unknown; readonly now: number },
-): { conditions: Condition[] | undefined; event: PlannedEvent } {
+): { conditions: Condition[] | undefined; event: PlannedEvent | undefined } {
   const { reason, message } = refusalOf(error, "OpenStackError", {
     known: publishedMessage({ status: status ?? {} }, type),
   });
   const moment = { generation: metadata.generation, now };
   const before = { conditions: [...(status?.conditions ?? [])] };
   const failure = failureOf(before, { type, refusal: { reason, message } }, moment);
+  const [event] = failure.events;
   const isProvisioned = status?.initialization?.provisioned === true;
-  const event = { type: "Warning", reason, message } as const;
   return { conditions: isProvisioned ? undefined : failure.status.conditions, event };
 }

@@ -11,7 +11,7 @@ import {
   toCustomResourceDefinition,
 } from "@causeway/api";
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
-import { silentLog, systemClock } from "@causeway/foundation";
+import { silentLog, systemClock, type Clock } from "@causeway/foundation";
 import {
   createClient,
   createEventRecorder,
@@ -72,15 +72,16 @@ export function openInfrastructure() {
     intervals: WatchIntervals = { fast: 20, fastest: 20 },
     shards?: Shards,
     holdDeletions?: () => boolean,
+    clock: Clock = systemClock,
   ) {
     const stop = new AbortController();
     const informers = createInformers(client, { log: silentLog });
-    const clouds = createCloudPool({ intervals, holdDeletions });
+    const clouds = createCloudPool({ intervals, holdDeletions, clock });
     const events = createEventRecorder(client, { component: "test" });
     const infrastructure = createOpenStackInfrastructure({
       informers,
       clouds,
-      clock: systemClock,
+      clock,
       log: silentLog,
       events,
       shards,

@@ -24,6 +24,10 @@ export function isNotImplemented(error: unknown): boolean {
 export function isUnauthorized(error: unknown): boolean {
   return hasCode(error, "OPENSTACK_UNAUTHORIZED");
 }
+/** The cloud limits the rate of requests (429), also that of the repeated ones. */
+export function isRateLimited(error: unknown): boolean {
+  return hasCode(error, "OPENSTACK_RATE_LIMITED");
+}
 /** The user may not do this (403). */
 export function isForbidden(error: unknown): boolean {
   return hasCode(error, "OPENSTACK_FORBIDDEN");

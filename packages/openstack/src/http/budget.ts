@@ -74,6 +74,13 @@ export class Budget {
     this.#closed.set(lane, Math.max(until, this.#closed.get(lane) ?? 0));
   }
 
+  /** Until when (ms since the epoch) one of these lanes admits no call; undefined: all of them do now. */
+  pausedUntil(lanes: readonly string[]): number | undefined {
+    const now = this.#clock.now();
+    const ends = lanes.map((lane) => this.#closed.get(lane) ?? 0).filter((end) => end > now);
+    return ends.length === 0 ? undefined : Math.max(...ends);
+  }
+
   #leaveLine(lane: string, waiter: Waiter): void {
     const line = (this.#lanes.get(lane) ?? []).filter((w) => w !== waiter);
     if (line.length === 0) this.#lanes.delete(lane);

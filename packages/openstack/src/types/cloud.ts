@@ -131,6 +131,11 @@ export interface Cloud {
   has(serviceType: string, options?: CallOptions): Promise<boolean>;
   /** Asks a service for its versions; undefined where the catalog has no such service. */
   describe(service: ServiceName, options?: CallOptions): Promise<ServiceDescription | undefined>;
+  /**
+   * Until when (ms since the epoch) one of these services wants to be left alone, by Retry-After; undefined: none does.
+   * Calls before that wait.
+   */
+  pausedUntil(...services: readonly ServiceName[]): number | undefined;
   stats(): CallStats;
   close(): Promise<void>;
 }
