@@ -32,7 +32,7 @@ interface Call {
  * etcd of three members, an API server in front of them that forwards ports as a kubelet does, and the Secrets of the
  * cluster.
  */
-async function stage(options: { readonly dead?: string; readonly isDown?: boolean } = {}) {
+async function stage(options: { readonly dead?: string; readonly isDown?: boolean; readonly isHalf?: boolean } = {}) {
   const authority = await createAuthority({ commonName: "etcd-ca", lifetime, now });
   const cluster = await createAuthority({ commonName: "kubernetes", lifetime, now });
   const calls: Call[] = [];
@@ -91,6 +91,11 @@ async function stage(options: { readonly dead?: string; readonly isDown?: boolea
     target.on("error", () => socket.close());
     socket.on("close", () => target.destroy());
   });
+  let connections = 0;
+  // As a load balancer does that has a machine which does not serve yet.
+  front.on("connection", (socket) => {
+    if (options.isHalf && connections++ % 2 === 0) socket.resetAndDestroy();
+  });
   const port = await listen(front);
   if (options.isDown) await new Promise((resolve) => front.close(resolve));
   const text = renderKubeconfig({
@@ -144,6 +149,15 @@ test("an API server that refuses connections is an error of the caller, and does
   await new Promise((resolve) => setImmediate(resolve));
   process.removeListener("uncaughtException", note);
   expect(uncaught).toEqual([]);
+});
+
+test("a machine that does not serve yet, behind the same address, says nothing of the members", async () => {
+  const { access, place } = await stage({ isHalf: true });
+  expect((await access.members(place, signal)).map(({ problem }) => problem)).toEqual([
+    undefined,
+    "etcd raised the alarm NOSPACE",
+    undefined,
+  ]);
 });
 
 test("leadership is moved by the leader, and a member is removed by another one", async () => {

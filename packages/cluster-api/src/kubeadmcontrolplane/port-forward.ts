@@ -17,10 +17,32 @@ const errorChannel = 1;
 const portBytes = 2;
 
 /**
+ * How often one of the API servers is asked. A load balancer passes some connections on to a machine that does not
+ * serve yet, which says nothing of the pod.
+ */
+const attempts = 3;
+
+/**
  * A connection to a port of a pod, through the API server and the pod's kubelet.
  * @throws CAPI_ETCD_UNREACHABLE
  */
-export function forwardPort(config: ClusterConfig, target: ForwardTarget, signal: AbortSignal): Promise<Duplex> {
+export async function forwardPort(config: ClusterConfig, target: ForwardTarget, signal: AbortSignal): Promise<Duplex> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await dial(config, target, signal);
+    } catch (error) {
+      if (signal.aborted || attempt === attempts || !isRefused(error)) throw error;
+    }
+  }
+}
+
+/** True if no API server took the connection. */
+function isRefused(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause as { readonly code?: unknown } | undefined) : undefined;
+  return cause?.code === "ECONNREFUSED" || cause?.code === "ECONNRESET";
+}
+
+function dial(config: ClusterConfig, target: ForwardTarget, signal: AbortSignal): Promise<Duplex> {
   const { namespace, pod, port } = target;
   const path = `/api/v1/namespaces/${namespace}/pods/${pod}/portforward?ports=${port}`;
   const url = `${config.server.replace(/^http/, "ws").replace(/\/$/, "")}${path}`;
