@@ -178,15 +178,16 @@ describe("the steps of a KubeadmControlPlane", () => {
       [deleted("a")],
     ],
     [
-      "a deleted machine's member leaves etcd, leadership first",
+      "a deleted machine's member leaves etcd, leadership first, and the machine goes in the same round",
       observed([owned("a", { deleting: "WaitingForPreTerminateHook" }), ...three.slice(1)]),
       [
         { type: "move-leader", to: { name: "c" } },
         { type: "remove-member", member: { name: "a" } },
+        { type: "patch", body: { metadata: { annotations: { [cleanupHook]: null } } } },
       ],
     ],
     [
-      "then its hook goes",
+      "its hook goes where its member has left before",
       observed([owned("a", { deleting: "WaitingForPreTerminateHook", noMember: true }), ...three.slice(1)], {
         members: [member("b"), member("c")],
       }),
@@ -331,6 +332,6 @@ test("a deleted machine keeps its member while the others would have no quorum",
     memberRemoval(observed(machines, { members: [member("a"), member("b"), member("c", problem)] })).map(
       (step) => step.type,
     );
-  expect(removal({})).toEqual(["move-leader", "remove-member"]);
+  expect(removal({})).toEqual(["move-leader", "remove-member", "patch"]);
   expect(removal({ problem: "it does not respond" })).toEqual([]);
 });

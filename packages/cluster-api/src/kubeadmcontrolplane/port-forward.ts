@@ -17,7 +17,7 @@ const errorChannel = 1;
 const portBytes = 2;
 
 /**
- * How often one of the API servers is asked. A load balancer passes some connections on to a machine that does not
+ * How often one of the API servers is dialled. A load balancer passes some connections on to a machine that does not
  * serve yet, which says nothing of the pod.
  */
 const attempts = 3;

@@ -26,14 +26,14 @@ export function memberRemoval(observed: Observed): ControlPlaneStep[] {
   if (!member) return release(leaving);
   // Another member may have failed since the machine was deleted: then it remains until that one serves again.
   if (!survivesWithout(members, name)) return [];
-  if (!member.isLeader) return [{ type: "remove-member", member }];
-  const to = successor(observed, members, member);
-  return to
-    ? [
-        { type: "move-leader", to },
-        { type: "remove-member", member },
-      ]
-    : [{ type: "remove-member", member }];
+  const to = member.isLeader ? successor(observed, members, member) : undefined;
+  // Once its member has gone, the machine's API server answers nothing, and the way to the cluster may lead to it: the
+  // machine is released without reading the cluster again.
+  return [
+    ...(to ? [{ type: "move-leader", to } as const] : []),
+    { type: "remove-member", member },
+    ...release(leaving),
+  ];
 }
 
 /** The machine is drained, other hooks are gone, and ours is the last thing that its deletion waits for. */
