@@ -52,6 +52,11 @@ export interface DesiredPool {
   readonly members: readonly MemberCreate[];
   readonly monitor: DesiredMonitor | undefined;
   readonly monitorName: string;
+  /**
+   * With upkeep "access": the load balancer is still being made. The pool gets its monitor although a listener uses it,
+   * for its provider takes none in a create.
+   */
+  readonly isNew?: boolean;
   /** Members are sent one by one. */
   readonly serial: boolean;
   readonly memberCosts: MemberCosts;

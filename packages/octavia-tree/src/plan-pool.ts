@@ -34,8 +34,8 @@ export function* poolChanges(
 }
 
 /**
- * The changes of a pool of which only the members are kept as desired. A pool that no listener uses yet gets its
- * monitor, for it is still being made; `observed.monitor` is not needed.
+ * The changes of a pool of which only the members are kept as desired. A pool that is new, or that no listener uses
+ * yet, gets its monitor, for it is still being made; `observed.monitor` is not needed.
  */
 export function* accessChanges(
   { pool, members }: Pick<ObservedPool, "pool" | "members">,
@@ -45,7 +45,7 @@ export function* accessChanges(
   const change = memberChange({ pool, members }, wanted, "access");
   if (change) yield change;
   const isMonitored = (pool.healthmonitor_id ?? "") !== "";
-  if (wanted.monitor && !isUsed && !isMonitored)
+  if (wanted.monitor && (!isUsed || wanted.isNew === true) && !isMonitored)
     yield { type: "create-monitor", body: { pool_id: pool.id, ...monitorBody(wanted.monitor, wanted.monitorName) } };
 }
 

@@ -151,6 +151,14 @@ describe("a tree of which only the access is kept as desired", () => {
     expect(end.listeners.map((l) => [l.name, l.default_pool_id]).at(-1)).toEqual(["api-8132", added?.pool.id]);
   });
 
+  test("creates the monitor of a pool that a listener uses only while the load balancer is new", () => {
+    const tree = desired();
+    const bare = created({ ...tree, pools: tree.pools.map((pool) => ({ ...pool, monitor: undefined })) });
+    const young = { ...tree, pools: tree.pools.map((pool) => ({ ...pool, isNew: true })) };
+    expect(settle(tree, bare).types).toEqual([]);
+    expect(settle(young, bare).types).toEqual(["create-monitor"]);
+  });
+
   test("gives a listener without a pool its pool back", () => {
     const tree = created(desired());
     const before = { ...tree, pools: [], listeners: tree.listeners.map((l) => ({ ...l, default_pool_id: null })) };

@@ -264,7 +264,13 @@ function createLoadBalancer(
     fixed_ips: [{ subnet_id: body.vip_subnet_id ?? "", ip_address: address }],
   });
   cloud.ports.push(vip);
-  const chosen = { id, vip_address: address, vip_port_id: vip.id, vip_network_id: network, provider: "amphora" };
+  const chosen = {
+    id,
+    vip_address: address,
+    vip_port_id: vip.id,
+    vip_network_id: network,
+    provider: body.provider ?? "amphora",
+  };
   const tree = treeOfCreate(body, { ...chosen, project_id: cloud.projectId, vip_subnet_id: body.vip_subnet_id ?? "" });
   setTree(cloud, tree);
 }

@@ -122,7 +122,7 @@ function desiredPool(
   { memberSubnets }: EndpointSite,
   { name, port, protocol, provider, present }: PoolPlace,
 ): DesiredPool {
-  const { algorithm = "ROUND_ROBIN", memberCosts } = limitsOf(provider);
+  const { algorithm = "ROUND_ROBIN", memberCosts, monitorInCreate } = limitsOf(provider);
   return {
     poolName: name,
     poolProtocol: protocol,
@@ -132,9 +132,15 @@ function desiredPool(
     members: desiredMembers(context, { name, port, present }, memberSubnets).members,
     monitor: desiredMonitor(context, provider),
     monitorName: name,
+    isNew: !monitorInCreate && !isProvisioned(context),
     serial: false,
     memberCosts,
   };
+}
+
+/** Whether the cluster has had its endpoint: from then on the monitors are the operator's. */
+export function isProvisioned({ object }: Pick<ClusterContext, "object">): boolean {
+  return object.status?.initialization?.provisioned === true;
 }
 
 function desiredMonitor({ object, cloud }: ClusterContext, provider: string | undefined): DesiredMonitor | undefined {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { apply, full, plan, settle, world, type World } from "../testing/cluster-world.ts";
+import { apply, condition, full, plan, settle, world, type World } from "../testing/cluster-world.ts";
 import { openStackMachine } from "../testing/objects.ts";
 
 const balancer = { enabled: true };
@@ -48,6 +48,26 @@ describe("the load balancer of the API", () => {
     expect(w.cloud.members.get(pool?.id ?? "")?.map((m) => `${m.address}:${m.protocol_port}`)).toEqual([
       "10.6.0.20:8132",
     ]);
+  });
+
+  it("of OVN's provider gets its monitor after its create, before the cluster is provisioned, and never again", () => {
+    const w = world({ ...full, apiServer: { managedLoadBalancer: { enabled: true, provider: "ovn" } } });
+    const made: string[] = [];
+    for (let round = 0; round < 30 && !made.includes("create-monitor"); round++) {
+      for (const step of plan(w).steps) {
+        if (step.type === "create-load-balancer") expect(JSON.stringify(step.body)).not.toContain("healthmonitor");
+        if (step.type === "change-load-balancer") {
+          made.push(step.change.type);
+          expect(condition(plan(w).status, "APIEndpointReady")).toBe("False CreatingMonitor");
+        }
+        apply(w, step);
+      }
+    }
+    expect(made).toEqual(["create-monitor"]);
+    settle(w);
+    w.object = { ...w.object, status: { ...w.object.status, initialization: { provisioned: true } } };
+    for (const pool of w.cloud.pools) pool.healthmonitor_id = null;
+    expect(changes(w)).toEqual([]);
   });
 
   it("gets no monitor for an added port where its provider has refused one", () => {

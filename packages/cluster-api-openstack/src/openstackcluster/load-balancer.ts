@@ -1,13 +1,20 @@
 import type { OpenStackClusterSpec } from "@causeway/api";
 import type { PlannedEvent } from "@causeway/kubernetes";
-import { isOfPolicies, nextTreeChange, partsInCreate } from "@causeway/octavia-tree";
+import { isOfPolicies, limitsOf, nextTreeChange, partsInCreate } from "@causeway/octavia-tree";
 import type { LoadBalancer, LoadBalancerCreate, Network, Subnet } from "@causeway/openstack";
 import { parseCidr } from "../resources/cidr.ts";
 import { description, loadBalancerName } from "../resources/naming.ts";
 import { findOwned } from "../resources/ownership.ts";
 import { resolveParameter, resolveSubnet } from "../resources/parameters.ts";
 import { bastionAddresses } from "./bastion.ts";
-import { desiredTree, endpointOwnership, keptMembers, observedTree, type EndpointSite } from "./endpoint-tree.ts";
+import {
+  desiredTree,
+  endpointOwnership,
+  isProvisioned,
+  keptMembers,
+  observedTree,
+  type EndpointSite,
+} from "./endpoint-tree.ts";
 import { found, missing, type ClusterContext, type Part } from "./model.ts";
 import type { ClusterStep } from "./steps.ts";
 import { duplicates, type NetworkPart } from "./network.ts";
@@ -81,7 +88,11 @@ function balancerBody(
 ): LoadBalancerCreate {
   const { crn, tags, object } = context;
   const fixed = object.spec.apiServer?.fixedIP;
-  const tree = desiredTree(context, site, { provider: wanted.provider });
+  const whole = desiredTree(context, site, { provider: wanted.provider });
+  // A monitor in the create of OVN's provider remains PENDING_CREATE, and members that come later OFFLINE.
+  const tree = limitsOf(wanted.provider).monitorInCreate
+    ? whole
+    : { ...whole, pools: whole.pools.map((pool) => ({ ...pool, monitor: undefined })) };
   return {
     name: loadBalancerName(crn),
     description: description(crn),
@@ -118,7 +129,12 @@ function planExisting(context: ClusterContext, loadBalancer: LoadBalancer, site:
   }
   // Each change makes the load balancer immutable for a while, so one at a time.
   const change = nextChange(context, loadBalancer, site);
-  const base = { finding: found(type, "LoadBalancerReady"), steps: change ? [change] : [], loadBalancer };
+  const isUnfinished =
+    change?.type === "change-load-balancer" && change.change.type === "create-monitor" && !isProvisioned(context);
+  const finding = isUnfinished
+    ? missing(type, "CreatingMonitor", `Creating the health monitor of load balancer ${name}`)
+    : found(type, "LoadBalancerReady");
+  const base = { finding, steps: change ? [change] : [], loadBalancer };
   const kept = keptMembers(context, site, observedTree(context.cloud.loadBalancing, loadBalancer));
   if (kept.length === 0 || change) return base;
   const wait = `another member of load balancer ${name} to serve; the members of ${kept.join(", ")} remain until then`;
