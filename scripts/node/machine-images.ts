@@ -49,10 +49,12 @@ export async function machineImages(): Promise<readonly MachineImage[] | { reado
   for (const built of [before, plane, kubelet, now, planes]) if ("reason" in built) return { reason: built.reason };
   if ("reason" in before || "reason" in now) return { reason: "kubeadm is not built" };
   const own = { kubelet: join(node.dir, "kubelet"), "kube-proxy": join(node.dir, "kube-proxy"), coredns };
-  return [
-    imageOf(before.version, { ...programsIn(before.dir), coredns }),
-    imageOf(now.version, { ...programsIn(now.dir), ...own }),
+  const releases = [
+    { version: before.version, programs: { ...programsIn(before.dir), coredns } },
+    { version: now.version, programs: { ...programsIn(now.dir), ...own } },
   ];
+  const addons = releases.flatMap((release) => recipesOf(release).filter(({ name }) => ADDONS.test(name)));
+  return releases.map((release) => imageOf(release, addons));
 }
 
 function programsIn(dir: string): Omit<Programs, "coredns"> {
@@ -67,31 +69,42 @@ function programsIn(dir: string): Omit<Programs, "coredns"> {
   };
 }
 
-function imageOf(version: string, programs: Programs): MachineImage {
+interface Release {
+  readonly version: string;
+  readonly programs: Programs;
+}
+
+/**
+ * What runs on every Node in the release of the cluster, which may be the other one while it is upgraded: a registry
+ * would have it.
+ */
+const ADDONS = /\/(?:kube-proxy|coredns):/;
+
+function imageOf(release: Release, addons: readonly ImageRecipe[]): MachineImage {
+  const { version, programs } = release;
   const folder = cached(`machine-${version}`);
   mkdirSync(join(folder, "images"), { recursive: true });
   for (const name of ["kubeadm", "kubelet"] as const) {
     rmSync(join(folder, name), { force: true });
     symlinkSync(programs[name], join(folder, name));
   }
-  makeImages(recipesOf(version, programs), join(folder, "images"));
+  const own = recipesOf(release).filter(({ name }) => !ADDONS.test(name));
+  makeImages([...own, ...addons], join(folder, "images"));
   return { folder, version };
 }
 
 /** Under the names that this kubeadm asks for, and the sandbox image that containerd is configured with. */
-function recipesOf(version: string, programs: Programs): ImageRecipe[] {
+function recipesOf(release: Release): ImageRecipe[] {
+  const { version, programs } = release;
   const listed = spawnSync(programs.kubeadm, ["config", "images", "list", "--kubernetes-version", version], {
     encoding: "utf8",
   });
   const names = listed.stdout.split("\n").filter((line) => line !== "");
   if (listed.status !== 0 || names.length === 0) throw new Error(`kubeadm lists no images: ${listed.stderr}`);
-  return [...new Set([...names, pauseRecipe.name])].map((name) => recipeOf(name, { version, programs }));
+  return [...new Set([...names, pauseRecipe.name])].map((name) => recipeOf(name, release));
 }
 
-function recipeOf(
-  name: string,
-  { version, programs }: { readonly version: string; readonly programs: Programs },
-): ImageRecipe {
+function recipeOf(name: string, { version, programs }: Release): ImageRecipe {
   const component = /([a-z-]+):[^:]+$/.exec(name)?.[1] ?? "";
   if (component === "pause") return { ...pauseRecipe, name };
   if (component === "kube-proxy") return kubeProxyRecipe(programs["kube-proxy"], version);
