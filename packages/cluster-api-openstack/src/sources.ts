@@ -23,6 +23,7 @@ import type { MachineSources } from "./openstackmachine/gather.ts";
 import { clusterOfTemplate, templateOf, type TemplateSources } from "./openstackmachinetemplate/gather.ts";
 import type { ServerSources } from "./openstackserver/gather.ts";
 import { Refusals } from "./reactions/refusals.ts";
+import { Contentions } from "./reactions/contentions.ts";
 import { Interests } from "./reactions/interests.ts";
 import { ListRequests } from "./reactions/list-requests.ts";
 
@@ -165,7 +166,13 @@ export function openSources(options: SourcesOptions): Sources {
     namespaces,
   ];
   return {
-    cluster: { ...shared, machines: openStackMachines, interests: clusterInterests, listRequests: new ListRequests() },
+    cluster: {
+      ...shared,
+      machines: openStackMachines,
+      interests: clusterInterests,
+      listRequests: new ListRequests(),
+      contentions: new Contentions(clock),
+    },
     server: { ...shared, interests: serverInterests, images, refreshedAt: new WeakMap() },
     machine: { ...shared, interests: machineInterests, images, refreshedAt: new WeakMap() },
     pool: { ...shared, pools, interests: poolInterests },

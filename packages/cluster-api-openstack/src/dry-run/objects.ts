@@ -2,7 +2,13 @@ import type { OpenStackCluster, OpenStackMachine, OpenStackServer } from "@cause
 import { bastionHashAnnotation } from "../openstackcluster/bastion-spec.ts";
 import type { ClusterStep } from "../openstackcluster/steps.ts";
 import type { MachineStep } from "../openstackmachine/steps.ts";
-import { cloudIdentityAnnotation, clusterFinalizer, machineFinalizer, rulesAnnotation } from "../resources/naming.ts";
+import {
+  cloudIdentityAnnotation,
+  clusterFinalizer,
+  machineFinalizer,
+  ownerAnnotation,
+  rulesAnnotation,
+} from "../resources/naming.ts";
 
 /** The OpenStackCluster after a step. */
 export function clusterAfter(object: OpenStackCluster, step: ClusterStep): OpenStackCluster {
@@ -10,7 +16,13 @@ export function clusterAfter(object: OpenStackCluster, step: ClusterStep): OpenS
   const { finalizers = [] } = metadata;
   switch (step.type) {
     case "add-finalizer": {
-      const annotations = { ...metadata.annotations, [cloudIdentityAnnotation]: step.identity };
+      const annotations = {
+        ...metadata.annotations,
+        [cloudIdentityAnnotation]: step.identity,
+        ...(metadata.uid === undefined
+          ? {}
+          : { [ownerAnnotation]: metadata.annotations?.[ownerAnnotation] ?? metadata.uid }),
+      };
       return { ...object, metadata: { ...metadata, annotations, finalizers: withOne(finalizers, clusterFinalizer) } };
     }
     case "remove-finalizer":

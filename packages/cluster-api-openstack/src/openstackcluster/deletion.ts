@@ -61,8 +61,9 @@ function nextStage(context: ClusterContext): Stage {
     waitForServices,
     takeRouters,
     takePorts,
-    takeNetworks,
     takeGroups,
+    // Created first and deleted last: as long as it is there, the names are this cluster's.
+    takeNetworks,
   ];
   for (const stage of stages) {
     const result = stage(context);

@@ -1,4 +1,5 @@
 import type { Network, Subnet } from "@causeway/openstack";
+import { withoutOwner } from "./naming.ts";
 import { isOwned, type Mark } from "./ownership.ts";
 
 /**
@@ -14,7 +15,7 @@ export function ownNetworks(
   const isProven = ({ id }: Network): boolean => id === mark.recordedId || proven.has(id);
   return networks.filter(
     (network) =>
-      isOwned(network, mark) ||
+      isOwned({ ...network, description: withoutOwner(network.description) }, mark) ||
       ((network.description ?? "") === "" &&
         isOwned({ ...network, description: mark.description }, mark) &&
         isProven(network)),
