@@ -11,7 +11,7 @@ import {
   ownerAnnotation,
   withoutOwner,
 } from "../resources/naming.ts";
-import { condition, full, settle, world } from "../testing/cluster-world.ts";
+import { condition, deleting, full, plan as planOf, settle, world } from "../testing/cluster-world.ts";
 import { ModelCloud } from "../testing/model-cloud.ts";
 import { now, openStackCluster } from "../testing/objects.ts";
 import { networksOfOthers } from "./contention.ts";
@@ -170,6 +170,22 @@ describe("the networks of other objects", () => {
       networksOfOthers({ object: openStackCluster({}, { uid: "other" }), cloud: plain, crn: "default-demo" }),
     ).toEqual([]);
   });
+});
+
+it("an estate of an earlier release, whose network has no owner, is left as it is, and deleted as before", () => {
+  const w = world(full);
+  settle(w);
+  w.cloud.networks = w.cloud.networks.map((n) => ({ ...n, description: withoutOwner(n.description) ?? "" }));
+  const { [ownerAnnotation]: _owner, ...annotations } = w.object.metadata.annotations ?? {};
+  w.object = { ...w.object, metadata: { ...w.object.metadata, annotations } };
+  for (const status of [w.object.status ?? {}, {}]) {
+    w.object = { ...w.object, status };
+    expect(planOf(w).steps).toEqual([]);
+    expect(condition(planOf(w).status, "Ready")).toBe("True Ready");
+  }
+  deleting(w);
+  settle(w);
+  expect(w.cloud.inventory).toEqual([]);
 });
 
 describe("the description of a network", () => {
