@@ -49,7 +49,17 @@ export function machineController(context: Context): ControllerOptions {
     failed: (_observed, { status }, _step, error) => failure(withBlocker(status, error, clock.now()), error),
   };
   const reconcile = runPipeline(pipeline, { clock, log, name: "machine", metrics: context.metrics });
-  return { name: "machine", reconcile, sources: sources(context), concurrency: 16, clock, log };
+  // Drains and labels of Nodes are calls to a workload cluster, which may not respond for a minute each.
+  const groups = {
+    of(key: ObjectKey) {
+      const machine = context.machines.get(key);
+      if (!machine) return undefined;
+      const { namespace, name } = clusterKeyOf(machine);
+      return `${namespace}/${name}`;
+    },
+    most: 4,
+  };
+  return { name: "machine", reconcile, sources: sources(context), concurrency: 16, groups, clock, log };
 }
 
 /** A drain that a budget blocks is also reported in the condition. */

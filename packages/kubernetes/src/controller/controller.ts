@@ -3,6 +3,7 @@ import { isConflict, isNotFound } from "../client/errors.ts";
 import type { ObjectKey } from "../types/meta.ts";
 import type { ControllerOptions, RunController, Shards } from "./interface.ts";
 import { shardedReconcile, shardedSource } from "./sharded.ts";
+import { Turns } from "./turns.ts";
 import { WorkQueue } from "./work-queue.ts";
 
 const CONCURRENCY = 8;
@@ -26,7 +27,8 @@ export const runController: RunController = async (given: ControllerOptions, sig
   if (signal.aborted) stop();
   try {
     await options.ready?.(signal);
-    const work = () => worker(options, { queue, log, signal });
+    const turns = options.groups && new Turns(options.groups);
+    const work = () => worker(options, { queue, log, signal, turns });
     await Promise.all(Array.from({ length: options.concurrency ?? CONCURRENCY }, work));
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -45,16 +47,24 @@ interface Shift {
   readonly queue: WorkQueue;
   readonly log: Log;
   readonly signal: AbortSignal;
+  readonly turns: Turns | undefined;
 }
 
 async function worker(options: ControllerOptions, shift: Shift): Promise<void> {
   for (;;) {
     const key = await shift.queue.take();
     if (key === undefined) return;
+    const leave = shift.turns ? shift.turns.enter(key) : () => undefined;
+    if (!leave) {
+      shift.queue.done(key);
+      continue;
+    }
     try {
       await reconcileOne(options, key, shift);
     } finally {
       shift.queue.done(key);
+      const next = leave();
+      if (next) shift.queue.add(next);
     }
   }
 }

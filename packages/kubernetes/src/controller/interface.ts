@@ -1,5 +1,6 @@
 import type { Clock, Log } from "@causeway/foundation";
 import type { ObjectKey } from "../types/meta.ts";
+import type { KeyGroups } from "./turns.ts";
 import type { MeasuredQueue } from "./queue-measures.ts";
 import type { RetryRate } from "./work-queue.ts";
 
@@ -26,6 +27,8 @@ export interface ControllerOptions {
   readonly ready?: (signal: AbortSignal) => Promise<void>;
   /** Keys worked on at once; one key never twice. Default 8. */
   readonly concurrency?: number;
+  /** Keys that may wait for the same slow party, which are not to occupy all workers. Default: none. */
+  readonly groups?: KeyGroups;
   /** Where its queue is measured, and as whose. */
   readonly measured?: MeasuredQueue;
   /** The namespaces that this process works on. Default: all. */
