@@ -1,7 +1,15 @@
 import { Agent, request } from "node:https";
-import { CausewayError, issueCertificate, messageOf, type Clock, type KeyPair } from "@causeway/foundation";
+import {
+  base64,
+  CausewayError,
+  hasCode,
+  issueCertificate,
+  messageOf,
+  type Clock,
+  type KeyPair,
+} from "@causeway/foundation";
 import { rangeOf } from "./range.ts";
-import { permissionChanges, permissionsOf, type Permission } from "./permissions.ts";
+import { frozenKey, permissionChanges, permissionsOf, type Permission } from "./permissions.ts";
 
 /** How to reach the members of an etcd. */
 export interface EtcdAccess {
@@ -21,7 +29,7 @@ export interface EtcdAdmin {
   enableAuth(access: EtcdAccess, signal: AbortSignal): Promise<void>;
   /**
    * The user of certificates with this common name may read and write keys that begin with `prefix`, but for the policy
-   * of its storage budget, and may only read while it is sealed.
+   * of its storage budget, and may only read while it is sealed, or frozen (`frozenKey`).
    */
   ensureUser(access: EtcdAccess, user: EtcdUser, signal: AbortSignal): Promise<void>;
   /** Deletes the user, and then every key of its prefix. */
@@ -91,8 +99,7 @@ export function createEtcdAdmin({ clock }: { readonly clock: Clock }): EtcdAdmin
   return {
     async enableAuth(access, signal) {
       const call = await anonymous(access, signal);
-      const status = await call("auth/status");
-      if (status["enabled"] === true) return;
+      if (await isAuthEnabled(call, access)) return;
       if (!(await names(call, "user")).includes("root"))
         await call("auth/user/add", { name: "root", password: access.password });
       // A password of an earlier attempt may be another one.
@@ -104,10 +111,11 @@ export function createEtcdAdmin({ clock }: { readonly clock: Clock }): EtcdAdmin
     async ensureUser(access, { name, prefix, sealed = false }, signal) {
       const call = await asRoot(access, signal);
       if (!(await names(call, "role")).includes(name)) await call("auth/role/add", { name });
-      // Only what differs: each change of rights makes requests of all users repeat themselves.
-      const changes = permissionChanges(await permissions(call, name), permissionsOf(prefix, sealed));
-      for (const perm of changes.grant) await call("auth/role/grant", { name, perm });
-      for (const { key, range_end } of changes.revoke) await call("auth/role/revoke", { role: name, key, range_end });
+      const isFrozen = await has(call, frozenKey(prefix));
+      await setPermissions(call, { name, prefix, sealed: sealed || isFrozen });
+      // Another process may freeze it in between.
+      if (!sealed && !isFrozen && (await has(call, frozenKey(prefix))))
+        await setPermissions(call, { name, prefix, sealed: true });
       if (!(await names(call, "user")).includes(name))
         await call("auth/user/add", { name, options: { no_password: true } });
       const { roles } = await call("auth/user/get", { name });
@@ -121,6 +129,29 @@ export function createEtcdAdmin({ clock }: { readonly clock: Clock }): EtcdAdmin
       await call("kv/deleterange", rangeOf(prefix));
     },
   };
+}
+
+/** Changes only what differs: each change of rights makes requests of all users repeat themselves. */
+async function setPermissions(call: Call, { name, prefix, sealed = false }: EtcdUser): Promise<void> {
+  const changes = permissionChanges(await permissions(call, name), permissionsOf(prefix, sealed));
+  for (const perm of changes.grant) await call("auth/role/grant", { name, perm });
+  for (const { key, range_end } of changes.revoke) await call("auth/role/revoke", { role: name, key, range_end });
+}
+
+/** With users, etcd says only to them that it has users: an earlier process made root. */
+async function isAuthEnabled(call: Call, { password }: EtcdAccess): Promise<boolean> {
+  try {
+    await call("auth/authenticate", { name: "root", password });
+    return true;
+  } catch (error) {
+    if (!hasCode(error, "PODS_ETCD_REFUSED")) throw error;
+    return (await call("auth/status"))["enabled"] === true;
+  }
+}
+
+async function has(call: Call, key: string): Promise<boolean> {
+  const { count = "0" } = (await call("kv/range", { key: base64(key), count_only: true })) as { count?: string };
+  return Number(count) > 0;
 }
 
 async function names(call: Call, kind: "user" | "role"): Promise<string[]> {

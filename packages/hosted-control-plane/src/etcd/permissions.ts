@@ -12,6 +12,14 @@ export function policyKeys(prefix: string): readonly [policy: string, binding: s
   return [`${prefix}${POLICY}`, `${prefix}${BINDING}`];
 }
 
+/**
+ * While a key of this name is there, the user of the prefix may only read, whichever process sets its permissions. API
+ * servers do not know it.
+ */
+export function frozenKey(prefix: string): string {
+  return `${prefix}causeway.dev/frozen`;
+}
+
 /** As etcd has it: keys in base64; without `range_end` it is one key. */
 export interface Permission {
   readonly permType: "READ" | "READWRITE";
