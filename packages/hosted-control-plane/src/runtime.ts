@@ -191,6 +191,8 @@ export interface ControlPlaneState {
   readonly backup?: BackupState;
   /** What it stores in a shared etcd. */
   readonly storage?: StorageState;
+  /** Its move from a shared etcd to its own, once one began. */
+  readonly migration?: MigrationState;
   /** Its removal began and has not ended. */
   readonly removing?: true;
   readonly parked?: { readonly until: number; readonly reason: string };
@@ -206,6 +208,17 @@ export interface StorageState {
   readonly opensAt?: number;
   /** While it is sealed: it waits for space in the etcd, in which others store more than they may, too. */
   readonly lacksSpace?: true;
+}
+
+/** Where a move from a shared etcd to an own one is. */
+export interface MigrationState {
+  readonly stage: "Starting" | "Copying" | "Freezing" | "Switching" | "Returning" | "Withdrawn" | "Retained" | "Done";
+  readonly attempt: number;
+  /** Of both etcds, when they were compared: the number of keys, and SHA-256 over all keys and values. */
+  readonly keys?: number;
+  readonly hash?: string;
+  /** Why the last attempt failed. */
+  readonly failure?: string;
 }
 
 /** What there is to restore a control plane from. Times are milliseconds since epoch. */

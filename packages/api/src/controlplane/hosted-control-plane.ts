@@ -4,6 +4,7 @@ import { age, column, conditionColumn, paused } from "../columns.ts";
 import type { Kind } from "../kind.ts";
 import { labels } from "../names.ts";
 import { authorities, authoritiesStatus } from "./authorities.ts";
+import { migrationStatus } from "./migration-status.ts";
 import { podsSettings } from "./pods-settings.ts";
 import { flagSettings } from "./program-flags.ts";
 import { RUN_KUBERNETES, SERVED_KUBERNETES } from "./served.ts";
@@ -367,6 +368,7 @@ const hostedControlPlaneStatus = object({
       { description: "What it stores in the shared etcd, as it was measured last." },
     ),
   ),
+  migration: optional(migrationStatus),
   versions: versionCounts(32),
   selector: optional(anyText()),
   replicas: optional(int32()),

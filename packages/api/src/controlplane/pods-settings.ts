@@ -12,12 +12,10 @@ export const podsSettings = object(
       object(
         {
           type: optional(
-            immutable(
-              oneOf(["Pooled", "Own"], {
-                description:
-                  "An etcd that control planes share, each with a prefix and a user of its own (default), or members of its own.",
-              }),
-            ),
+            oneOf(["Pooled", "Own"], {
+              description:
+                "An etcd that control planes share, each with a prefix and a user of its own (default), or members of its own. It can change from Pooled to Own, which moves the data; once its own etcd serves, it cannot change back.",
+            }),
           ),
           members: optional(
             checked(

@@ -14,11 +14,11 @@ import { webhookConditions, webhookEvents } from "../webhooks/findings.ts";
 import { backedUp, backupStatus } from "./backup-spec.ts";
 import { desired } from "./desired.ts";
 import type { Observed } from "./gather.ts";
+import { datastoreConditions, datastoreEvents } from "./migration-condition.ts";
 import { networkProblem } from "./networks.ts";
 import { planAuthorities, type AuthoritiesPlan } from "./plan-authorities.ts";
 import { usableKubeconfig } from "./plan-kubeconfig.ts";
 import type { Step } from "./steps.ts";
-import { storageConditions, storageEvents } from "./storage-condition.ts";
 import { planTunnel } from "../tunnel/condition.ts";
 
 /** The finalizer that keeps the object until its control plane is gone. */
@@ -85,7 +85,7 @@ export function plan(observed: Observed, now: number): Plan<Step, HostedControlP
         availability(observed),
         ...upToDate(observed),
         ...backedUp(object, observed.state?.backup, now),
-        ...storageConditions(observed.state?.storage),
+        ...datastoreConditions(observed.state),
         ...webhookConditions(observed.webhooks),
         ...tunnel.conditions,
       ),
@@ -93,7 +93,7 @@ export function plan(observed: Observed, now: number): Plan<Step, HostedControlP
     ...waiting(observed, { now, until: Math.min(authorities?.until ?? Infinity, tunnel.until ?? Infinity) }),
     events: [
       ...parkedEvents(observed),
-      ...storageEvents(object, observed.state?.storage),
+      ...datastoreEvents(object, observed.state),
       ...webhookEvents(object, observed.webhooks),
       ...tunnel.events,
     ],
@@ -343,6 +343,7 @@ function status(
     ...runtimeStatus(observed),
     ...backupStatus(state?.backup),
     ...(state?.storage === undefined ? {} : { storage: { bytes: state.storage.bytes, budget: state.storage.budget } }),
+    ...(state?.migration === undefined ? {} : { migration: state.migration }),
     ...(planned === undefined ? {} : { authorities: planned }),
     ...(state?.join === undefined ? {} : { datastore: state.join }),
     ...(state?.ready === true

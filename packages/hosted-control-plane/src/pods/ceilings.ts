@@ -5,7 +5,7 @@ import { isPooled, type SizeClass } from "./options.ts";
 import { membersAnnotation, registeredAnnotation } from "./plan-members.ts";
 import { etcdMembers } from "./objects/etcd.ts";
 import { budgetOf, sizes } from "./sizes.ts";
-import { budgetAnnotation, grantedAnnotation, idAnnotation } from "./tenant.ts";
+import { budgetAnnotation, datastoreAnnotation, grantedAnnotation, idAnnotation } from "./tenant.ts";
 
 const ORDER: readonly SizeClass[] = ["Small", "Medium", "Large"];
 const UNITS = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40 };
@@ -103,7 +103,10 @@ function namespaceProblem({
   live,
 }: Observed): ControlPlaneProblem | undefined {
   const { controlPlanes, namespaceStorage } = settings.ceilings ?? {};
-  if (namespace !== undefined && !isGrowing(spec, storageOf(live.get("StatefulSet/etcd")))) return undefined;
+  const existing = storageOf(live.get("StatefulSet/etcd"));
+  const isMoved = existing === undefined && !isPooled(spec) && isInPool(namespace);
+  const isGrown = isMoved || isGrowing(spec, existing);
+  if (namespace !== undefined && !isGrown) return undefined;
   const where = `namespace ${managementNamespace(spec.id)}`;
   if (namespace === undefined && controlPlanes !== undefined && otherControlPlanes.controlPlanes >= controlPlanes)
     return exceeded(
@@ -115,6 +118,10 @@ function namespaceProblem({
   if (otherControlPlanes.storage + own <= bytesOf(namespaceStorage)) return undefined;
   const sum = `${gibibytes(otherControlPlanes.storage)} and ${gibibytes(own)} more`;
   return exceeded(`the volumes of ${where} would be ${sum}, and the operator allows ${namespaceStorage}`);
+}
+
+function isInPool(namespace: Namespace | undefined): boolean {
+  return namespace?.metadata.annotations?.[datastoreAnnotation] === "Pooled";
 }
 
 /** It wants more members than it has, and none was added yet: one that was begun is not stopped in the midst. */

@@ -23,6 +23,9 @@ import {
   type ControlPlaneState,
 } from "../runtime.ts";
 import { gather } from "./gather.ts";
+import type { DatastoreCopy } from "./migration/copy.ts";
+import { migrationFailureAfter, type MigrationMemory } from "./migration/plan-migration.ts";
+import { servedFrom, usesPool } from "./migration/served.ts";
 import type { Observed, RestoreFailure } from "./observed.ts";
 import { isPooled, type PodsSettings } from "./options.ts";
 import { perform, type PerformContext } from "./perform.ts";
@@ -79,6 +82,7 @@ interface Known {
   joinedAt: string | undefined;
   hasEtcdUser: boolean;
   restored: boolean;
+  migration: MigrationMemory | undefined;
   backup: BackupState | undefined;
   /** What was seen of the members of its etcd, and since when. */
   members: { readonly seen: string; readonly since: number };
@@ -122,18 +126,33 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     log,
     ...(metrics ? { metrics } : {}),
     shards,
-    users: () => shared?.controlPlanes.list().flatMap(poolUser) ?? requested().filter(isPooled),
+    users: () => shared?.controlPlanes.list().flatMap(poolUser) ?? requested().filter(isInPool),
     changed: () => {
-      for (const [id, { spec }] of known) if (isPooled(spec)) wake(keyOfId(id));
+      for (const [id, { spec }] of known) if (isInPool(spec)) wake(keyOfId(id));
     },
   });
-  const usingFor = ({ spec }: Observed): PerformContext => ({
+  const copies = new Map<string, DatastoreCopy>();
+  const endCopy = (name: string): void => {
+    copies.get(name)?.close();
+    copies.delete(name);
+  };
+  const isInPool = (spec: ControlPlaneSpec): boolean => usesPool(spec, servedFrom(cluster, namespaceOfId(spec.id)));
+  const usingFor = ({ spec, requested: request }: Observed): PerformContext => ({
     client: informers.client,
     clock,
     etcd,
     members,
     ...(options.backups ? { backups: options.backups } : {}),
     join: (step, signal) => join(spec, step, signal),
+    migrations: {
+      copies,
+      remember(change) {
+        const tenant = known.get(request.id);
+        if (tenant === undefined) return;
+        const isSame = tenant.migration?.attempt === change.attempt;
+        tenant.migration = { ...(isSame ? tenant.migration : {}), ...change };
+      },
+    },
     done(step) {
       const tenant = known.get(spec.id);
       if (tenant && step.type === "create-join-objects") tenant.joinedAt = step.mark;
@@ -169,14 +188,15 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
       tenant.state = state;
       if (!same) report(id);
     },
-    failed({ spec }: Observed, planned: { status: ControlPlaneState }, step: Step, error: unknown) {
+    failed({ requested: request }: Observed, planned: { status: ControlPlaneState }, step: Step, error: unknown) {
       const status = failedState(planned.status, step, error);
-      const tenant = known.get(spec.id);
+      const tenant = known.get(request.id);
       const failure = restoreFailureAfter({ step, error, problem: status.problem }, clock.now());
-      if (tenant && failure) tenant.restoreFailure = { ...failure, of: canonicalJson(spec) };
+      if (tenant && failure) tenant.restoreFailure = { ...failure, of: canonicalJson(request) };
+      if (tenant) tenant.migration = migrationFailureAfter(tenant.migration, step, error);
       return { status, events: [] };
     },
-    epochOf: ({ spec }: Observed) => canonicalJson(spec),
+    epochOf: ({ requested: request }: Observed) => canonicalJson(request),
   };
   const backupController = createBackupController({
     name: "pods-backup",
@@ -219,7 +239,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
       }
       const now = known.get(id) as Known;
       now.state = { ...now.state, requested: spec };
-      if (isPooled(spec)) pool.wake();
+      if (isInPool(spec)) pool.wake();
       wake(keyOfId(id));
       backupController.wake(id);
       return now.state;
@@ -243,6 +263,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     },
     async remove(id, signal) {
       known.delete(id);
+      endCopy(namespaceOfId(id));
       await informers.whenSynced(signal);
       await pool.remove(namespaceOfId(id), signal);
       await removeNamespace(cluster, { owner: settings.owner, id }, signal);
@@ -260,6 +281,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
       const forget = shards?.onChange(() => {
         for (const id of [...known.keys(), ...removing]) {
           if (shards.owns(keyOfId(id).namespace)) continue;
+          endCopy(namespaceOfId(id));
           known.delete(id);
           removing.delete(id);
         }
@@ -270,6 +292,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
         pool.run(signal),
         backupController.run(signal),
       ]).finally(() => {
+        for (const name of copies.keys()) endCopy(name);
         forget?.();
         stopPool?.();
       });
@@ -279,7 +302,9 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
 
 /** One that is being deleted needs the shared etcd until it is gone. */
 function poolUser({ spec, status }: HostedControlPlane): { initialized?: true }[] {
-  if ((status?.runtime ?? spec.runtime) !== "Pods" || !isPooled(spec)) return [];
+  // One that is to move is measured there until it has moved.
+  const isMoving = status?.storage !== undefined || (status?.migration?.stage ?? "Done") !== "Done";
+  if ((status?.runtime ?? spec.runtime) !== "Pods" || !(isPooled(spec) || isMoving)) return [];
   return [status?.initialization?.controlPlaneInitialized === true ? { initialized: true } : {}];
 }
 
@@ -301,6 +326,7 @@ const unseen = {
   joinedAt: undefined,
   hasEtcdUser: false,
   restored: false,
+  migration: undefined,
   backup: undefined,
   members: { seen: "", since: 0 },
   restoreFailure: undefined,

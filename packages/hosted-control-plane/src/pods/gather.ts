@@ -8,6 +8,8 @@ import { idOf } from "./live.ts";
 import { capacityOf, shareFor, sharesWanted, type ShareRequest } from "./storage/shares.ts";
 import type { PodsSettings } from "./options.ts";
 import { keyspaceOf } from "./keyspace.ts";
+import type { MigrationMemory } from "./migration/plan-migration.ts";
+import { servedSpec } from "./migration/served.ts";
 import { isResizing } from "./plan-members.ts";
 import type { EtcdMembers } from "./pool/membership.ts";
 import type { PoolState } from "./pool/state.ts";
@@ -34,23 +36,30 @@ export interface Tenant {
   readonly joinedAt: string | undefined;
   readonly hasEtcdUser: boolean;
   readonly restored: boolean;
+  readonly migration?: MigrationMemory | undefined;
 }
 
 /** From the caches of the service cluster; only the Secret with cloud.conf is read from a server. */
 export async function gather(from: GatherFrom, tenant: Tenant, signal: AbortSignal): Promise<Observed> {
   const { cluster, settings, readSecret } = from;
-  const { spec, namespaceName, joinedAt, hasEtcdUser, restored } = tenant;
+  const { spec: requested, namespaceName, joinedAt, hasEtcdUser, restored } = tenant;
   const objects = cluster.objects.flatMap((informer) => informer.list(namespaceName));
-  const secretName = spec.pods?.cloudConfigSecret;
+  const secretName = requested.pods?.cloudConfigSecret;
   const secret =
-    secretName === undefined ? undefined : await readSecret(spec.id.slice(0, spec.id.indexOf(".")), secretName, signal);
+    secretName === undefined
+      ? undefined
+      : await readSecret(requested.id.slice(0, requested.id.indexOf(".")), secretName, signal);
   const live = new Map(objects.map((object) => [idOf(object), object]));
+  const namespace = cluster.namespaces.get({ namespace: "", name: namespaceName });
+  const spec = servedSpec(requested, { namespace, live });
   const pods = cluster.pods.list(namespaceName);
   return {
     spec,
+    requested,
+    migration: tenant.migration,
     settings,
     namespaceName,
-    namespace: cluster.namespaces.get({ namespace: "", name: namespaceName }),
+    namespace,
     live,
     pods,
     ...(await membershipOf(from, { spec, live, pods, namespaceName }, signal)),

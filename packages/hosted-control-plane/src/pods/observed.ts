@@ -1,5 +1,6 @@
 import type { KubeObject, Namespace, Pod } from "@causeway/kubernetes";
 import type { ControlPlaneProblem, ControlPlaneSpec } from "../runtime.ts";
+import type { MigrationMemory, OwnEtcd } from "./migration/plan-migration.ts";
 import type { PodsSettings } from "./options.ts";
 import type { EtcdMembership } from "./pool/membership.ts";
 import type { PoolState } from "./pool/state.ts";
@@ -25,7 +26,13 @@ export interface RestoreFailure {
 
 /** Everything that the plan of one control plane in a service cluster is made from. */
 export interface Observed {
+  /** What its programs are to be now: the request, but with the datastore that serves. */
   readonly spec: ControlPlaneSpec;
+  readonly requested: ControlPlaneSpec;
+  /** What this process did for the move to its own etcd. */
+  readonly migration: MigrationMemory | undefined;
+  /** The own etcd that it is to move to, where there is to be one now. */
+  readonly nextEtcd?: OwnEtcd | undefined;
   readonly settings: PodsSettings;
   /** The name of its namespace. */
   readonly namespaceName: string;

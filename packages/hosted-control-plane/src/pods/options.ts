@@ -95,6 +95,8 @@ export interface PoolSettings {
   /** Size of each member's volume. Default: 8Gi. */
   readonly storage?: string;
   readonly storageClassName?: string;
+  /** Milliseconds that it keeps the data of a control plane that moved to its own etcd. Default: a day. */
+  readonly retention?: number;
 }
 
 /** How API servers reach the nodes of their cluster. */

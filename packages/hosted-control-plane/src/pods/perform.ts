@@ -16,6 +16,7 @@ import type { Backups } from "../backup/backups.ts";
 import { secretNamed } from "../backup/secrets.ts";
 import { notOffered } from "../backup/store.ts";
 import type { Observed } from "./observed.ts";
+import { isMigrationStep, performMigration, type Migrations } from "./migration/perform-migration.ts";
 import { isMemberStep, type MemberStep } from "./plan-members.ts";
 import type { EtcdAdmin } from "../etcd/etcd-admin.ts";
 import { createEtcdMembers, type EtcdMembers } from "./pool/membership.ts";
@@ -33,6 +34,8 @@ export interface PerformContext {
   readonly members?: EtcdMembers;
   /** Undefined: nothing is restored here. */
   readonly backups?: Backups;
+  /** Default: nothing is remembered. */
+  readonly migrations?: Migrations;
   /** Creates in the tenant what machines need to join. */
   readonly join: (step: Extract<Step, { type: "create-join-objects" }>, signal: AbortSignal) => Promise<void>;
   /** A step was performed that leaves nothing to see in the service cluster. */
@@ -55,6 +58,10 @@ export async function perform(
   signal: AbortSignal,
 ): Promise<void | "deferred"> {
   if (isMemberStep(step)) return changeMembers(using.members ?? createEtcdMembers(using), step, signal);
+  if (isMigrationStep(step)) {
+    const migrations = using.migrations ?? { copies: new Map(), remember: () => {} };
+    return performMigration({ ...using, migrations, fieldManager }, step, observed, signal);
+  }
   const { client } = using;
   switch (step.type) {
     case "apply-namespace":

@@ -1,7 +1,7 @@
 import type { KeyPair } from "@causeway/foundation";
 import type { Secret } from "@causeway/kubernetes";
 import type { Observed } from "./observed.ts";
-import { programCredentials } from "./objects/credentials.ts";
+import { etcdCredentials, programCredentials } from "./objects/credentials.ts";
 import { isPooled } from "./options.ts";
 import type { Endpoint } from "./observed.ts";
 import type { Credentials, Entry, Step } from "./steps.ts";
@@ -51,6 +51,16 @@ export function credentialsOf(observed: Observed, endpoint: Endpoint): Credentia
     cloudConfig,
     tunnel: settings.tunnel,
     auditWebhook: settings.audit?.webhook,
+  });
+}
+
+/** Of the etcd that a control plane in the shared one is to move to. */
+export function ownEtcdCredentials({ live, settings, namespaceName }: Observed): Credentials {
+  return etcdCredentials({
+    etcdAuthority: pairOf(live.get("Secret/etcd-ca") as Secret | undefined),
+    namespace: namespaceName,
+    clusterDomain: settings.clusterDomain ?? "cluster.local",
+    members: MOST_MEMBERS,
   });
 }
 

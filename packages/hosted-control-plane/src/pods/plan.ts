@@ -4,11 +4,20 @@ import type { Endpoint, Observed } from "./observed.ts";
 import { imagesOf } from "./images.ts";
 import { isRestored, restoreFailureOf, restoreSteps, restoring } from "./keyspace.ts";
 import { idOf } from "./live.ts";
+import {
+  heldByOf,
+  ownEtcdOf,
+  planMigration,
+  returnFromRefusal,
+  returnInTime,
+  returnsAt,
+} from "./migration/plan-migration.ts";
+import { datastoreWithData, isBetween, migrationState } from "./migration/served.ts";
 import { isPooled } from "./options.ts";
 import { grantOf } from "./ceilings.ts";
-import { API_SERVICE_PORT, rootCredentials } from "./objects/credentials.ts";
+import { API_SERVICE_PORT, etcdRoot, rootCredentials } from "./objects/credentials.ts";
 import { insideOf, isBehindGateway } from "./gateway.ts";
-import { credentialsOf, issueSteps } from "./plan-credentials.ts";
+import { credentialsOf, issueSteps, ownEtcdCredentials } from "./plan-credentials.ts";
 import { endpointOf, tenantNetwork } from "./objects/network.ts";
 import { applySteps, initializedNamespace, namespaceSteps } from "./plan-objects.ts";
 import { etcdAuthoritySteps } from "./plan-etcd-authority.ts";
@@ -29,6 +38,7 @@ import {
   grantedAnnotation,
   inputsAnnotation,
   joinedAnnotation,
+  migratingAnnotation,
   prefixOf,
   renewAtAnnotation,
   restoredAnnotation,
@@ -48,9 +58,23 @@ const MEMBERS_REPAIRED = 30_000;
  * (etcd, the API servers, the controllers): a stage begins when the one before has rolled out. Each object is written
  * only when it differs.
  */
-export function plan(observed: Observed, now: number): Plan<Step, ControlPlaneState> {
+export function plan(seen: Observed, now: number): Plan<Step, ControlPlaneState> {
+  const planned = planServing({ ...seen, nextEtcd: ownEtcdOf(seen, now) }, now);
+  const limit = returnsAt(seen);
+  if (limit === undefined) return planned;
+  if (now >= limit) return { ...planned, steps: [...returnInTime(seen)] };
+  const { wait = { for: "the move to its own etcd" } } = planned;
+  return { ...planned, wait: { ...wait, until: Math.min(wait.until ?? Infinity, limit) } };
+}
+
+function planServing(observed: Observed, now: number): Plan<Step, ControlPlaneState> {
   const refusal = refusalOf(observed);
-  if (refusal !== undefined) return { steps: [], status: stateOf(observed, refusal), wait: waitFor(refusal, now) };
+  if (refusal !== undefined)
+    return {
+      steps: [...returnFromRefusal(observed, refusal)],
+      status: stateOf(observed, refusal),
+      wait: waitFor(refusal, now),
+    };
   const early = [
     ...namespaceSteps({
       ...observed,
@@ -59,10 +83,12 @@ export function plan(observed: Observed, now: number): Plan<Step, ControlPlaneSt
       annotations: annotationsOf(observed),
     }),
     ...keySteps(keysOf(observed), rootCredentials(observed.spec)),
+    ...keySteps({ ...keysOf(observed), hasData: false }, nextEtcdRoots(observed)),
   ];
   if (early.length > 0 || !initializedNamespace(observed.namespace))
     return { steps: firstOf(early), status: stateOf(observed, creating) };
-  const network = tenantNetwork(observed.spec, observed.namespaceName, observed.settings);
+  const moving = { heldBy: heldByOf(observed), both: isBetween(observed) };
+  const network = tenantNetwork(observed.spec, observed.namespaceName, observed.settings, moving);
   const service = observed.live.get("Service/kube-apiserver") as Service | undefined;
   const endpoint = endpointOf(observed.spec, service, observed.settings);
   if (endpoint === undefined) {
@@ -86,7 +112,7 @@ function planPrograms(
   const isBlocked = isPooled(observed.spec) && observed.pool?.authority === undefined;
   if (pooled.problem !== undefined && (isBlocked || !observed.live.has("Deployment/kube-apiserver")))
     return { steps: applySteps(observed.live, network), status: stateOf(observed, pooled.problem, endpoint) };
-  const credentials = credentialsOf(observed, endpoint);
+  const credentials = [...credentialsOf(observed, endpoint), ...nextEtcdCredentials(observed)];
   const issue = issueSteps(observed, credentials, now);
   const images = imagesOf(observed.spec.version, observed.settings);
   if (issue.length > 0 || images === undefined)
@@ -96,7 +122,10 @@ function planPrograms(
   const wanted = [...network, ...stages.objects];
   const kept = new Set([
     ...wanted.map(idOf),
-    ...rootCredentials(observed.spec).flatMap(({ name }) => [`Secret/${name}`, `Secret/${copyName(name)}`]),
+    ...[...rootCredentials(observed.spec), ...nextEtcdRoots(observed)].flatMap(({ name }) => [
+      `Secret/${name}`,
+      `Secret/${copyName(name)}`,
+    ]),
     ...credentials.map(({ name }) => `Secret/${name}`),
   ]);
   const server = urlOf(endpoint);
@@ -117,13 +146,36 @@ function planPrograms(
     ...restore,
     ...join,
   ];
-  const resize = memberSteps(observed, planned.length === 0);
-  const rotation = rotationOfEtcd(observed, stages.isComplete && planned.length === 0);
+  return planRest(observed, { planned, stages, isDone, status, server, inside }, now);
+}
+
+interface Planned {
+  readonly planned: readonly Step[];
+  readonly stages: Stages;
+  readonly isDone: boolean;
+  readonly status: ControlPlaneState;
+  readonly server: string;
+  readonly inside: Endpoint;
+}
+
+/** What waits until there is nothing else to do: members, etcd's authority, and a move to an own etcd. */
+function planRest(
+  observed: Observed,
+  { planned, stages, isDone, status, server, inside }: Planned,
+  now: number,
+): Plan<Step, ControlPlaneState> {
+  const isQuiet = planned.length === 0;
+  const resize = isBetween(observed) ? [] : memberSteps(observed, isQuiet);
+  const rotation = rotationOfEtcd(observed, stages.isComplete && isQuiet);
   const isComplete = stages.isComplete && !rotation.isRotating;
+  const serving = { isSettled: isDone && isComplete && isQuiet, isEtcdDone: stages.isNextEtcdDone };
+  const migration = planMigration(observed, serving, now);
+  const until = isResizing(observed) ? membersAgainAt(observed, now) : rereadAt(observed, now);
   return {
-    steps: [...planned, ...resize, ...rotation.steps],
+    // What a stage of a move does is done alone: it is planned from what is recorded.
+    steps: migration.steps.length > 0 ? migration.steps : [...planned, ...resize, ...rotation.steps],
     status: {
-      ...status,
+      ...withProblem(status, migration.problem),
       ready: stages.isServing && isJoinedAt(observed, server),
       inside: ownAddresses(observed, inside.port),
       // Until the new certificate is served, it does not have all of the names.
@@ -131,17 +183,33 @@ function planPrograms(
     },
     wait: {
       for: "certificates to be issued again, and changes of the cloud's configuration",
-      until: isResizing(observed) ? membersAgainAt(observed, now) : rereadAt(observed, now),
+      until: Math.min(until, migration.until ?? Infinity),
     },
   };
 }
 
+/** The authority of the own etcd that it is to move to, where there is to be one now. */
+function nextEtcdRoots({ nextEtcd }: Observed): typeof etcdRoot {
+  return nextEtcd === undefined ? [] : etcdRoot;
+}
+
+function nextEtcdCredentials(observed: Observed): ReturnType<typeof credentialsOf> {
+  return observed.nextEtcd === undefined ? [] : [ownEtcdCredentials(observed)];
+}
+
+/** What else keeps it from being as requested comes first. */
+function withProblem(status: ControlPlaneState, problem: ControlPlaneProblem | undefined): ControlPlaneState {
+  if (problem === undefined || status.problem !== undefined) return status;
+  return { ...status, problem, message: `${problem.message} (${problem.code})` };
+}
+
 /** Of an etcd of its own, when every program runs with the present stage. */
 function rotationOfEtcd(
-  { spec, live }: Observed,
+  observed: Observed,
   isSettled: boolean,
 ): { readonly steps: readonly Step[]; readonly isRotating: boolean } {
-  if (isPooled(spec)) return { steps: [], isRotating: false };
+  if (isPooled(observed.spec) || isBetween(observed)) return { steps: [], isRotating: false };
+  const { spec, live } = observed;
   return etcdAuthoritySteps(live, spec.rotationStage, isSettled);
 }
 
@@ -198,9 +266,10 @@ function withoutEndpoint(service: Service | undefined): ControlPlaneProblem {
 function annotationsOf(observed: Observed): Record<string, string> {
   const joined = joinedAt(observed);
   return {
-    [datastoreAnnotation]: isPooled(observed.spec) ? "Pooled" : "Own",
+    [datastoreAnnotation]: datastoreWithData(observed) ?? (isPooled(observed.spec) ? "Pooled" : "Own"),
+    ...(isBetween(observed) ? { [migratingAnnotation]: "true" } : {}),
     [grantedAnnotation]: grantOf(observed),
-    ...(isPooled(observed.spec) ? { [budgetAnnotation]: String(budgetOf(observed.spec)) } : {}),
+    ...(isPooled(observed.spec) || isBetween(observed) ? { [budgetAnnotation]: String(budgetOf(observed.spec)) } : {}),
     ...(joined === undefined ? {} : { [joinedAnnotation]: joined }),
     ...(observed.spec.restore !== undefined && isRestored(observed) ? { [restoredAnnotation]: "true" } : {}),
   };
@@ -318,7 +387,8 @@ function stateOf(observed: Observed, problem: ControlPlaneProblem | undefined, e
     names: spec.names,
     ...storageOf(observed),
     authentication: spec.authentication,
-    requested: spec,
+    requested: observed.requested,
+    ...migrationState(observed),
     replicas: replicasOf(api),
     ...(problem === undefined ? {} : { message: `${problem.message} (${problem.code})` }),
   };

@@ -6,6 +6,7 @@ import type { Observed } from "./observed.ts";
 import { gatewayLabel, isBehindGateway } from "./gateway.ts";
 import { imagesOf, minorNumber, servedMinors } from "./images.ts";
 import { templateVersion, workload } from "./rollout.ts";
+import { mebibytes } from "./storage/records.ts";
 import { shareProblem } from "./storage/shares.ts";
 import { isPooled } from "./options.ts";
 import { ceilingProblem } from "./ceilings.ts";
@@ -13,7 +14,8 @@ import { rootCredentials } from "./objects/credentials.ts";
 import { keyProblem } from "./plan-keys.ts";
 import { membersProblem } from "./plan-members.ts";
 import { initializedNamespace } from "./plan-objects.ts";
-import { datastoreAnnotation, idAnnotation, ownerAnnotation } from "./tenant.ts";
+import { datastoreWithData, isBetween } from "./migration/served.ts";
+import { idAnnotation, ownerAnnotation } from "./tenant.ts";
 
 type Rule = (observed: Observed) => ControlPlaneProblem | undefined;
 
@@ -151,14 +153,33 @@ const members: Rule = (observed) => {
   return membersProblem(observed);
 };
 
-const datastore: Rule = ({ namespace, spec }) => {
-  const chosen = namespace?.metadata.annotations?.[datastoreAnnotation];
-  const wanted = isPooled(spec) ? "Pooled" : "Own";
-  if (chosen === undefined || chosen === wanted) return undefined;
-  return user(
-    "PODS_DATASTORE_CHANGED",
-    `datastore ${chosen} has the control plane's data; spec.pods.datastore.type cannot change it to ${wanted}`,
-  );
+/** Only from the shared etcd to an own one: there is no way back. */
+const datastore: Rule = (observed) => {
+  const { requested, settings } = observed;
+  const [has, wanted] = [datastoreWithData(observed), isPooled(requested) ? "Pooled" : "Own"];
+  if (has === undefined || has === wanted) return undefined;
+  if (has === "Own")
+    return user(
+      "PODS_DATASTORE_CHANGED",
+      "its own etcd has the control plane's data; spec.pods.datastore.type cannot change it to Pooled",
+    );
+  if (isBetween(observed)) return undefined;
+  if (settings.causewayImage === undefined)
+    return operator(
+      "PODS_UNSUPPORTED",
+      "no image that prepares the members of an own etcd is configured: start with --causeway-image",
+    );
+  const move = { ...observed, spec: requested };
+  return members(move) ?? ceilingProblem(move) ?? quotaProblem(observed);
+};
+
+/** Its own etcd would be full before all data is copied. */
+const quotaProblem: Rule = ({ pool, namespaceName, requested }) => {
+  const { bytes = 0 } = pool?.storage?.[namespaceName] ?? {};
+  const { bytes: quota } = requested.limits;
+  if (bytes <= quota / 2) return undefined;
+  const message = `the control plane stores ${mebibytes(bytes)}, and spec.limits.bytes gives its own etcd a quota of ${mebibytes(quota)}, which is less than twice as much: request more`;
+  return user("PODS_STORAGE_INVALID", message);
 };
 
 const cloud: Rule = ({ spec, settings, cloudConfig }) => {

@@ -5,7 +5,8 @@ import { differs, idOf, restarts, stamped } from "./live.ts";
 import { apiServerConfig, apiServerObjects } from "./objects/apiserver.ts";
 import { cloudControllerObjects, controllerObjects } from "./objects/controllers.ts";
 import { isRestored } from "./keyspace.ts";
-import { etcdObjects, type MembersShape } from "./objects/etcd.ts";
+import { migrationOf, ownSpec } from "./migration/served.ts";
+import { etcdObjects, type EtcdSeed, type MembersShape } from "./objects/etcd.ts";
 import {
   isResizing,
   membersAnnotation,
@@ -26,6 +27,8 @@ export interface Stages {
   readonly objects: readonly KubeObject[];
   /** The datastore is as requested. */
   readonly isEtcdDone: boolean;
+  /** So is the own etcd that it is to move to. */
+  readonly isNextEtcdDone: boolean;
   /** An API server is ready. */
   readonly isServing: boolean;
   /** Every program is as requested. */
@@ -63,14 +66,16 @@ export function stagesOf(observed: Observed, { endpoint, images }: StageFrom): S
   const base: Base = { spec, namespace, size: sizes[spec.pods?.size ?? "Small"], images, endpoint, sleeping };
   const etcd = etcdStage(observed, base, api?.status?.replicas ?? 0);
   const etcdDone = isEtcdDone(observed, etcd);
+  const next = nextEtcd(observed, base);
   const servers = apiStage(observed, base, etcdDone);
   const apiDone = servers.began && isDone(observed, servers.objects);
   const controllers = controllersStage(observed, base, apiDone);
   const controllersDone = controllers.began && isDone(observed, controllers.objects);
   return {
-    objects: [...etcd, ...servers.objects, ...controllers.objects],
+    objects: [...etcd, ...next.objects, ...servers.objects, ...controllers.objects],
     untouched: [...servers.untouched, ...controllers.untouched],
     isEtcdDone: etcdDone,
+    isNextEtcdDone: next.isDone,
     isServing: !sleeping && (api?.status?.readyReplicas ?? 0) > 0,
     isComplete: etcdDone && apiDone && controllersDone && !isResizing(observed),
     waitsFor: [...(etcdDone ? [] : ["etcd"]), ...(apiDone ? [] : ["kube-apiserver"]), "the controllers"][0] ?? "",
@@ -80,6 +85,21 @@ export function stagesOf(observed: Observed, { endpoint, images }: StageFrom): S
 function isEtcdDone(observed: Observed, own: readonly KubeObject[]): boolean {
   if (!isPooled(observed.spec)) return isDone(observed, own);
   return observed.pool?.ready === true && observed.hasEtcdUser;
+}
+
+/** The etcd that it is to move to, next to the one that serves. */
+function nextEtcd(
+  observed: Observed,
+  base: Base,
+): { readonly objects: readonly KubeObject[]; readonly isDone: boolean } {
+  const { nextEtcd: next, requested, settings } = observed;
+  const record = migrationOf(observed);
+  if (next === undefined || record === undefined) return { objects: [], isDone: false };
+  const spec = ownSpec(requested, record);
+  const { revision } = record;
+  const seed = next.seeded ? { revision, image: settings.causewayImage ?? "" } : undefined;
+  const objects = etcdStage({ ...observed, spec }, { ...base, spec }, 1, seed);
+  return { objects, isDone: isDone(observed, objects) };
 }
 
 interface Base {
@@ -99,7 +119,7 @@ interface Stage {
 }
 
 /** etcd, if it has its own, runs as long as an API server does. */
-function etcdStage(observed: Observed, { sleeping, ...base }: Base, apiPods: number): KubeObject[] {
+function etcdStage(observed: Observed, { sleeping, ...base }: Base, apiPods: number, seed?: EtcdSeed): KubeObject[] {
   const { spec } = base;
   const { live } = observed;
   if (isPooled(spec)) return [];
@@ -111,6 +131,7 @@ function etcdStage(observed: Observed, { sleeping, ...base }: Base, apiPods: num
     running: !sleeping || apiPods > 0,
     quotaBytes: spec.limits.bytes,
     credentials: secretDigest(observed, "etcd"),
+    seed,
   };
   const objectsOf = (shape: MembersShape) => etcdObjects({ ...from, shape });
   const remaining = remainingShape(observed, members);
@@ -137,6 +158,7 @@ function apiStage(observed: Observed, { sleeping, ...base }: Base, etcdDone: boo
     audit,
     poolServers,
     etcdMembers: servingMembers(observed),
+    atOnce: migrationOf(observed)?.stage === "Switching",
   });
   return { objects: [apiServerConfig({ namespace, tunnel }), ...program], began, untouched: [] };
 }

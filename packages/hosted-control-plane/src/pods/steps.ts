@@ -2,7 +2,8 @@ import type { CertificateSubject, KeyPair } from "@causeway/foundation";
 import type { RestoreSpec } from "../backup-spec.ts";
 import type { Keyspace } from "../backup/datastore.ts";
 import type { EtcdAccess, EtcdUser } from "../etcd/etcd-admin.ts";
-import type { KubeObject, Secret } from "@causeway/kubernetes";
+import type { KubeObject, Pod, Secret } from "@causeway/kubernetes";
+import type { MigrationRecord } from "./migration/record.ts";
 import type { EtcdAuthorityStage } from "./plan-etcd-authority.ts";
 
 /** One file, or pair of files, of a Secret. */
@@ -43,6 +44,61 @@ export interface Credentials {
   readonly once: boolean;
 }
 
+/**
+ * Of the move to an own etcd. `replaces`: the resource version of the record; another leader that was faster defeats
+ * the step.
+ */
+export type MigrationStep =
+  /** Chooses the revision of the own etcd, and records that it begins. */
+  | {
+      readonly type: "begin-migration";
+      readonly access: EtcdAccess;
+      readonly record: Pick<MigrationRecord, "attempt" | "members" | "failures" | "failure" | "retryAt">;
+      readonly replaces?: string;
+    }
+  | { readonly type: "record-migration"; readonly record: MigrationRecord; readonly replaces?: string }
+  /** Copies all data while clients write. */
+  | {
+      readonly type: "copy-datastore";
+      readonly record: MigrationRecord;
+      readonly from: Keyspace;
+      readonly to: Keyspace;
+    }
+  /** Refuses writes, copies the last changes, compares, and lets no copy write any more. */
+  | {
+      readonly type: "freeze-datastore";
+      readonly record: MigrationRecord;
+      readonly from: Keyspace;
+      readonly to: Keyspace;
+      /** Its storage budget does not let it write. */
+      readonly sealed: boolean;
+      readonly replaces?: string;
+    }
+  /** Accepts writes again. `reopen`: copies may write there again. */
+  | {
+      readonly type: "thaw-datastore";
+      readonly record: MigrationRecord;
+      readonly from: Keyspace;
+      readonly reopen?: Keyspace;
+      /** Its storage budget does not let it write. */
+      readonly sealed: boolean;
+    }
+  | { readonly type: "end-pods"; readonly pods: readonly Pod[]; readonly seconds: number }
+  /** Verifies that nothing was written to the shared etcd since the comparison, and records who serves. */
+  | {
+      readonly type: "switch-datastore";
+      readonly record: MigrationRecord;
+      readonly from: Keyspace;
+      readonly to: Keyspace;
+      readonly replaces?: string;
+    }
+  | {
+      readonly type: "remove-shared-data";
+      readonly record: MigrationRecord;
+      readonly access: EtcdAccess;
+      readonly user: EtcdUser;
+    };
+
 /** What plan may return, for a control plane or for the shared etcd. */
 export type Step =
   /** Refused if it exists and is another's. */
@@ -79,6 +135,7 @@ export type Step =
   | { readonly type: "remove-etcd-member"; readonly access: EtcdAccess; readonly id: string }
   /** Writes the data of a backup, before the first API server starts. */
   | { readonly type: "restore"; readonly from: RestoreSpec; readonly keyspace: Keyspace }
+  | MigrationStep
   /** Creates in the tenant what machines need to join, at addresses that the service cluster assigned. */
   | {
       readonly type: "create-join-objects";

@@ -56,6 +56,9 @@ export function digestOf(value: unknown): string {
 /** On the namespace of a control plane: which datastore has its data. */
 export const datastoreAnnotation = "controlplane.causeway.dev/datastore";
 
+/** On it: data is on its way to an own etcd, which a record describes. */
+export const migratingAnnotation = "controlplane.causeway.dev/migrating";
+
 /** The namespace of the etcd that the control planes of a management cluster share. */
 export function poolNamespaceOf(owner: string): string {
   return `hcp-etcd-${digestOf([owner]).slice(0, 10)}`;

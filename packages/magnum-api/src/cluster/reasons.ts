@@ -26,6 +26,8 @@ export const outlookOf: ReadonlyMap<string, Outlook> = new Map([
   ...of("passes", ["Starting", "Deleting", "DeletingBastion", "DeletingNode", "InstanceDeleting"]),
   ...of("passes", ["ScalingUp", "ScalingDown", "ScalingMachineSet", "RollingOut", "RollingUpdate"]),
   ...of("passes", ["Rotating", "Prepared", "MachinesRemain", "ExpiresSoon"]),
+  ...of("passes", ["MigrationStarting", "MigrationCopying", "MigrationFreezing", "MigrationSwitching"]),
+  ...of("passes", ["MigrationReturning", "MigrationFailed"]),
   // Something else comes first.
   ...of("passes", ["Waiting", "WaitingForBeforeDeleteHook", "WaitingForBootstrapData", "WaitingForBootstrapDeletion"]),
   ...of("passes", ["WaitingForCertificates", "WaitingForCluster", "WaitingForClusterInfrastructure"]),

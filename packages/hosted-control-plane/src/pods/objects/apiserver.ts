@@ -28,6 +28,8 @@ export interface ApiServerFrom {
   readonly etcdMembers: number;
   /** URLs of the shared etcd. */
   readonly poolServers: readonly string[];
+  /** All are replaced at once. */
+  readonly atOnce?: boolean;
 }
 
 const DEFAULT_AUDIT: AuditSettings = { log: "Stdout" };
@@ -93,7 +95,10 @@ function deployment(from: ApiServerFrom): Deployment {
       replicas,
       selector: selectorOf("kube-apiserver"),
       // Old ones serve until a new one is ready: a bad version changes nothing for clients.
-      strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+      strategy: {
+        type: "RollingUpdate",
+        rollingUpdate: { maxSurge: from.atOnce === true ? "100%" : 1, maxUnavailable: 0 },
+      },
       revisionHistoryLimit: 2,
       progressDeadlineSeconds: 600,
       template: podTemplate({

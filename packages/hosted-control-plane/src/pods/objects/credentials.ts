@@ -23,17 +23,22 @@ export interface CredentialsFrom {
   readonly auditWebhook?: AuditWebhook | undefined;
 }
 
+const once = (name: string, entries: readonly Entry[]): Credentials => ({
+  name,
+  entries,
+  inputs: "once",
+  once: true,
+});
+
+/** The authority of an own etcd. */
+export const etcdRoot: readonly Credentials[] = [
+  once("etcd-ca", [{ type: "authority", file: "ca", commonName: "etcd-ca" }]),
+];
+
 /** Created once: they hold what data depends on. */
 export function rootCredentials(spec: Pick<ControlPlaneSpec, "pods" | "restore">): Credentials[] {
-  const pooled = isPooled(spec);
-  const once = (name: string, entries: readonly Entry[]): Credentials => ({
-    name,
-    entries,
-    inputs: "once",
-    once: true,
-  });
   return [
-    ...(pooled ? [] : [once("etcd-ca", [{ type: "authority", file: "ca", commonName: "etcd-ca" }])]),
+    ...(isPooled(spec) ? [] : etcdRoot),
     once("encryption", [
       spec.restore === undefined
         ? { type: "encryption", file: "config.yaml" }

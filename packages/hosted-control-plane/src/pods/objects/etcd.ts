@@ -1,4 +1,6 @@
+import { gzipSync } from "node:zlib";
 import type { KubeObject, Service, StatefulSet } from "@causeway/kubernetes";
+import { seedFile } from "../../etcd/seed.ts";
 import type { Images } from "../images.ts";
 import type { PodsSpec } from "../options.ts";
 import type { Size } from "../sizes.ts";
@@ -19,6 +21,15 @@ export interface EtcdFrom {
   readonly credentials: string;
   /** It compacts itself: no API server of a prefix may. */
   readonly shared?: boolean;
+  /** Members that start for the first time begin with a revision. */
+  readonly seed?: EtcdSeed | undefined;
+}
+
+/** What writes the first file of a member. */
+export interface EtcdSeed {
+  readonly revision: number;
+  /** Of Causeway: it has Node. */
+  readonly image: string;
 }
 
 /** How the StatefulSet is on the way to another number of members. */
@@ -117,6 +128,7 @@ function statefulSet(from: EtcdFrom): StatefulSet {
       template: podTemplate({
         component: "etcd",
         version,
+        ...(from.seed === undefined ? {} : { first: { image: from.seed.image, command: seedCommand(from.seed) } }),
         image: from.images.etcd,
         command: command(from, shape),
         resources: from.size.etcd,
@@ -133,6 +145,19 @@ function statefulSet(from: EtcdFrom): StatefulSet {
       }),
     },
   } as StatefulSet;
+}
+
+/** A member that has data is left alone. What is written is complete, or not there. */
+const SEED_SCRIPT = [
+  "const fs = require('node:fs'), [, file] = process.argv, member = '/var/lib/etcd/data/member';",
+  "if (!fs.existsSync(member + '/wal')) {",
+  "fs.mkdirSync(member + '/snap', { recursive: true, mode: 0o700 });",
+  "fs.writeFileSync(member + '/seed', require('node:zlib').gunzipSync(Buffer.from(file, 'base64')), { mode: 0o600 });",
+  "fs.renameSync(member + '/seed', member + '/snap/db'); }",
+].join(" ");
+
+function seedCommand({ revision }: EtcdSeed): string[] {
+  return ["node", "-e", SEED_SCRIPT, gzipSync(seedFile(revision)).toString("base64")];
 }
 
 /** The pod's name is the member's name. */

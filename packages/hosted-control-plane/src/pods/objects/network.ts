@@ -8,13 +8,27 @@ import { API_SERVICE_PORT } from "./credentials.ts";
 import { ETCD_CLIENT_PORT, ETCD_PEER_PORT } from "./etcd.ts";
 import { labelsOf, namedMeta, selectorOf } from "./meta.ts";
 
+/** Of a control plane on its way to its own etcd. */
+export interface MovingNetwork {
+  /** The label pod-template-hash of the API servers that clients reach. Default: all. */
+  readonly heldBy?: string | undefined;
+  /** API servers connect to the shared etcd and to the own one. */
+  readonly both?: boolean;
+}
+
 /**
  * The tenant's programs reach the API by this Service's name; from outside it is reached by its load balancer or node
  * port.
  */
-export function apiService(spec: ControlPlaneSpec, namespace: string, { gateway }: PodsSettings): Service {
+export function apiService(
+  spec: ControlPlaneSpec,
+  namespace: string,
+  { gateway }: PodsSettings,
+  { heldBy }: MovingNetwork = {},
+): Service {
+  const selector = { ...labelsOf("kube-apiserver"), ...(heldBy === undefined ? {} : { "pod-template-hash": heldBy }) };
   if (isBehindGateway(spec) && gateway !== undefined)
-    return serviceBehindGateway(namespace, gatewayEndpoint(spec, namespace, gateway).host);
+    return serviceBehindGateway(namespace, gatewayEndpoint(spec, namespace, gateway).host, selector);
   const type = spec.pods?.exposure ?? "LoadBalancer";
   const { port } = spec.endpoint;
   const wanted = port === 0 ? API_SERVICE_PORT : port;
@@ -28,7 +42,7 @@ export function apiService(spec: ControlPlaneSpec, namespace: string, { gateway 
     metadata: namedMeta(namespace, "kube-apiserver", "kube-apiserver"),
     spec: {
       type,
-      selector: labelsOf("kube-apiserver"),
+      selector,
       ports: inside
         ? [...ports, { name: "internal", protocol: "TCP", targetPort: "api", port: API_SERVICE_PORT }]
         : ports,
@@ -40,7 +54,7 @@ export function apiService(spec: ControlPlaneSpec, namespace: string, { gateway 
   } as Service;
 }
 
-function serviceBehindGateway(namespace: string, serverName: string): Service {
+function serviceBehindGateway(namespace: string, serverName: string, selector: Record<string, string>): Service {
   const ports = [{ name: "api", protocol: "TCP", targetPort: "api", port: API_SERVICE_PORT }];
   return {
     apiVersion: "v1",
@@ -49,7 +63,7 @@ function serviceBehindGateway(namespace: string, serverName: string): Service {
       ...namedMeta(namespace, "kube-apiserver", "kube-apiserver"),
       annotations: { [serverNameAnnotation]: serverName },
     },
-    spec: { type: "ClusterIP", selector: labelsOf("kube-apiserver"), ports },
+    spec: { type: "ClusterIP", selector, ports },
   } as Service;
 }
 
@@ -88,7 +102,12 @@ const pods = (component: string): NetworkPeer => ({ podSelector: selectorOf(comp
 const tcp = (port: number | string): NetworkPort[] => [{ port, protocol: "TCP" }];
 
 /** Nothing in the namespace is reached, and reaches anything, but what is listed here. */
-export function networkPolicies(spec: ControlPlaneSpec, namespace: string, settings: PodsSettings): NetworkPolicy[] {
+export function networkPolicies(
+  spec: ControlPlaneSpec,
+  namespace: string,
+  settings: PodsSettings,
+  { both = false }: MovingNetwork = {},
+): NetworkPolicy[] {
   const policy = (name: string, rules: Rules) => policyOf(namespace, name, rules);
   const toApi = { to: [pods("kube-apiserver")], ports: tcp("api") };
   const client = (name: string) => policy(name, { podSelector: selectorOf(name), egress: [dns, toApi] });
@@ -99,12 +118,12 @@ export function networkPolicies(spec: ControlPlaneSpec, namespace: string, setti
       ingress: [{ ...apiClients(spec, settings), ports: tcp("api") }],
       egress: [
         dns,
-        { to: [etcdPeer(spec, settings)], ports: tcp(ETCD_CLIENT_PORT) },
+        { to: etcdPeers(spec, settings, both), ports: tcp(ETCD_CLIENT_PORT) },
         ...towardsNodes(settings),
         ...towardsAudit(settings),
       ],
     }),
-    ...(isPooled(spec) ? [] : [policyOf(namespace, "etcd", etcdRules(clientsOfOwn(settings)))]),
+    ...(isPooled(spec) && !both ? [] : [policyOf(namespace, "etcd", etcdRules(clientsOfOwn(settings)))]),
     client("kube-controller-manager"),
     client("kube-scheduler"),
     ...(spec.pods?.cloudConfigSecret === undefined
@@ -181,10 +200,10 @@ export function poolPolicies(
   return [policyOf(namespace, "default-deny", { podSelector: {} }), policyOf(namespace, "etcd", etcdRules(clients))];
 }
 
-function etcdPeer(spec: ControlPlaneSpec, { owner }: PodsSettings): NetworkPeer {
-  return isPooled(spec)
-    ? { namespaceSelector: namespaceNamed(poolNamespaceOf(owner)), podSelector: selectorOf("etcd") }
-    : pods("etcd");
+function etcdPeers(spec: ControlPlaneSpec, { owner }: PodsSettings, both: boolean): NetworkPeer[] {
+  const shared = { namespaceSelector: namespaceNamed(poolNamespaceOf(owner)), podSelector: selectorOf("etcd") };
+  if (both) return [shared, pods("etcd")];
+  return [isPooled(spec) ? shared : pods("etcd")];
 }
 
 function networks(cidrs: readonly string[]): NetworkPeer[] {
@@ -206,6 +225,11 @@ function towardsAudit({ audit }: PodsSettings): NonNullable<NetworkPolicySpec["e
 }
 
 /** The Service of the API, and what pods of the namespace may connect to and be reached from. */
-export function tenantNetwork(spec: ControlPlaneSpec, namespace: string, settings: PodsSettings): KubeObject[] {
-  return [apiService(spec, namespace, settings), ...networkPolicies(spec, namespace, settings)];
+export function tenantNetwork(
+  spec: ControlPlaneSpec,
+  namespace: string,
+  settings: PodsSettings,
+  moving: MovingNetwork = {},
+): KubeObject[] {
+  return [apiService(spec, namespace, settings, moving), ...networkPolicies(spec, namespace, settings, moving)];
 }

@@ -26,6 +26,8 @@ export interface PodOf {
   readonly ready: Probe;
   /** Seconds that it has to end. */
   readonly grace: number;
+  /** What runs to its end before, with the same volumes. */
+  readonly first?: { readonly image: string; readonly command: readonly string[] };
   /** The image's program has the file capability NET_BIND_SERVICE: it does not start without it. */
   readonly bindsLowPorts?: true;
 }
@@ -75,6 +77,7 @@ export function podTemplate(of: PodOf): PodTemplateSpec {
         whenUnsatisfiable: "ScheduleAnyway",
         labelSelector: { matchLabels: labels },
       })),
+      ...(of.first === undefined ? {} : { initContainers: [firstContainer(of, of.first)] }),
       containers: [container(of)],
       volumes: [
         { name: "tmp", emptyDir: { sizeLimit: "64Mi" } },
@@ -92,6 +95,21 @@ function volume({ name, secret, configMap, scratch }: Mount): { name: string } &
 
 function field(name: string, fieldPath: string) {
   return { name, valueFrom: { fieldRef: { fieldPath } } };
+}
+
+function firstContainer(of: PodOf, { image, command }: NonNullable<PodOf["first"]>): Container {
+  const { env, resources, securityContext, volumeMounts, imagePullPolicy, terminationMessagePolicy } = container(of);
+  return {
+    name: "prepare",
+    image,
+    command: [...command],
+    env,
+    resources,
+    securityContext,
+    volumeMounts,
+    imagePullPolicy,
+    terminationMessagePolicy,
+  } as Container;
 }
 
 function container(of: PodOf): Container {

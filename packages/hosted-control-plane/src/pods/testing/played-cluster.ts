@@ -6,18 +6,26 @@ import { idOf } from "../live.ts";
 import { etcdMembers } from "../objects/etcd.ts";
 import type { PodsSettings } from "../options.ts";
 import { plan } from "../plan.ts";
+import { isMigrationStep } from "../migration/perform-migration.ts";
+import type { MigrationMemory } from "../migration/plan-migration.ts";
+import { servedSpec } from "../migration/served.ts";
 import { fileNames } from "../plan-credentials.ts";
 import { isMemberStep, isResizing, membersAnnotation, type MemberStep } from "../plan-members.ts";
 import type { EtcdMember, EtcdMembership } from "../pool/membership.ts";
 import type { PoolState } from "../pool/state.ts";
 import { nextEtcdAuthority } from "../rotate-etcd.ts";
-import type { Step } from "../steps.ts";
-import { componentLabel, inputsAnnotation, namespaceOf, renewAtAnnotation } from "../tenant.ts";
+import type { MigrationStep, Step } from "../steps.ts";
+import { componentLabel, digestOf, inputsAnnotation, namespaceOf, renewAtAnnotation } from "../tenant.ts";
 
 /** The replacement of every private key and every text that a tenant must not see. */
 export const SECRET = "SECRET-VALUE";
 export const now = Date.UTC(2026, 0, 1);
 const YEAR = 365 * 24 * 3600_000;
+
+/** The label that a Deployment gives its pods. */
+export function templateHash(object: KubeObject): { "pod-template-hash": string } {
+  return { "pod-template-hash": digestOf((object as Deployment).spec.template).slice(0, 10) };
+}
 
 /** A service cluster in memory that does what steps say: for tests of the planner. */
 export class PlayedCluster {
@@ -31,6 +39,7 @@ export class PlayedCluster {
   pool: PoolState | undefined;
   hasEtcdUser = false;
   restored = false;
+  migration: MigrationMemory | undefined;
   otherControlPlanes = { controlPlanes: 0, storage: 0 };
   share = Infinity;
   /** Every step that was performed, as "apply Deployment/kube-apiserver". */
@@ -44,8 +53,9 @@ export class PlayedCluster {
     this.settings = { owner: "management", causewayImage: "causeway:1", ...settings };
   }
 
-  observe(spec: ControlPlaneSpec): Observed {
+  observe(requested: ControlPlaneSpec): Observed {
     const { live, namespace, pods, joinedAt, cloudConfig, settings } = this;
+    const spec = servedSpec(requested, { live, namespace });
     const namespaceName = namespaceOf(settings.owner, spec.id);
     const { pool, hasEtcdUser } = this;
     const { otherControlPlanes } = this;
@@ -53,6 +63,8 @@ export class PlayedCluster {
     if (isAsked && this.membership.members.length === 0) this.#foundEtcd(spec);
     return {
       spec,
+      requested,
+      migration: this.migration,
       settings,
       namespaceName,
       namespace,
@@ -93,6 +105,11 @@ export class PlayedCluster {
   perform(step: Step, at: number): void {
     this.performed.push("id" in step ? `${step.type} ${step.id}` : step.type);
     if (isMemberStep(step)) return this.#changeMembers(step);
+    if (isMigrationStep(step)) throw new Error("only MovingCluster has two etcds");
+    this.#perform(step, at);
+  }
+
+  #perform(step: Exclude<Step, MemberStep | MigrationStep>, at: number): void {
     switch (step.type) {
       case "apply-namespace":
         this.namespace = this.#stored(step.object, this.namespace) as Namespace;
@@ -179,7 +196,11 @@ export class PlayedCluster {
         this.pods.push({
           apiVersion: "v1",
           kind: "Pod",
-          metadata: { ...spec.template.metadata, name: `${metadata.name}-${index}` },
+          metadata: {
+            ...spec.template.metadata,
+            labels: { ...spec.template.metadata?.labels, ...(kind === "Deployment" ? templateHash(object) : {}) },
+            name: `${metadata.name}-${index}`,
+          },
           spec: spec.template.spec,
           status: { podIP: `10.1.0.${index + 1}`, conditions: [{ type: "Ready", status: "True" }] },
         });
