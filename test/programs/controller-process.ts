@@ -10,11 +10,11 @@ export class ControllerProcess {
   #running: RunningProgram;
   kills = 0;
 
-  constructor(dir: string, kubeconfig: string) {
+  constructor(dir: string, kubeconfig: string, more: readonly string[] = []) {
     const file = join(dir, "controller.kubeconfig");
     writeFileSync(file, kubeconfig, { mode: 0o600 });
     const flags = ["--kubeconfig", file, "--owner", "suite", "--pool-members", "1", "--leader-elect", "false"];
-    this.#args = [main, "run", "hosted-control-plane", ...flags];
+    this.#args = [main, "run", "hosted-control-plane", ...flags, ...more];
     this.#running = launch(process.execPath, this.#args);
   }
 

@@ -169,7 +169,7 @@ export class PlayedNode {
     const { uid = "", deletionTimestamp, namespace = "", name } = pod.metadata;
     const running = this.#pods.get(uid);
     if (deletionTimestamp !== undefined) {
-      if (running?.ending) return;
+      if (running?.ending) return hurry(pod, running);
       // A program may end slowly; the node continues meanwhile.
       void this.#remove({ namespace, name }, running && { uid, running }).catch(() => {});
       return;
@@ -221,7 +221,22 @@ export class PlayedNode {
       throw new Error(`${pod.metadata.name}: ${messageOf(error)}`, { cause: error });
     }
     await this.#report(pod, running);
-    this.#launch(pod, running);
+    void this.#prepare(pod, running).then(() => this.#launch(pod, running));
+  }
+
+  /** Runs the init containers, one after the other, each until it succeeds. */
+  async #prepare(pod: Pod, running: PlayedContainer): Promise<void> {
+    for (const container of pod.spec.initContainers ?? []) {
+      for (;;) {
+        if (running.ending) return;
+        const child = this.#spawn(pod, container, running);
+        running.child = child;
+        const code = await new Promise<number | null>((done) => child.once("close", done));
+        running.child = undefined;
+        if (code === 0) break;
+        await systemClock.sleep(1_000);
+      }
+    }
   }
 
   #hostsOf({ metadata }: Pod): { file: string; ip: string } | undefined {
@@ -279,9 +294,7 @@ export class PlayedNode {
     return [];
   }
 
-  #launch(pod: Pod, running: PlayedContainer): void {
-    const [container] = pod.spec.containers;
-    if (container === undefined || running.ending) return;
+  #spawn(pod: Pod, container: Container, running: PlayedContainer): ChildProcess {
     const values: Record<string, string> = { POD_IP: running.ip, POD_NAME: pod.metadata.name };
     const command = (container.command ?? []).map((word) =>
       word.replaceAll(/\$\((\w+)\)/g, (_, name: string) => values[name] ?? ""),
@@ -302,6 +315,13 @@ export class PlayedNode {
       env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", ...values },
     });
     closeSync(log);
+    return child;
+  }
+
+  #launch(pod: Pod, running: PlayedContainer): void {
+    const [container] = pod.spec.containers;
+    if (container === undefined || running.ending) return;
+    const child = this.#spawn(pod, container, running);
     running.child = child;
     child.once("close", (code, by) => {
       running.child = undefined;
@@ -371,6 +391,11 @@ export class PlayedNode {
     this.#pods.delete(uid);
     rmSync(running.dir, { recursive: true, force: true });
   }
+}
+
+/** As a kubelet: who deletes a pod again with less time shortens what it has. */
+function hurry({ metadata }: Pod, { child }: PlayedContainer): void {
+  if ((metadata.deletionGracePeriodSeconds ?? Infinity) <= 1) child?.kill("SIGKILL");
 }
 
 const isReported = ({ status }: Pod, isReady: boolean): boolean =>
