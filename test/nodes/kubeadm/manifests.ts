@@ -80,13 +80,16 @@ export function clusterManifests({ clouds, entry, version }: ClusterRequest): re
   ];
 }
 
-/** Lets a machine of the control plane be replaced whose Node has not been Ready for some seconds. */
+/**
+ * Lets a machine of the control plane be replaced whose kubelet has not reported for some seconds. A Node that is not
+ * Ready is not enough: each is so while its pod network comes up.
+ */
 export const healthCheck: object = object(`${CORE}/v1beta2`, "MachineHealthCheck", NAME, {
   clusterName: NAME,
   selector: { matchLabels: { [`${CORE}/control-plane`]: "" } },
   checks: {
     nodeStartupTimeoutSeconds: 3600,
-    unhealthyNodeConditions: ["Unknown", "False"].map((status) => ({ type: "Ready", status, timeoutSeconds: 10 })),
+    unhealthyNodeConditions: [{ type: "Ready", status: "Unknown", timeoutSeconds: 10 }],
   },
 });
 
