@@ -1,6 +1,6 @@
 /** An etcd of one member with certificates, in front of which there is no API server. */
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createTlsServer, request } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -62,7 +62,8 @@ export async function withoutStreams(etcd: OneEtcd): Promise<Pick<OneEtcd, "keys
   };
 }
 
-export async function startEtcd(program: string): Promise<OneEtcd> {
+/** `seed`: the file that it starts with. */
+export async function startEtcd(program: string, seed?: Buffer): Promise<OneEtcd> {
   const dir = mkdtempSync(join(tmpdir(), "one-etcd-"));
   const authority = await createAuthority({ commonName: "etcd-ca", lifetime: hour });
   const names = { dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"] };
@@ -80,6 +81,10 @@ export async function startEtcd(program: string): Promise<OneEtcd> {
   });
   const files = { "ca.crt": authority.certificate, "server.crt": server.certificate, "server.key": server.key };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(dir, name), text);
+  if (seed !== undefined) {
+    mkdirSync(join(dir, "data/member/snap"), { recursive: true, mode: 0o700 });
+    writeFileSync(join(dir, "data/member/snap/db"), seed, { mode: 0o600 });
+  }
   const [peer, port] = [await freePort(), await freePort()];
   const url = `https://127.0.0.1:${port}`;
   const args = [

@@ -30,3 +30,5 @@ export type {
   ControlPlaneState,
   RuntimeName,
 } from "./runtime.ts";
+export { startCopy } from "./pods/migration/copy.ts";
+export { seedFile } from "./etcd/seed.ts";
