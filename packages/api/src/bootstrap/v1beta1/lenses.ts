@@ -41,6 +41,27 @@ const timeoutForControlPlane: Lens = {
 
 const later = ["discoverySeconds", "etcdAPICallSeconds", "kubeletHealthCheckSeconds", "kubernetesAPICallSeconds"];
 
+/** Of lists, this one alone says something when it is empty: no taints, in place of kubeadm's own. */
+const SAYS_SOMETHING = "taints";
+
+/**
+ * Upstream's templates have lists such as `files: []`, which the stored version refuses: its lists have an entry at
+ * least. They say the same as none.
+ */
+const emptyLists: Lens = { up: (json) => void withoutEmptyLists(json), down: () => {} };
+
+/** True if the value says nothing more once its empty lists are removed. */
+function withoutEmptyLists(value: unknown): boolean {
+  if (Array.isArray(value)) {
+    for (const each of value) withoutEmptyLists(each);
+    return value.length === 0;
+  }
+  if (!isJson(value)) return false;
+  const before = Object.keys(value);
+  for (const key of before) if (key !== SAYS_SOMETHING && withoutEmptyLists(value[key])) delete value[key];
+  return before.length > 0 && Object.keys(value).length === 0;
+}
+
 /** kubeadm's configuration. */
 export const kubeadmLens: Lens = all(
   onlyOlder("useExperimentalRetryJoin"),
@@ -65,4 +86,5 @@ export const kubeadmLens: Lens = all(
     "initConfiguration.timeouts.tlsBootstrapSeconds",
     ...later.flatMap((name) => [`initConfiguration.timeouts.${name}`, `joinConfiguration.timeouts.${name}`]),
   ),
+  emptyLists,
 );

@@ -30,7 +30,7 @@ import {
   type KubernetesClient,
   type ResourceType,
 } from "@causeway/kubernetes";
-import { createCloudPool } from "@causeway/openstack";
+import { connectCloud, createCloudPool, loadCloudsYaml } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { parseAllDocuments } from "yaml";
 import { yamlOf } from "./action.ts";
@@ -232,6 +232,58 @@ describe.each(cases)("a Cluster by the ClusterClass of $name", ({ name, classTex
         await until("no templates of it", async () => (await templates()).every((one) => !one.startsWith(`${name}-`)));
       } finally {
         await kill();
+      }
+    },
+  );
+});
+
+describe.skipIf(!existsSync(release))("a Cluster by a template of upstream's release v0.14.7, as it is", () => {
+  test.each([
+    ["plain", "cluster-template.yaml", 1],
+    ["without-lb", "cluster-template-without-lb.yaml", 0],
+    ["old-core", "cluster-template-capi-v1beta1.yaml", 1],
+  ])(
+    "%s: its first server boots kubeadm at its endpoint, and it is deleted without a trace",
+    async (name, file, balancers) => {
+      const kill = run();
+      const cloud = connectCloud(loadCloudsYaml({ text: simulator.cloudsYaml, cloud: "simulator" }));
+      try {
+        const before = simulator.inventory("demo");
+        const [external] = await cloud.network.networks.all({ name: "public" });
+        const objects = documents(ofRelease(file)(), {
+          ...upstream,
+          CLUSTER_NAME: name,
+          OPENSTACK_CLOUD_YAML_B64: cloudsYaml(),
+          OPENSTACK_CLOUD_CACERT_B64: "",
+          OPENSTACK_EXTERNAL_NETWORK_ID: external?.id ?? "",
+          OPENSTACK_DNS_NAMESERVERS: "9.9.9.9",
+          OPENSTACK_FAILURE_DOMAIN: "nova",
+          OPENSTACK_IMAGE_NAME: "cirros",
+          OPENSTACK_SSH_KEY_NAME: "",
+        });
+        await apply(objects);
+        const first = await until("a server of the control plane", async () =>
+          (await machines()).find(({ status }) => status?.initialization?.provisioned === true),
+        );
+        const [server] = simulator.machines();
+        expect(server?.userData).toMatch(/kubeadm init/);
+        expect(first.metadata.name).toMatch(new RegExp(`^${name}-control-plane-`));
+        expect([names("server").length, names("loadbalancer").length]).toEqual([1, balancers]);
+        const { spec, status } = await until("an endpoint", async () => {
+          const found = await client.get(Cluster, { namespace, name });
+          return found.spec.controlPlaneEndpoint?.host ? found : undefined;
+        });
+        expect(spec.controlPlaneEndpoint).toEqual({
+          host: expect.stringMatching(/^172\.24\.4\./) as string,
+          port: 6443,
+        });
+        expect(status?.initialization?.infrastructureProvisioned).toBe(true);
+        await client.delete(Cluster, { namespace, name });
+        await until("no Cluster", async () => (await client.find(Cluster, { namespace, name })) === undefined);
+        expect(simulator.inventory("demo")).toEqual(before);
+      } finally {
+        await kill();
+        await cloud.close();
       }
     },
   );
