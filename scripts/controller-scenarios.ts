@@ -61,6 +61,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "csi-sidecars/src/snapshot": ofVolumes("VolumeSnapshot"),
   "csi-sidecars/src/snapshot-content": ofVolumes("VolumeSnapshotContent"),
   "hosted-control-plane/src/backup": ["test/programs/control-plane-backup.test.ts", "backup"],
+  "hosted-control-plane/src/pods/hand-over": ["test/scenarios/move-control-planes.test.ts", "move"],
   "hosted-control-plane/src/pods/pool": ["packages/hosted-control-plane/src/pods/scenario.test.ts", "shared etcd"],
   "hosted-control-plane/src/controlplane": ["packages/hosted-control-plane/src/scenario.test.ts", "control plane"],
   "machine-agent/src/csinode": ofVolumes("CSINode"),

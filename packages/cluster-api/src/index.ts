@@ -8,6 +8,13 @@ export { cloudConfig } from "./kubeadm-config/cloud-config.ts";
 export { plan as planControlPlane } from "./kubeadmcontrolplane/plan.ts";
 export type { ControlPlaneAccess, EtcdMember, EtcdPlace } from "./objects/access.ts";
 export { restoreClusters, saveClusters, type RestoreOptions, type SaveOptions } from "./move/folder.ts";
-export { moveClusters, type MoveOptions, type MoveResult } from "./move/move.ts";
+export {
+  moveClusters,
+  type ControlPlaneTransfer,
+  type Measurement,
+  type MoveOptions,
+  type MoveResult,
+} from "./move/move.ts";
+export { isMoving, namespacesToMove } from "./move/namespaces.ts";
 export { classKeyOf, type Related } from "./admission/request.ts";
 export { clusterApiRules } from "./admission/rules.ts";

@@ -13,6 +13,7 @@ export {
   type SharedEtcd,
   type SharedEtcdRotation,
 } from "./pods/pool/rotation-request.ts";
+export { createPodsTransfer, type PodsTransfer, type PodsTransferOptions } from "./pods/hand-over/transfer.ts";
 export type { PodsSettings, TunnelSettings, VersionImages } from "./pods/options.ts";
 export { createBackups, type Backups } from "./backup/backups.ts";
 export { isFull, pointsByFolder, type Point } from "./backup/points.ts";

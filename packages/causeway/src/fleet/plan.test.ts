@@ -19,6 +19,16 @@ const base: Observed = {
   hasIngresses: false,
   member: undefined,
 };
+const moving = (annotations: Record<string, string>): Cluster =>
+  ({
+    apiVersion: "cluster.x-k8s.io/v1beta2",
+    kind: "Cluster",
+    metadata: { ...meta, annotations },
+    spec: {},
+  }) as Cluster;
+const leaving = moving({ "move.causeway.dev/target": "5d2c" });
+const arriving = moving({ "move.causeway.dev/from": "5d2c" });
+const saved = moving({ "move.causeway.dev/target": "directory /saved" });
 const WAITS = "waits";
 
 test.each<[string, Partial<Observed>, readonly string[]]>([
@@ -35,6 +45,18 @@ test.each<[string, Partial<Observed>, readonly string[]]>([
   ["waits for the OpenStackCluster", { infrastructure: undefined }, [WAITS]],
   ["waits for the subnet of Ingresses' load balancers", { hasIngresses: true }, [WAITS]],
   ["does nothing while it works with what the cluster has", { member: running }, []],
+  [
+    "stops while its cluster moves to another management cluster",
+    { cluster: leaving, member: running },
+    ["stop-member"],
+  ],
+  ["does not start for a cluster that moves away", { cluster: leaving }, []],
+  [
+    "does not start for a cluster that has not arrived yet",
+    { cluster: arriving, controlPlane: controlPlaneOf(meta) },
+    [],
+  ],
+  ["continues while its cluster is saved in a folder", { cluster: saved, member: running }, []],
   ["stops when the cluster is gone", { cluster: undefined, member: running }, ["stop-member"]],
   [
     "stops when its connection is not the cluster's any longer",

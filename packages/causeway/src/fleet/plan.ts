@@ -1,4 +1,5 @@
 import type { Cluster, HostedControlPlane, OpenStackCluster } from "@causeway/api";
+import { isMoving } from "@causeway/cluster-api";
 import type { Plan } from "@causeway/kubernetes";
 import type { Step } from "./steps.ts";
 
@@ -40,6 +41,8 @@ const RETRY = 2_000;
 export function plan(observed: Observed, now: number): FleetPlan {
   const { cluster, isConnected, controlPlane, member } = observed;
   if (member && (member.isDisconnected || cluster === undefined)) return steps({ type: "stop-member" });
+  // The other management cluster has one, or gets one.
+  if (cluster !== undefined && isMoving(cluster)) return member ? steps({ type: "stop-member" }) : NOTHING;
   if (cluster !== undefined && member?.isOutdated === true) return steps({ type: "stop-member" });
   if (cluster === undefined || (controlPlane && !isInitialized(controlPlane))) return NOTHING;
   if (member === undefined) return isConnected ? planStart(observed, now) : NOTHING;

@@ -3,8 +3,9 @@ import { CausewayError, messageOf } from "@causeway/foundation";
 import { keyOf, type KubernetesClient } from "@causeway/kubernetes";
 import { beginFolder, finishFolder, isWhole, readFolder, refuseFolderInUse } from "./folder-files.ts";
 import { graphOf, isCluster, marks, targetFolder, type Member } from "./graph.ts";
-import { refuseUnmovable, resultOf, type MoveResult } from "./move.ts";
+import { resultOf, type MoveResult } from "./move.ts";
 import { movedTypes, readMembers, refuseMissingKinds } from "./read.ts";
+import { refuseUnmovable } from "./refusals.ts";
 import { annotate, compare, copy, createNamespace, pause, release, settled, type Source } from "./transfer.ts";
 
 /** Where the clusters of a namespace are saved. */

@@ -6,7 +6,10 @@ import { withDefaults } from "../admission/defaults.ts";
 export const marks = {
   /** On a Cluster of the source: the uid of namespace kube-system of the target, or `targetFolder`. */
   target: "move.causeway.dev/target",
-  /** On a Cluster of the source: everything is in the target and compared; what is left here is deleted. */
+  /**
+   * On a Cluster of the source: everything is in the target and compared; what is left here is deleted. On an object of
+   * the target that several clusters use: a cluster of an earlier wave uses it already.
+   */
   copied: "move.causeway.dev/copied",
   /** On both: whether the Cluster was paused before. */
   paused: "move.causeway.dev/was-paused",
@@ -52,7 +55,7 @@ export function graphOf(members: readonly Member[]): Member[] {
 const uidOf = ({ object }: Member): string => object.metadata.uid ?? "";
 
 /** A Cluster of Cluster API, at any version. */
-export function isCluster({ object }: Member): boolean {
+export function isCluster({ object }: Pick<Member, "object">): boolean {
   return object.kind === "Cluster" && object.apiVersion.startsWith("cluster.x-k8s.io/");
 }
 
@@ -71,18 +74,25 @@ function belongs({ object }: Member, included: ReadonlySet<string>, secrets: Rea
   return (object.kind === "Secret" || object.kind === "ConfigMap") && labels[sourceLabel] === "true";
 }
 
-/** Credentials that nothing owns: the Secrets that identityRef names. */
+/** Credentials that nothing owns. */
 function namedSecrets(members: readonly Member[]): Set<string> {
-  const names = new Set<string>();
+  return new Set(members.flatMap(({ object }) => secretsNamedBy(object)));
+}
+
+/** The Secrets of the namespace that an object names: by identityRef, or as a control plane's cloudConfigSecret. */
+export function secretsNamedBy(object: KubeObject): string[] {
+  if (object.kind === "Secret" || object.kind === "ConfigMap") return [];
+  const names: string[] = [];
   const visit = (value: unknown, depth: number): void => {
     if (typeof value !== "object" || value === null || depth > 32) return;
     for (const [key, inner] of Object.entries(value)) {
       const { name, type = "Secret" } = (inner ?? {}) as { name?: unknown; type?: unknown };
-      if (key === "identityRef" && typeof name === "string" && type === "Secret") names.add(name);
+      if (key === "identityRef" && typeof name === "string" && type === "Secret") names.push(name);
+      if (key === "cloudConfigSecret" && typeof inner === "string") names.push(inner);
       visit(inner, depth + 1);
     }
   };
-  for (const { object } of members) if (object.kind !== "Secret" && object.kind !== "ConfigMap") visit(object, 0);
+  visit(object, 0);
   return names;
 }
 
@@ -168,6 +178,13 @@ export function fingerprint(object: KubeObject, known: (uid: string) => boolean)
       owners: owners.map(({ uid: _uid, ...owner }) => owner),
     },
   });
+}
+
+/** Of what clusters of an earlier wave use in the target already: without what its controllers write. */
+export function withoutProgress(object: KubeObject): KubeObject {
+  const { status: _status, metadata, ...rest } = object as KubeObject & { status?: unknown };
+  const { finalizers: _finalizers, ownerReferences: _owners, ...kept } = metadata;
+  return { ...rest, metadata: kept };
 }
 
 function withoutPaused(status: unknown): unknown {

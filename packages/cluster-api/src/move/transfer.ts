@@ -8,7 +8,7 @@ import {
   type KubeObject,
   type KubernetesClient,
 } from "@causeway/kubernetes";
-import { copyOf, fingerprint, graphOf, isCluster, marks, withoutMarks, type Member } from "./graph.ts";
+import { copyOf, fingerprint, graphOf, isCluster, marks, withoutMarks, withoutProgress, type Member } from "./graph.ts";
 import { readMembers } from "./read.ts";
 
 /** The field manager of every write of a move. */
@@ -24,6 +24,10 @@ export interface Source {
   /** Ms that controllers may take to observe that their objects are paused. Default a minute. */
   readonly pauseTimeout?: number;
   readonly clock: Clock;
+}
+
+interface SettledOptions extends Source {
+  readonly concerned?: (graph: readonly Member[]) => readonly Member[];
 }
 
 /** Pauses a Cluster, and notes on it where it moves and whether it was paused before. */
@@ -44,18 +48,18 @@ export async function pause(
 }
 
 /**
- * The graph once every controller that reports it has observed the pause.
+ * The graph once every controller that reports it has observed the pause. `concerned`: what of it was paused.
  * @throws MOVE_NOT_PAUSED
  */
 export async function settled(
-  { from, namespace, clock, pauseTimeout = 60_000 }: Source,
+  { from, namespace, clock, pauseTimeout = 60_000, concerned = (graph) => graph }: SettledOptions,
   types: Parameters<typeof readMembers>[1],
   signal: AbortSignal,
 ): Promise<Member[]> {
   const until = clock.now() + pauseTimeout;
   for (;;) {
     const graph = graphOf(await readMembers(from, types, namespace, signal));
-    const acting = graph.find(({ object }) => pausedCondition(object)?.status === "False");
+    const acting = concerned(graph).find(({ object }) => pausedCondition(object)?.status === "False");
     if (!acting) return graph;
     if (clock.now() >= until)
       throw new CausewayError(
@@ -102,6 +106,8 @@ export async function copy(
     throw new CausewayError("MOVE_TARGET_OCCUPIED", `the target has another ${nameOf(object)}`, {
       hint: "Delete or rename it there, and repeat the command. What is paused remains so until then.",
     });
+  // A cluster of an earlier wave uses it: its status is that of the target.
+  if (!isCluster(member) && there.metadata.annotations?.[marks.copied] !== undefined) return there.metadata.uid ?? "";
   await copyStatus(client, member, there, signal);
   return there.metadata.uid ?? "";
 }
@@ -145,9 +151,11 @@ export async function compare(
   const before = new Set(copied.map(({ object }) => object.metadata.uid));
   for (const { type, object } of from) {
     const there = before.has(object.metadata.uid) ? await to.find(type, keyOf(object), { signal }) : undefined;
+    const isUsed = there?.metadata.annotations?.[marks.copied] !== undefined && there.kind !== "Cluster";
+    const form = (each: KubeObject): KubeObject => (isUsed ? withoutProgress(each) : each);
     const equal =
       there !== undefined &&
-      fingerprint(object, (uid) => uids.has(uid)) === fingerprint(there, (uid) => known.has(uid));
+      fingerprint(form(object), (uid) => uids.has(uid)) === fingerprint(form(there), (uid) => known.has(uid));
     if (!equal)
       throw new CausewayError("MOVE_NOT_EQUAL", `${nameOf(object)} differs between source and target`, {
         hint: "Something writes to one of the two sides: stop it, delete the object in the target if it was changed there, and repeat the command. Nothing was deleted.",

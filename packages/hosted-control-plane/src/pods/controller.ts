@@ -4,6 +4,7 @@ import {
   Namespace,
   runController,
   watchInformer,
+  type Change,
   type Informers,
   type ObjectKey,
   type Informer,
@@ -23,23 +24,27 @@ import {
   type ControlPlaneState,
 } from "../runtime.ts";
 import { gather } from "./gather.ts";
+import { createHandOverController } from "./hand-over/controller.ts";
+import { isHandedOver, isOwnedBy } from "./hand-over/request.ts";
+import { namespaceNameOf } from "./names.ts";
 import type { DatastoreCopy } from "./migration/copy.ts";
 import { migrationFailureAfter, type MigrationMemory } from "./migration/plan-migration.ts";
 import { servedFrom, usesPool } from "./migration/served.ts";
 import type { Observed, RestoreFailure } from "./observed.ts";
-import { isPooled, type PodsSettings } from "./options.ts";
+import type { PodsSettings } from "./options.ts";
 import { perform, type PerformContext } from "./perform.ts";
 import { backupTarget } from "./keyspace.ts";
 import { plan } from "./plan.ts";
 import { memberProgress } from "./plan-members.ts";
 import { createEtcdAdmin, type EtcdAdmin } from "../etcd/etcd-admin.ts";
 import { createEtcdMembers, type EtcdMembers } from "./pool/membership.ts";
-import { createPoolController } from "./pool/controller.ts";
+import { createPools } from "./pool/pools.ts";
+import { idOfObject, poolUser, shareRequest } from "./pool/users.ts";
+import { refuseHandedOver, removeNamespace } from "./removal.ts";
 import { openServiceCluster, type ServiceCluster } from "./service-cluster.ts";
 import { failedState, leftover, requestedState, restoreFailureAfter, withBackup } from "./states.ts";
 import type { Step } from "./steps.ts";
-import type { ShareRequest } from "./storage/shares.ts";
-import { idAnnotation, namespaceOf, ownerAnnotation } from "./tenant.ts";
+import { idAnnotation, ownerAnnotation, poolAnnotation, poolNamespaceOf } from "./tenant.ts";
 import { tunnelAccess } from "./tunnel-access.ts";
 
 /** The service cluster, images, sizes and etcd of the control planes. */
@@ -78,7 +83,7 @@ export interface PodsRuntime extends ControlPlaneRuntime {
 interface Known {
   spec: ControlPlaneSpec;
   state: ControlPlaneState;
-  readonly namespaceName: string;
+  namespaceName: string;
   joinedAt: string | undefined;
   hasEtcdUser: boolean;
   restored: boolean;
@@ -104,13 +109,17 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
   const removing = new Set<string>();
   const listeners = new Set<(id: string) => void>();
   let wake: (key: ObjectKey) => void = () => {};
-  const namespaceOfId = (id: string): string => namespaceOf(settings.owner, id);
+  const namespaceOfId = (id: string): string => namespaceNameOf(cluster, settings.owner, id);
   const report = (id: string): void => {
     for (const listener of listeners) listener(id);
   };
-  const onNamespace = (type: string, { metadata }: Namespace): void => {
+  const onNamespace = ({ type, object: { metadata }, previous }: Change<Namespace>): void => {
     const id = metadata.annotations?.[idAnnotation];
     if (id === undefined) return;
+    const isOurs = metadata.annotations?.[ownerAnnotation] === settings.owner;
+    // It was handed over: it is requested of another management cluster from now on.
+    if (!isOurs && previous && isOwnedBy(previous, settings.owner, id)) known.delete(id);
+    if (!isOurs) return;
     // Those that are removed are not known any more, and wait for this.
     if (type === "deleted") return report(id);
     // It was created by a request that was under way when it was removed: it is to be removed again.
@@ -118,7 +127,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
   };
   const etcd = options.etcd ?? createEtcdAdmin({ clock });
   const members = options.members ?? createEtcdMembers({ clock });
-  const pool = createPoolController({
+  const pools = createPools({
     cluster,
     settings,
     etcd,
@@ -126,7 +135,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     log,
     ...(metrics ? { metrics } : {}),
     shards,
-    users: () => shared?.controlPlanes.list().flatMap(poolUser) ?? requested().filter(isInPool),
+    users: () => shared?.controlPlanes.list().flatMap(usersHere) ?? requested().filter(usesOwnPool),
     changed: () => {
       for (const [id, { spec }] of known) if (isInPool(spec)) wake(keyOfId(id));
     },
@@ -137,6 +146,12 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     copies.delete(name);
   };
   const isInPool = (spec: ControlPlaneSpec): boolean => usesPool(spec, servedFrom(cluster, namespaceOfId(spec.id)));
+  const poolOfId = (id: string): string | undefined =>
+    cluster.namespaces.get({ namespace: "", name: namespaceOfId(id) })?.metadata.annotations?.[poolAnnotation];
+  const ownPool = poolNamespaceOf(settings.owner);
+  const isHere = (id: string): boolean => (poolOfId(id) ?? ownPool) === ownPool;
+  const usesOwnPool = (spec: ControlPlaneSpec): boolean => isInPool(spec) && isHere(spec.id);
+  const usersHere = (object: HostedControlPlane) => (isHere(idOfObject(object)) ? poolUser(object) : []);
   const usingFor = ({ spec, requested: request }: Observed): PerformContext => ({
     client: informers.client,
     clock,
@@ -162,8 +177,18 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
   });
   const requested = () => [...known.values()].map(({ spec }) => spec);
   const sharing = () => shared?.controlPlanes.list().flatMap(shareRequest) ?? requested();
-  const from = { cluster, settings, readSecret, requested, sharing, members, clock, pool: () => pool.state };
+  const from = {
+    cluster,
+    settings,
+    readSecret,
+    requested,
+    sharing,
+    members,
+    clock,
+    pool: (namespace: string | undefined) => pools.state(namespace),
+  };
   const check = async (tenant: Known, signal: AbortSignal): Promise<Observed> => {
+    tenant.namespaceName = namespaceOfId(tenant.spec.id);
     const observed = await gather(from, tenant, signal);
     const seen = memberProgress(observed);
     if (tenant.members.seen !== seen) tenant.members = { seen, since: clock.now() };
@@ -203,7 +228,8 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     backups: options.backups,
     observe: async (id, signal) => {
       const tenant = known.get(id);
-      return tenant && backupTarget(await check(tenant, signal));
+      const observed = tenant && (await check(tenant, signal));
+      return observed && !isHandedOver(observed) ? backupTarget(observed) : undefined;
     },
     ids: () => [...known.keys()],
     shards,
@@ -239,7 +265,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
       }
       const now = known.get(id) as Known;
       now.state = { ...now.state, requested: spec };
-      if (isInPool(spec)) pool.wake();
+      if (isInPool(spec)) pools.wake();
       wake(keyOfId(id));
       backupController.wake(id);
       return now.state;
@@ -247,7 +273,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     async observe(id, signal) {
       await informers.whenSynced(signal);
       const namespace = cluster.namespaces.get({ namespace: "", name: namespaceOfId(id) });
-      const isOurs = namespace !== undefined && isNamespaceOf(namespace, settings.owner, id);
+      const isOurs = namespace !== undefined && isOwnedBy(namespace, settings.owner, id);
       if (!isOurs) removing.delete(id);
       const isGoing = removing.has(id) || namespace?.metadata.deletionTimestamp !== undefined;
       if (isOurs && isGoing && !known.has(id)) return { ...leftover(), removing: true };
@@ -265,8 +291,13 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
       known.delete(id);
       endCopy(namespaceOfId(id));
       await informers.whenSynced(signal);
-      await pool.remove(namespaceOfId(id), signal);
-      await removeNamespace(cluster, { owner: settings.owner, id }, signal);
+      const name = namespaceOfId(id);
+      const found = await cluster.informers.client.find(Namespace, { namespace: "", name }, { signal });
+      refuseHandedOver(found, id);
+      // Of another management cluster nothing is removed, nor its data in the shared etcd.
+      if (found !== undefined && !isOwnedBy(found, settings.owner, id)) return;
+      await pools.remove(poolOfId(id), name, signal);
+      await removeNamespace(cluster, found, signal);
       removing.add(id);
     },
     async run(signal) {
@@ -286,10 +317,19 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
           removing.delete(id);
         }
       });
-      const stopPool = shared?.controlPlanes.onChange(() => pool.wake());
+      const stopPool = shared?.controlPlanes.onChange(() => pools.wake());
       await Promise.all([
         runController({ name: "pods-runtime", reconcile, sources, clock, log, ready, shards }, signal),
-        pool.run(signal),
+        pools.run(signal),
+        createHandOverController({
+          cluster,
+          settings,
+          isKnown: (id) => known.has(id),
+          shards,
+          metrics,
+          clock,
+          log,
+        }).run(signal),
         backupController.run(signal),
       ]).finally(() => {
         for (const name of copies.keys()) endCopy(name);
@@ -298,27 +338,6 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
       });
     },
   };
-}
-
-/** One that is being deleted needs the shared etcd until it is gone. */
-function poolUser({ spec, status }: HostedControlPlane): { initialized?: true }[] {
-  // One that is to move is measured there until it has moved.
-  const isMoving = status?.storage !== undefined || (status?.migration?.stage ?? "Done") !== "Done";
-  if ((status?.runtime ?? spec.runtime) !== "Pods" || !(isPooled(spec) || isMoving)) return [];
-  return [status?.initialization?.controlPlaneInitialized === true ? { initialized: true } : {}];
-}
-
-/** One that is being deleted keeps what it was granted, and wants nothing more. */
-function shareRequest({ metadata, spec, status }: HostedControlPlane): ShareRequest[] {
-  if ((status?.runtime ?? spec.runtime) !== "Pods" || metadata.deletionTimestamp !== undefined) return [];
-  const { pods, limits } = spec;
-  return [
-    {
-      id: `${metadata.namespace}.${metadata.name}`,
-      ...(pods === undefined ? {} : { pods }),
-      ...(limits?.bytes === undefined ? {} : { storageBudget: limits.bytes }),
-    },
-  ];
 }
 
 /** What a new process knows of a control plane. */
@@ -356,7 +375,7 @@ async function join(
 function sourcesOf(
   cluster: ServiceCluster,
   known: ReadonlyMap<string, Known>,
-  onNamespace: (type: string, namespace: Namespace) => void,
+  onNamespace: (change: Change<Namespace>) => void,
 ): Source[] {
   const byNamespace = (namespace: string | undefined): ObjectKey[] => {
     if (namespace === undefined) return [];
@@ -364,32 +383,13 @@ function sourcesOf(
     return [];
   };
   return [
-    watchInformer(cluster.namespaces, ({ type, object }) => {
-      onNamespace(type, object);
-      return byNamespace(object.metadata.name);
+    watchInformer(cluster.namespaces, (change) => {
+      onNamespace(change);
+      return byNamespace(change.object.metadata.name);
     }),
     watchInformer(cluster.pods, ({ object }) => byNamespace(object.metadata.namespace)),
     ...cluster.objects.map((informer) =>
       watchInformer(informer, ({ object }) => byNamespace(object.metadata.namespace)),
     ),
   ];
-}
-
-function isNamespaceOf({ metadata }: Namespace, owner: string, id: string): boolean {
-  return metadata.annotations?.[idAnnotation] === id && metadata.annotations[ownerAnnotation] === owner;
-}
-
-/** Deletes the namespace with all that is in it, if it is the control plane's. */
-async function removeNamespace(
-  { informers: { client } }: ServiceCluster,
-  { owner, id }: { owner: string; id: string },
-  signal: AbortSignal,
-): Promise<void> {
-  const name = namespaceOf(owner, id);
-  const found = await client.find(Namespace, { namespace: "", name }, { signal });
-  if (found === undefined || found.metadata.deletionTimestamp !== undefined) return;
-  if (!isNamespaceOf(found, owner, id)) return;
-  const { uid } = found.metadata;
-  const preconditions = uid === undefined ? {} : { preconditions: { uid } };
-  await client.delete(Namespace, { namespace: "", name }, { ...preconditions, signal });
 }

@@ -13,12 +13,14 @@ import { servedSpec } from "./migration/served.ts";
 import { isResizing } from "./plan-members.ts";
 import type { EtcdMembers } from "./pool/membership.ts";
 import type { PoolState } from "./pool/state.ts";
+import { budgetAnnotation, poolAnnotation, poolNamespaceOf } from "./tenant.ts";
 
 /** Where the state of control planes in a service cluster is read. */
 export interface GatherFrom {
   readonly cluster: ServiceCluster;
   readonly settings: PodsSettings;
-  readonly pool: () => PoolState | undefined;
+  /** The shared etcd in a namespace. Default: that of this management cluster. */
+  readonly pool: (namespace: string | undefined) => PoolState | undefined;
   /** Every control plane that was requested of this process. */
   readonly requested: () => readonly ControlPlaneSpec[];
   /** Those of all processes: they have one etcd. */
@@ -53,6 +55,7 @@ export async function gather(from: GatherFrom, tenant: Tenant, signal: AbortSign
   const namespace = cluster.namespaces.get({ namespace: "", name: namespaceName });
   const spec = servedSpec(requested, { namespace, live });
   const pods = cluster.pods.list(namespaceName);
+  const poolNamespace = namespace?.metadata.annotations?.[poolAnnotation];
   return {
     spec,
     requested,
@@ -65,7 +68,8 @@ export async function gather(from: GatherFrom, tenant: Tenant, signal: AbortSign
     ...(await membershipOf(from, { spec, live, pods, namespaceName }, signal)),
     cloudConfig: secretText(secret, "cloud.conf"),
     joinedAt,
-    pool: from.pool(),
+    ...(poolNamespace === undefined ? {} : { poolNamespace }),
+    pool: from.pool(poolNamespace),
     hasEtcdUser,
     restored,
     otherControlPlanes: neighboursOf(spec.id, {
@@ -73,12 +77,22 @@ export async function gather(from: GatherFrom, tenant: Tenant, signal: AbortSign
       requested: from.requested().map((each) => volumesOf({ spec: each })),
       etcdOf: (name) => objectNamed(cluster, name, "StatefulSet/etcd"),
     }),
-    share: shareFor(
-      spec.id,
-      sharesWanted({ owner: settings.owner, namespaces: cluster.namespaces.list(), requested: from.sharing() }),
-      capacityOf(settings),
-    ),
+    share: shareOf(from, spec.id, namespace),
   };
+}
+
+/** In the shared etcd of another management cluster, which knows what is left of it: what was granted. */
+function shareOf(
+  { cluster, settings, sharing }: GatherFrom,
+  id: string,
+  namespace: ReturnType<ServiceCluster["namespaces"]["get"]>,
+): number {
+  const { owner } = settings;
+  const annotations = namespace?.metadata.annotations ?? {};
+  const { [poolAnnotation]: pool = poolNamespaceOf(owner) } = annotations;
+  if (pool !== poolNamespaceOf(owner)) return Number(annotations[budgetAnnotation] ?? 0);
+  const wanted = sharesWanted({ owner, namespaces: cluster.namespaces.list(), requested: sharing() });
+  return shareFor(id, wanted, capacityOf(settings));
 }
 
 /** Milliseconds for all of it: one etcd that does not answer holds back none of the others. */

@@ -42,6 +42,8 @@ export interface Observed {
   readonly pods: readonly Pod[];
   /** cloud.conf; undefined: none is requested, or its Secret does not exist. */
   readonly cloudConfig: string | undefined;
+  /** The namespace of the etcd that it shares; undefined: that of its management cluster. */
+  readonly poolNamespace?: string;
   /** The etcd that control planes share; undefined: nothing is known of it yet. */
   readonly pool: PoolState | undefined;
   /** Of its own etcd, while its number of members changes; undefined: it was not read, or the etcd does not respond. */

@@ -11,6 +11,7 @@ import {
   type KubernetesClient,
 } from "@causeway/kubernetes";
 import { encryptionConfig } from "../at-rest.ts";
+import { perform as acknowledge } from "./hand-over/perform.ts";
 import { namedMeta } from "./objects/meta.ts";
 import type { Backups } from "../backup/backups.ts";
 import { secretNamed } from "../backup/secrets.ts";
@@ -64,6 +65,8 @@ export async function perform(
   }
   const { client } = using;
   switch (step.type) {
+    case "acknowledge":
+      return acknowledge(client, step, signal);
     case "apply-namespace":
       // Created, not applied: an apply would take over a namespace that another one made in the meantime.
       if (observed.namespace === undefined) await client.create(Namespace, step.object, { signal, fieldManager });

@@ -3,6 +3,7 @@ import { trustedBy, type ControlPlaneProblem, type ControlPlaneState, type Stora
 import type { Endpoint, Observed } from "./observed.ts";
 import { imagesOf } from "./images.ts";
 import { isRestored, restoreFailureOf, restoreSteps, restoring } from "./keyspace.ts";
+import { handedOver, heldSteps } from "./hand-over/held.ts";
 import { idOf } from "./live.ts";
 import {
   heldByOf,
@@ -39,6 +40,7 @@ import {
   inputsAnnotation,
   joinedAnnotation,
   migratingAnnotation,
+  poolAnnotation,
   prefixOf,
   renewAtAnnotation,
   restoredAnnotation,
@@ -59,6 +61,8 @@ const MEMBERS_REPAIRED = 30_000;
  * only when it differs.
  */
 export function plan(seen: Observed, now: number): Plan<Step, ControlPlaneState> {
+  const held = heldSteps(seen);
+  if (held !== undefined) return { steps: held, status: stateOf(seen, handedOver), wait: { for: handedOver.message } };
   const planned = planServing({ ...seen, nextEtcd: ownEtcdOf(seen, now) }, now);
   const limit = returnsAt(seen);
   if (limit === undefined) return planned;
@@ -87,7 +91,12 @@ function planServing(observed: Observed, now: number): Plan<Step, ControlPlaneSt
   ];
   if (early.length > 0 || !initializedNamespace(observed.namespace))
     return { steps: firstOf(early), status: stateOf(observed, creating) };
-  const moving = { heldBy: heldByOf(observed), both: isBetween(observed) };
+  const { poolNamespace } = observed;
+  const moving = {
+    heldBy: heldByOf(observed),
+    both: isBetween(observed),
+    ...(poolNamespace === undefined ? {} : { pool: poolNamespace }),
+  };
   const network = tenantNetwork(observed.spec, observed.namespaceName, observed.settings, moving);
   const service = observed.live.get("Service/kube-apiserver") as Service | undefined;
   const endpoint = endpointOf(observed.spec, service, observed.settings);
@@ -269,6 +278,7 @@ function annotationsOf(observed: Observed): Record<string, string> {
     [datastoreAnnotation]: datastoreWithData(observed) ?? (isPooled(observed.spec) ? "Pooled" : "Own"),
     ...(isBetween(observed) ? { [migratingAnnotation]: "true" } : {}),
     [grantedAnnotation]: grantOf(observed),
+    ...(observed.poolNamespace === undefined ? {} : { [poolAnnotation]: observed.poolNamespace }),
     ...(isPooled(observed.spec) || isBetween(observed) ? { [budgetAnnotation]: String(budgetOf(observed.spec)) } : {}),
     ...(joined === undefined ? {} : { [joinedAnnotation]: joined }),
     ...(observed.spec.restore !== undefined && isRestored(observed) ? { [restoredAnnotation]: "true" } : {}),

@@ -3,6 +3,7 @@ import type { RestoreSpec } from "../backup-spec.ts";
 import type { Keyspace } from "../backup/datastore.ts";
 import type { EtcdAccess, EtcdUser } from "../etcd/etcd-admin.ts";
 import type { KubeObject, Pod, Secret } from "@causeway/kubernetes";
+import type { Step as AcknowledgeStep } from "./hand-over/steps.ts";
 import type { MigrationRecord } from "./migration/record.ts";
 import type { EtcdAuthorityStage } from "./plan-etcd-authority.ts";
 
@@ -101,6 +102,7 @@ export type MigrationStep =
 
 /** What plan may return, for a control plane or for the shared etcd. */
 export type Step =
+  | AcknowledgeStep
   /** Refused if it exists and is another's. */
   | { readonly type: "apply-namespace"; readonly object: KubeObject }
   /** `replaces`: the resource version of the Secret that it takes the place of; another version is left alone. */

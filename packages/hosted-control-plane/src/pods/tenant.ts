@@ -45,6 +45,15 @@ export const restoredAnnotation = "controlplane.causeway.dev/restored";
 /** On the namespace: the URL at which what machines need to join was created, and a digest of rotated roots. */
 export const joinedAnnotation = "controlplane.causeway.dev/joined-at";
 
+/** On the namespace of a control plane, while it is handed over: to which management cluster. In JSON. */
+export const handOverAnnotation = "controlplane.causeway.dev/hand-over";
+/** On it: its manager does nothing more with it. In JSON. */
+export const releasedAnnotation = "controlplane.causeway.dev/hand-over-released";
+/** On it: the next manager sees it. In JSON. */
+export const awaitedAnnotation = "controlplane.causeway.dev/hand-over-awaited";
+/** On it: the namespace of the shared etcd that has its data, where that is another management cluster's. */
+export const poolAnnotation = "controlplane.causeway.dev/pool";
+
 /** Selects everything that this runtime writes. */
 export const managedSelector = `${managedByLabel}=${managedBy}`;
 

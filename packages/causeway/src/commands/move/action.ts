@@ -1,9 +1,11 @@
-import { moveClusters, restoreClusters, saveClusters, type MoveResult } from "@causeway/cluster-api";
+import { moveClusters, namespacesToMove, restoreClusters, saveClusters, type MoveResult } from "@causeway/cluster-api";
 import { InputError, systemClock } from "@causeway/foundation";
-import { createClient, type KubernetesClient } from "@causeway/kubernetes";
+import { createPodsTransfer } from "@causeway/hosted-control-plane";
+import { createClient, Namespace, type KubernetesClient } from "@causeway/kubernetes";
 import { withManagement } from "../../clusters/place.ts";
 import { chosenCluster } from "../../composition/chosen.ts";
 import type { MoveOptions } from "./command.ts";
+import { measureClusters } from "./interruptions.ts";
 
 const report = (line: string): void => void process.stderr.write(`${line}\n`);
 
@@ -24,11 +26,53 @@ export async function move(options: MoveOptions, signal: AbortSignal): Promise<v
       print(await restoreClusters(restoring, signal), dryRun ? "would create" : "created");
     });
   return withTarget(options, (to) =>
-    withManagement(options, async ({ client, namespace }) => {
-      const moving = { from: client, to, namespace, dryRun, clock: systemClock, report };
-      print(await moveClusters(moving, signal), dryRun ? "would move" : "moved");
-    }),
+    withManagement(options, (management) =>
+      withService(options, management.client, (service) => moveAll(options, { ...management, to, service }, signal)),
+    ),
   );
+}
+
+/** The management clusters, and the cluster that runs control planes as pods. */
+interface Between {
+  readonly client: KubernetesClient;
+  readonly to: KubernetesClient;
+  readonly service: KubernetesClient;
+  readonly namespace: string;
+}
+
+async function moveAll(options: MoveOptions, between: Between, signal: AbortSignal): Promise<void> {
+  const { dryRun, wave, fromOwner, toOwner, allNamespaces } = options;
+  const { client: from, to, service, namespace } = between;
+  const owners = { from: fromOwner ?? (await uidOf(from, signal)), to: toOwner ?? (await uidOf(to, signal)) };
+  const controlPlanes = createPodsTransfer({ client: service, ...owners, clock: systemClock });
+  const namespaces = allNamespaces ? await namespacesToMove({ from, to }, signal) : [namespace];
+  for (const each of namespaces) {
+    const measure = measureClusters({ from, to, namespace: each, clock: systemClock });
+    const about = allNamespaces ? (line: string): void => report(`${each}: ${line}`) : report;
+    const moving = { from, to, namespace: each, dryRun, wave, clock: systemClock, report: about };
+    print(await moveClusters({ ...moving, controlPlanes, measure }, signal), dryRun ? "would move" : "moved");
+  }
+}
+
+/** What a manager calls its management cluster where no --owner is given. */
+async function uidOf(client: KubernetesClient, signal: AbortSignal): Promise<string> {
+  const { metadata } = await client.get(Namespace, { namespace: "", name: "kube-system" }, { signal });
+  return metadata.uid ?? "";
+}
+
+async function withService<T>(
+  { serviceKubeconfig, serviceContext }: MoveOptions,
+  management: KubernetesClient,
+  work: (service: KubernetesClient) => Promise<T>,
+): Promise<T> {
+  if (serviceKubeconfig === undefined && serviceContext === undefined) return work(management);
+  const place = { kubeconfig: serviceKubeconfig, context: serviceContext };
+  const service = createClient(chosenCluster(place, "--service-kubeconfig"));
+  try {
+    return await work(service);
+  } finally {
+    await service.close();
+  }
 }
 
 async function save(options: MoveOptions, folder: string, signal: AbortSignal): Promise<void> {

@@ -14,6 +14,8 @@ export interface MovingNetwork {
   readonly heldBy?: string | undefined;
   /** API servers connect to the shared etcd and to the own one. */
   readonly both?: boolean;
+  /** The namespace of the etcd that it shares. Default: that of its management cluster. */
+  readonly pool?: string;
 }
 
 /**
@@ -106,7 +108,7 @@ export function networkPolicies(
   spec: ControlPlaneSpec,
   namespace: string,
   settings: PodsSettings,
-  { both = false }: MovingNetwork = {},
+  { both = false, pool = poolNamespaceOf(settings.owner) }: MovingNetwork = {},
 ): NetworkPolicy[] {
   const policy = (name: string, rules: Rules) => policyOf(namespace, name, rules);
   const toApi = { to: [pods("kube-apiserver")], ports: tcp("api") };
@@ -118,7 +120,7 @@ export function networkPolicies(
       ingress: [{ ...apiClients(spec, settings), ports: tcp("api") }],
       egress: [
         dns,
-        { to: etcdPeers(spec, settings, both), ports: tcp(ETCD_CLIENT_PORT) },
+        { to: etcdPeers(spec, pool, both), ports: tcp(ETCD_CLIENT_PORT) },
         ...towardsNodes(settings),
         ...towardsAudit(settings),
       ],
@@ -200,8 +202,8 @@ export function poolPolicies(
   return [policyOf(namespace, "default-deny", { podSelector: {} }), policyOf(namespace, "etcd", etcdRules(clients))];
 }
 
-function etcdPeers(spec: ControlPlaneSpec, { owner }: PodsSettings, both: boolean): NetworkPeer[] {
-  const shared = { namespaceSelector: namespaceNamed(poolNamespaceOf(owner)), podSelector: selectorOf("etcd") };
+function etcdPeers(spec: ControlPlaneSpec, pool: string, both: boolean): NetworkPeer[] {
+  const shared = { namespaceSelector: namespaceNamed(pool), podSelector: selectorOf("etcd") };
   if (both) return [shared, pods("etcd")];
   return [isPooled(spec) ? shared : pods("etcd")];
 }

@@ -29,6 +29,8 @@ import type { Step } from "./steps.ts";
 export interface PoolControllerOptions {
   readonly cluster: ServiceCluster;
   readonly settings: PodsSettings;
+  /** The namespace of the shared etcd of another management cluster, for control planes that came from there. */
+  readonly foreign?: string;
   readonly etcd: EtcdAdmin;
   /** The control planes that use it, of every process. Without any, nothing is made. */
   readonly users: () => readonly { readonly initialized?: true }[];
@@ -53,7 +55,8 @@ export interface Pool {
 /** The etcd that control planes share: created with the first of them, and kept. */
 export function createPoolController(options: PoolControllerOptions): Pool {
   const { cluster, settings, etcd, users, shards, changed, metrics, clock, log } = options;
-  const namespaceName = poolNamespaceOf(settings.owner);
+  const isForeign = options.foreign !== undefined;
+  const namespaceName = options.foreign ?? poolNamespaceOf(settings.owner);
   const key: ObjectKey = { namespace: "", name: namespaceName };
   let state: PoolState | undefined;
   let authEnabled = false;
@@ -65,7 +68,8 @@ export function createPoolController(options: PoolControllerOptions): Pool {
       namespaceName,
       holdsData: users().some(({ initialized }) => initialized === true),
       authEnabled,
-      isOfAnother: shards?.owns("") === false,
+      isOfAnother: isForeign || shards?.owns("") === false,
+      isForeign,
     });
   const using: PerformContext = {
     shards,
@@ -79,7 +83,7 @@ export function createPoolController(options: PoolControllerOptions): Pool {
   };
   const watchdog = createStorageWatchdog({
     watched: () =>
-      shards?.owns("") === false || state?.ready !== true || state.access === undefined
+      isForeign || shards?.owns("") === false || state?.ready !== true || state.access === undefined
         ? undefined
         : { access: state.access, members: state.servers.length, leaders: state.leaders },
     quota: quotaOf(settings),

@@ -20,6 +20,8 @@ export interface Observed {
   readonly authEnabled: boolean;
   /** Another process makes and repairs the etcd. */
   readonly isOfAnother: boolean;
+  /** It is the one of another management cluster, which makes and repairs it. */
+  readonly isForeign?: boolean;
   /**
    * Namespaces of the control planes in it that do not run with etcd's authorities as they are: the certificates of
    * `ca.crt`, in base64.
@@ -30,7 +32,7 @@ export interface Observed {
 /** The service cluster, and what this process knows of the shared etcd. */
 export interface GatherFrom extends Pick<
   Observed,
-  "settings" | "namespaceName" | "holdsData" | "authEnabled" | "isOfAnother"
+  "settings" | "namespaceName" | "holdsData" | "authEnabled" | "isOfAnother" | "isForeign"
 > {
   readonly cluster: ServiceCluster;
 }

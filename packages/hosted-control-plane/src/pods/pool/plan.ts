@@ -41,6 +41,7 @@ export function plan(observed: Observed, now: number): Plan<Step, PoolState> {
 function planEtcd(observed: Observed, now: number): Plan<Step, PoolState> {
   const refusal = refusalOf(observed);
   if (refusal !== undefined) return { steps: [], status: poolState(observed, refusal), wait: { for: refusal.message } };
+  if (observed.isForeign === true) return planUse(observed);
   const { settings, namespaceName, live } = observed;
   const going = rotationSteps(observed, false, now);
   const progress = going.isRotating ? { [rotationProgressAnnotation]: progressText(going) } : {};
@@ -76,6 +77,14 @@ function planEtcd(observed: Observed, now: number): Plan<Step, PoolState> {
       : state,
     wait: { for: "certificates to be issued again, or a rotation", until: now + (rotation.isRotating ? SOON : DAY) },
   };
+}
+
+/** Nothing of it is changed; before a user of it is made, every client is one. */
+function planUse(observed: Observed): Plan<Step, PoolState> {
+  const status = poolState(observed, undefined);
+  const { access } = status;
+  const isDue = access !== undefined && !observed.authEnabled;
+  return { steps: isDue ? [{ type: "enable-auth", access }] : [], status };
 }
 
 const DAY = 24 * 3600_000;
@@ -127,14 +136,16 @@ const starting: ControlPlaneProblem = {
   actor: "none",
 };
 
-function refusalOf({ namespace, namespaceName, settings, holdsData, live }: Observed): ControlPlaneProblem | undefined {
+function refusalOf(observed: Observed): ControlPlaneProblem | undefined {
+  const { namespace, namespaceName, settings, holdsData, live, isForeign = false } = observed;
   const problem = (code: string, message: string): ControlPlaneProblem => ({ code, message, actor: "operator" });
   if (namespace === undefined) {
     const message = `Namespace ${namespaceName} with the etcd of the control planes does not exist in the service cluster; restore it from a backup`;
     return holdsData ? problem("PODS_DATA_LOST", message) : undefined;
   }
   const { annotations = {}, deletionTimestamp } = namespace.metadata;
-  if (annotations[idAnnotation] !== POOL_ID || annotations[ownerAnnotation] !== settings.owner)
+  const isWrong = !isForeign && annotations[ownerAnnotation] !== settings.owner;
+  if (annotations[idAnnotation] !== POOL_ID || isWrong)
     return problem("PODS_NAMESPACE_FOREIGN", `Namespace ${namespaceName} of the service cluster belongs to another`);
   if (deletionTimestamp !== undefined)
     return problem(

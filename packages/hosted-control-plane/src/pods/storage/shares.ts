@@ -4,7 +4,14 @@ import { bytesOf } from "../ceilings.ts";
 import type { Observed } from "../observed.ts";
 import { isPooled, type PodsSettings } from "../options.ts";
 import { budgetOf, sizes } from "../sizes.ts";
-import { budgetAnnotation, datastoreAnnotation, idAnnotation, ownerAnnotation } from "../tenant.ts";
+import {
+  budgetAnnotation,
+  datastoreAnnotation,
+  idAnnotation,
+  ownerAnnotation,
+  poolAnnotation,
+  poolNamespaceOf,
+} from "../tenant.ts";
 import type { StorageTenant } from "./plan-round.ts";
 import { mebibytes } from "./records.ts";
 
@@ -46,14 +53,19 @@ export function shareFor(id: string, all: readonly ShareWanted[], capacity: numb
   return Math.max(0, left);
 }
 
-/** The namespaces of control planes in the shared etcd, with what they were granted. */
+/**
+ * The namespaces of control planes in the shared etcd of a management cluster, with what they were granted. One that
+ * was handed over keeps its data there.
+ */
 function pooledNamespaces(
   owner: string,
   namespaces: readonly Namespace[],
 ): { name: string; id: string; granted: number; isGranted: boolean }[] {
+  const pool = poolNamespaceOf(owner);
   return namespaces.flatMap(({ metadata: { name, annotations = {}, deletionTimestamp } }) => {
-    if (annotations[ownerAnnotation] !== owner || annotations[datastoreAnnotation] !== "Pooled") return [];
-    if (deletionTimestamp !== undefined) return [];
+    if (annotations[datastoreAnnotation] !== "Pooled" || deletionTimestamp !== undefined) return [];
+    const named = annotations[poolAnnotation];
+    if (named === undefined ? annotations[ownerAnnotation] !== owner : named !== pool) return [];
     const granted = Number(annotations[budgetAnnotation]);
     // One of an older version has none until its next plan, and nothing is enforced until then.
     const isGranted = Number.isFinite(granted) && granted > 0;
@@ -76,6 +88,15 @@ export function sharesWanted({
   readonly requested: readonly ShareRequest[];
 }): ShareWanted[] {
   const wanted = new Map(requested.filter(isPooled).map((spec) => [spec.id, budgetOf(spec)]));
+  const pool = poolNamespaceOf(owner);
+  for (const { metadata } of namespaces) {
+    const {
+      [idAnnotation]: id = "",
+      [ownerAnnotation]: whose,
+      [poolAnnotation]: named = pool,
+    } = metadata.annotations ?? {};
+    if (whose === owner && named !== pool) wanted.delete(id);
+  }
   const existing = pooledNamespaces(owner, namespaces).map(({ id, granted }): ShareWanted => {
     const share = { id, granted, wanted: wanted.get(id) ?? granted };
     wanted.delete(id);

@@ -48,6 +48,8 @@ export class PlayedCluster {
   #revision = 0;
 
   readonly settings: PodsSettings;
+  /** Of one that another management cluster handed over. */
+  adopted: string | undefined;
 
   constructor(settings: Partial<PodsSettings> = {}) {
     this.settings = { owner: "management", causewayImage: "causeway:1", ...settings };
@@ -56,7 +58,7 @@ export class PlayedCluster {
   observe(requested: ControlPlaneSpec): Observed {
     const { live, namespace, pods, joinedAt, cloudConfig, settings } = this;
     const spec = servedSpec(requested, { live, namespace });
-    const namespaceName = namespaceOf(settings.owner, spec.id);
+    const namespaceName = this.adopted ?? namespaceOf(settings.owner, spec.id);
     const { pool, hasEtcdUser } = this;
     const { otherControlPlanes } = this;
     const isAsked = isResizing({ spec, live }) && keyspaceOf({ spec, live, pods, namespaceName, pool: undefined });
@@ -106,10 +108,11 @@ export class PlayedCluster {
     this.performed.push("id" in step ? `${step.type} ${step.id}` : step.type);
     if (isMemberStep(step)) return this.#changeMembers(step);
     if (isMigrationStep(step)) throw new Error("only MovingCluster has two etcds");
+    if (step.type === "acknowledge") return this.#acknowledge(step);
     this.#perform(step, at);
   }
 
-  #perform(step: Exclude<Step, MemberStep | MigrationStep>, at: number): void {
+  #perform(step: Exclude<Step, MemberStep | MigrationStep | { type: "acknowledge" }>, at: number): void {
     switch (step.type) {
       case "apply-namespace":
         this.namespace = this.#stored(step.object, this.namespace) as Namespace;
@@ -128,15 +131,8 @@ export class PlayedCluster {
         this.live.set(step.id, this.#stored(secret, undefined));
         return;
       }
-      case "copy": {
-        if (this.live.has(step.id)) return;
-        const metadata = { name: step.name, annotations: { ...step.annotations, [inputsAnnotation]: "once" } };
-        this.live.set(
-          step.id,
-          this.#stored({ apiVersion: "v1", kind: "Secret", metadata, data: step.data } as Secret, undefined),
-        );
-        return;
-      }
+      case "copy":
+        return this.#copy(step);
       case "follow": {
         const { secret, from } = step;
         if (this.#isStale(secret)) return;
@@ -205,6 +201,18 @@ export class PlayedCluster {
           status: { podIP: `10.1.0.${index + 1}`, conditions: [{ type: "Ready", status: "True" }] },
         });
     }
+  }
+
+  #copy(step: Extract<Step, { type: "copy" }>): void {
+    if (this.live.has(step.id)) return;
+    const metadata = { name: step.name, annotations: { ...step.annotations, [inputsAnnotation]: "once" } };
+    const secret = { apiVersion: "v1", kind: "Secret", metadata, data: step.data } as Secret;
+    this.live.set(step.id, this.#stored(secret, undefined));
+  }
+
+  #acknowledge({ namespace, annotation, content }: Extract<Step, { type: "acknowledge" }>): void {
+    const annotations = { ...namespace.metadata.annotations, [annotation]: JSON.stringify(content) };
+    this.namespace = { ...namespace, metadata: { ...namespace.metadata, annotations } };
   }
 
   #changeMembers(step: MemberStep): void {

@@ -1,0 +1,101 @@
+import type { ApiServer } from "@causeway/apiserver";
+import {
+  Deployment,
+  Namespace,
+  Pod,
+  Secret,
+  secretText,
+  Service,
+  StatefulSet,
+  type KubernetesClient,
+  type ResourceType,
+} from "@causeway/kubernetes";
+
+const labelSelector = "app.kubernetes.io/managed-by=causeway-hosted-control-plane";
+
+/**
+ * The controllers and nodes of a service cluster, as far as the runtime sees them: what is written rolls out at once,
+ * load balancers are at this host, and the pods of an API server serve a tenant of `tenants` with their Secrets' keys.
+ */
+export async function playServiceCluster(
+  client: KubernetesClient,
+  tenants: ApiServer,
+  signal: AbortSignal,
+): Promise<void> {
+  const served = new Set<string>();
+  while (!signal.aborted) {
+    // Something was changed, or is being deleted: the next turn sees it.
+    await turn(client, tenants, served).catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+}
+
+async function turn(client: KubernetesClient, tenants: ApiServer, served: Set<string>): Promise<void> {
+  for (const service of (await client.list(Service, { labelSelector })).items)
+    if (service.spec.type === "LoadBalancer" && (service.status?.loadBalancer?.ingress ?? []).length === 0)
+      await client.patch(
+        Service,
+        { namespace: service.metadata.namespace ?? "", name: service.metadata.name },
+        { type: "merge", body: { status: { loadBalancer: { ingress: [{ ip: "127.0.0.1" }] } } } },
+        { subresource: "status" },
+      );
+  const namespaces = new Set(
+    (await client.list(Namespace, { labelSelector })).items.map(({ metadata }) => metadata.name),
+  );
+  for (const name of served)
+    if (!namespaces.has(name)) {
+      await tenants.removeCluster(name);
+      served.delete(name);
+    }
+  for (const type of [Deployment, StatefulSet as ResourceType<Deployment>])
+    for (const program of (await client.list(type, { labelSelector })).items)
+      if (program.metadata.deletionTimestamp === undefined) {
+        const { namespace = "", name } = program.metadata;
+        if (name === "kube-apiserver" && !served.has(namespace)) {
+          await serve(client, tenants, namespace);
+          served.add(namespace);
+        }
+        await rollOut(client, type, program);
+      }
+}
+
+/** The API of a tenant, with what is in its Secrets. */
+async function serve(client: KubernetesClient, tenants: ApiServer, namespace: string): Promise<void> {
+  const read = (name: string) => client.get(Secret, { namespace, name });
+  const [api, manager] = [await read("kube-apiserver"), await read("kube-controller-manager")];
+  const service = await client.get(Service, { namespace, name: "kube-apiserver" });
+  const port = service.spec.ports?.find(({ name }) => name === "api")?.port ?? 0;
+  await tenants.ensureCluster(namespace, {
+    authority: { certificate: secretText(manager, "signing-ca.crt") ?? "", key: secretText(manager, "ca.key") ?? "" },
+    serviceAccountKey: secretText(api, "sa.key") ?? "",
+    listen: { host: "127.0.0.1", port, names: ["127.0.0.1"] },
+  });
+}
+
+async function rollOut(client: KubernetesClient, type: ResourceType<Deployment>, program: Deployment): Promise<void> {
+  const { namespace = "", name, generation } = program.metadata;
+  const replicas = program.spec.replicas ?? 1;
+  for (let index = 0; index < replicas; index++) await runPod(client, `${name}-${index}`, { namespace, program });
+  if (program.status?.observedGeneration === generation) return;
+  const counts = { replicas, updatedReplicas: replicas, readyReplicas: replicas, availableReplicas: replicas };
+  const body = { status: { ...counts, observedGeneration: generation } };
+  await client.patch(type, { namespace, name }, { type: "merge", body }, { subresource: "status" });
+}
+
+async function runPod(
+  client: KubernetesClient,
+  name: string,
+  { namespace, program }: { readonly namespace: string; readonly program: Deployment },
+): Promise<void> {
+  if ((await client.find(Pod, { namespace, name })) !== undefined) return;
+  const { metadata, spec } = program.spec.template;
+  const containers = spec.containers.map(({ name: own, image }) => ({ name: own, image }));
+  await client.create(Pod, {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { ...metadata, namespace, name },
+    spec: { ...spec, volumes: undefined, containers },
+  } as unknown as Pod);
+  const body = { status: { phase: "Running", podIP: "127.0.0.1", conditions: [{ type: "Ready", status: "True" }] } };
+  await client.patch(Pod, { namespace, name }, { type: "merge", body }, { subresource: "status" });
+}
