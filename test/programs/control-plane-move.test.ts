@@ -1,0 +1,141 @@
+/**
+ * Control planes with Kubernetes' own programs as pods move to another management cluster while clients write: one with
+ * an etcd of its own, one in the shared etcd of the management cluster that it leaves.
+ */
+import { allKinds, HostedControlPlane, toCustomResourceDefinition } from "@causeway/api";
+import { startApiServer, type ApiServer } from "@causeway/apiserver";
+import { moveClusters } from "@causeway/cluster-api";
+import { silentLog, systemClock } from "@causeway/foundation";
+import {
+  createHostedControlPlane,
+  createPodsRuntime,
+  createPodsTransfer,
+  createRuntimes,
+} from "@causeway/hosted-control-plane";
+import {
+  createClient,
+  createEventRecorder,
+  createInformers,
+  loadKubeconfig,
+  Namespace,
+  Pod,
+  Secret,
+  secretText,
+  type KubernetesClient,
+} from "@causeway/kubernetes";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { available, create, key, managed, missingFor, startWorld, until, type World } from "./runtime-world.ts";
+import { readSharedEtcd } from "./shared-etcd.ts";
+import { expectStored, loadOn, prepareLoad } from "./write-load.ts";
+
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
+
+const why = missingFor("Pods");
+const signal = new AbortController().signal;
+const NAMES = ["one", "two"] as const;
+/** Writes of each client that are acknowledged once the target has all. */
+const AFTERWARDS = 10;
+
+describe.skipIf(why !== undefined)(`control planes that move${why === undefined ? "" : ` (${why})`}`, () => {
+  let source: World;
+  let server: ApiServer;
+  let target: KubernetesClient;
+  const stopping = new AbortController();
+  let running: Promise<unknown> = Promise.resolve();
+  beforeAll(async () => {
+    source = await startWorld("Pods");
+    server = await startApiServer({ crds: allKinds.map(toCustomResourceDefinition) });
+    target = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));
+    running = manage();
+    for (const name of NAMES) await create(source, name);
+    for (const name of NAMES) await available(source, name);
+  });
+  afterAll(async () => {
+    stopping.abort(new Error("stopped"));
+    await running;
+    await target?.close();
+    await server?.close();
+    await source?.close();
+  });
+
+  /** The manager of the target, which works on the source's service cluster. */
+  function manage(): Promise<unknown> {
+    const tools = { clock: systemClock, log: silentLog };
+    const [informers, service] = [createInformers(target, tools), createInformers(source.client, tools)];
+    const pods = createPodsRuntime({
+      informers: service,
+      settings: { owner: "next", pool: { members: 1 } },
+      readSecret: (namespace, name) => target.find(Secret, { namespace, name }),
+      ...tools,
+    });
+    const controller = createHostedControlPlane({
+      informers,
+      runtime: createRuntimes({ runtimes: { Pods: pods }, default: "Pods" }),
+      advertise: async () => "127.0.0.1",
+      events: createEventRecorder(target, { component: "test", clock: systemClock }),
+      ...tools,
+    });
+    return Promise.allSettled([informers, service, pods, controller].map((part) => part.run(stopping.signal)));
+  }
+
+  const pods = async (): Promise<string[]> =>
+    (await source.client.list(Pod, { labelSelector: managed })).items
+      .map(({ metadata: { namespace, name, uid }, status }) => {
+        const starts = status?.containerStatuses?.map(({ containerID, restartCount }) => [containerID, restartCount]);
+        return `${namespace}/${name} ${uid} ${JSON.stringify(starts)}`;
+      })
+      .toSorted();
+
+  test("keep their pods and endpoints, and lose no acknowledged write", { retry: 0 }, async () => {
+    const tenants = await Promise.all(NAMES.map((name) => source.tenant(name)));
+    for (const tenant of tenants) await prepareLoad(tenant);
+    const [before, endpoints] = [await pods(), await Promise.all(NAMES.map((name) => endpointOf(source.client, name)))];
+    const loads = tenants.map((tenant) => loadOn(tenant, "move"));
+    for (const load of loads) await until("writes", async () => (load.fewest() > 0 ? true : undefined));
+
+    const controlPlanes = createPodsTransfer({ client: source.client, from: "suite", to: "next", clock: systemClock });
+    const moving = { from: source.client, to: target, namespace: "default", wave: 1, clock: systemClock };
+    const moved = await moveClusters({ ...moving, controlPlanes, report: () => {} }, signal);
+    expect(moved.clusters).toEqual([...NAMES]);
+    for (const name of NAMES) await available({ client: target }, name);
+
+    const done = loads.map((load) => load.fewest());
+    for (const [index, load] of loads.entries())
+      await until("writes afterwards", async () =>
+        load.fewest() >= (done[index] ?? 0) + AFTERWARDS ? true : undefined,
+      );
+    const results = await Promise.all(loads.map((load) => load.end()));
+    for (const [index, result] of results.entries()) {
+      const { created, counts: _, ...rest } = result;
+      console.log({ moved: NAMES[index], created: created.length, ...rest });
+      await expectStored(tenants[index] as KubernetesClient, "move", result);
+      expect(result.longest).toBeLessThan(30_000);
+    }
+    expect(await pods()).toEqual(before);
+    expect(await Promise.all(NAMES.map((name) => endpointOf(target, name)))).toEqual(endpoints);
+  });
+
+  test("are those of the target: it scales one, and deletes the other with its data in the source's etcd", async () => {
+    await target.patch(HostedControlPlane, key("one"), { type: "merge", body: { spec: { replicas: 2 } } });
+    await until("two API servers", async () => {
+      const { status } = await target.get(HostedControlPlane, key("one"));
+      return status?.readyReplicas === 2 ? true : undefined;
+    });
+    await target.delete(HostedControlPlane, key("two"));
+    await until("the second to be gone", async () => {
+      const { items } = await source.client.list(Namespace, { labelSelector: managed });
+      const isThere = items.some(({ metadata }) => metadata.name.startsWith("hcp-two-"));
+      const object = await target.find(HostedControlPlane, key("two"));
+      return isThere || object !== undefined ? undefined : true;
+    });
+    expect(await readSharedEtcd(source.client, managed)).toEqual({ users: ["root"], permissions: [], prefixes: [] });
+  });
+});
+
+async function endpointOf(client: KubernetesClient, name: string): Promise<unknown> {
+  const { status } = await client.get(HostedControlPlane, key(name));
+  const { server } = loadKubeconfig({
+    text: secretText(await client.get(Secret, key(`${name}-kubeconfig`)), "value") ?? "",
+  });
+  return { endpoint: status?.endpoint, server };
+}
