@@ -47,6 +47,11 @@ async function turn(client: KubernetesClient, tenants: ApiServer, served: Set<st
       await tenants.removeCluster(name);
       served.delete(name);
     }
+  const pods = new Set(
+    (await client.list(Pod, { labelSelector })).items.map(
+      ({ metadata: { namespace, name } }) => `${namespace}/${name}`,
+    ),
+  );
   for (const type of [Deployment, StatefulSet as ResourceType<Deployment>])
     for (const program of (await client.list(type, { labelSelector })).items)
       if (program.metadata.deletionTimestamp === undefined) {
@@ -55,7 +60,7 @@ async function turn(client: KubernetesClient, tenants: ApiServer, served: Set<st
           await serve(client, tenants, namespace);
           served.add(namespace);
         }
-        await rollOut(client, type, program);
+        await rollOut(client, { type, program, pods });
       }
 }
 
@@ -72,10 +77,18 @@ async function serve(client: KubernetesClient, tenants: ApiServer, namespace: st
   });
 }
 
-async function rollOut(client: KubernetesClient, type: ResourceType<Deployment>, program: Deployment): Promise<void> {
+interface Rollout {
+  readonly type: ResourceType<Deployment>;
+  readonly program: Deployment;
+  /** Those that there are, as "NAMESPACE/NAME". */
+  readonly pods: ReadonlySet<string>;
+}
+
+async function rollOut(client: KubernetesClient, { type, program, pods }: Rollout): Promise<void> {
   const { namespace = "", name, generation } = program.metadata;
   const replicas = program.spec.replicas ?? 1;
-  for (let index = 0; index < replicas; index++) await runPod(client, `${name}-${index}`, { namespace, program });
+  for (let index = 0; index < replicas; index++)
+    if (!pods.has(`${namespace}/${name}-${index}`)) await runPod(client, `${name}-${index}`, { namespace, program });
   if (program.status?.observedGeneration === generation) return;
   const counts = { replicas, updatedReplicas: replicas, readyReplicas: replicas, availableReplicas: replicas };
   const body = { status: { ...counts, observedGeneration: generation } };
@@ -87,7 +100,6 @@ async function runPod(
   name: string,
   { namespace, program }: { readonly namespace: string; readonly program: Deployment },
 ): Promise<void> {
-  if ((await client.find(Pod, { namespace, name })) !== undefined) return;
   const { metadata, spec } = program.spec.template;
   const containers = spec.containers.map(({ name: own, image }) => ({ name: own, image }));
   await client.create(Pod, {

@@ -201,7 +201,7 @@ async function freePort(): Promise<number> {
 
 /** The first value that is not undefined. */
 export async function eventually<T>(what: string, read: () => Promise<T | undefined>): Promise<T> {
-  const until = performance.now() + 60_000;
+  const until = performance.now() + 300_000;
   for (;;) {
     const found = await read();
     if (found !== undefined) return found;
