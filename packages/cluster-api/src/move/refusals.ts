@@ -39,13 +39,21 @@ function refuseControlPlane(object: KubeObject, handsOver: boolean): void {
     );
   if (runtime === "Process")
     throw stays(
-      "its data is on the disk of the machine that runs its processes, not in objects, and machines reach it there",
-      "Back it up with spec.backup, and create it in the target with causeway restore.",
+      `its data is on the disk of the host that runs its processes, not in objects, and ${reachedAt(object)}`,
+      "Back it up with spec.backup, and create it in the target with causeway restore control-plane.",
     );
   throw stays(
-    "the data of its API server is in the process that runs it, not in objects, and machines reach it at that process",
-    "Move the whole management cluster with causeway backup and causeway restore. Control planes with spec.runtime Pods move one by one.",
+    `the data of its API server is in the process that runs it, not in objects, and ${reachedAt(object)}`,
+    "Move the whole management cluster with causeway backup and causeway restore, to a host to which that address leads afterwards. Control planes with spec.runtime Pods move one by one.",
   );
+}
+
+/** Where nodes and users point. */
+function reachedAt(object: KubeObject): string {
+  const { status } = object as KubeObject & { status?: { endpoint?: { host?: string; port?: number } } };
+  const { host, port } = status?.endpoint ?? {};
+  const address = host === undefined || port === undefined ? "an address" : `${host}:${port}`;
+  return `machines and users reach it at ${address} of that host`;
 }
 
 /** As its controller chose it; undefined: not yet. */
