@@ -12,7 +12,7 @@ const plane = (runtime: string | undefined, status: object = {}): Member =>
   member("HostedControlPlane", { spec: {}, status: { ...(runtime === undefined ? {} : { runtime }), ...status } });
 const endpoint = { host: "192.0.2.7", port: 6443 };
 
-describe("what cannot be moved", () => {
+describe("a move", () => {
   test.for<[string, string, Member, boolean, RegExp]>([
     [
       "MOVE_CONTROL_PLANE_STAYS",
@@ -38,13 +38,13 @@ describe("what cannot be moved", () => {
       true,
       /another management cluster/,
     ],
-  ])("is refused with %s: %s", ([code, , given, handsOver, message]) => {
+  ])("is refused with %s for %s", ([code, , given, handsOver, message]) => {
     const refusing = (): void => refuseUnmovable([given], "there", handsOver);
     expect(refusing).toThrow(message);
     expect(refusing).toThrow(expect.objectContaining({ code }) as Error);
   });
 
-  test("is not a control plane as pods that is handed over", () => {
+  test("is not refused for a control plane as pods that is handed over", () => {
     expect(() => refuseUnmovable([plane("Pods")], "there", true)).not.toThrow();
   });
 });

@@ -68,10 +68,7 @@ export async function perform(
     case "acknowledge":
       return acknowledge(client, step, signal);
     case "apply-namespace":
-      // Created, not applied: an apply would take over a namespace that another one made in the meantime.
-      if (observed.namespace === undefined) await client.create(Namespace, step.object, { signal, fieldManager });
-      else await client.apply(Namespace, withIdentity(step.object, observed.namespace), { fieldManager, signal });
-      return undefined;
+      return applyNamespace(client, step.object, observed.namespace, signal);
     case "issue":
       return issue(using, step, observed, signal);
     case "copy":
@@ -107,6 +104,17 @@ export async function perform(
       using.done(step);
       return undefined;
   }
+}
+
+/** Created, not applied: an apply would take over a namespace that another one made in the meantime. */
+async function applyNamespace(
+  client: KubernetesClient,
+  object: KubeObject,
+  there: Namespace | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  if (there === undefined) await client.create(Namespace, object as Namespace, { signal, fieldManager });
+  else await client.apply(Namespace, withIdentity(object, there), { fieldManager, signal });
 }
 
 /** What is not done yet is seen in the etcd's own list, and tried again. */

@@ -5,8 +5,8 @@ import type { Step } from "../steps.ts";
 import { acknowledgement, isOwnedBy } from "./request.ts";
 
 /**
- * Its own manager holds still from the moment at which it sees the request, and then says so. Undefined: it is not handed
- * over, or its data is on its way to another etcd, which comes to its end first.
+ * Its own manager holds still from the moment at which it sees the request, and then says so. Undefined: it is not
+ * handed over, or its data is on its way to another etcd, which comes to its end first.
  */
 export function heldSteps(observed: Observed): Step[] | undefined {
   const { namespace, settings, spec } = observed;
