@@ -25,6 +25,8 @@ vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
 const why = missingFor("Pods");
 /** Milliseconds in which the service may refuse writes. */
 const LIMIT = 30_000;
+/** API servers, and members of the own etcd. */
+const [REPLICAS, MEMBERS] = [2, 3];
 /** Writes of each client that are acknowledged after the move. */
 const AFTERWARDS = 10;
 
@@ -41,7 +43,7 @@ describe.skipIf(why !== undefined)(`a move to an own etcd${why === undefined ? "
       { members: 1, retention: 20_000 },
       { causewayImage: programs.image },
     );
-    await create(world, "one", { pods: { datastore: { type: "Pooled" } } });
+    await create(world, "one", { replicas: REPLICAS, pods: { datastore: { type: "Pooled" } } });
     await available(world, "one");
     namespace = await namespaceOfOne(world.client);
     tenant = await world.tenant("one");
@@ -70,7 +72,7 @@ describe.skipIf(why !== undefined)(`a move to an own etcd${why === undefined ? "
     const [load, versions] = [loadOn(tenant, "moved"), followVersions(tenant)];
     await until("writes", async () => (load.fewest() > 0 ? true : undefined));
     const start = Date.now();
-    await request({ type: "Own" });
+    await request({ type: "Own", members: MEMBERS });
     const condition = await until("the move", async () => {
       const found = await migrated();
       return found?.status === "True" ? found : undefined;
@@ -106,7 +108,7 @@ describe.skipIf(why !== undefined)(`a move to an own etcd${why === undefined ? "
     };
     const stages = events.items.filter(({ reason }) => reason === "DatastoreMigration").map(({ note }) => note ?? "");
     expect(stages.some((note) => note.includes(status?.migration?.hash ?? "none"))).toBe(true);
-    await settled(world.client, namespace, { members: 1, replicas: 1 });
+    await settled(world.client, namespace, { members: MEMBERS, replicas: REPLICAS });
   });
 
   test("leaves nothing in the shared etcd after the time that it is kept", { retry: 0 }, async () => {
