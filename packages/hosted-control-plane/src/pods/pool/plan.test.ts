@@ -96,6 +96,22 @@ describe("the etcd that control planes share", () => {
     expect(status).toMatchObject({ ready: true, access: { addresses: ["10.0.0.0", "10.0.0.1"] } });
   });
 
+  test("is used and not changed by another management cluster, whatever its settings are", () => {
+    const { world } = settle(nothing);
+    const settingsThere = { owner: "there", registry: "elsewhere", pool: { members: 1 as const } };
+    const foreign = { ...world, settings: settingsThere, isOfAnother: true, isForeign: true };
+    const later = now + 10 * 365 * 24 * 3600_000;
+    expect(plan(foreign, later)).toMatchObject({ steps: [], status: { ready: false } });
+    const serving = { ...foreign, pods: [podOf(0), podOf(1)] };
+    expect(plan(serving, later).steps).toMatchObject([{ type: "enable-auth" }]);
+    expect(plan({ ...serving, authEnabled: true }, later)).toMatchObject({
+      steps: [],
+      status: { ready: true, access: { addresses: ["10.0.0.0", "10.0.0.1"] } },
+    });
+    const { status } = plan({ ...serving, isForeign: false }, now);
+    expect(status).toMatchObject({ ready: false, problem: { code: "PODS_NAMESPACE_FOREIGN" } });
+  });
+
   test("is led by the member that is restarted last, or was restarted", () => {
     const { world } = settle(nothing);
     const podsAt = (...revisions: string[]) =>

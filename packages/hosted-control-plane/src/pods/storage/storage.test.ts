@@ -1,13 +1,28 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ConfigMap } from "@causeway/kubernetes";
-import { budgetAnnotation, datastoreAnnotation, ownerAnnotation } from "../tenant.ts";
+import {
+  budgetAnnotation,
+  datastoreAnnotation,
+  idAnnotation,
+  ownerAnnotation,
+  poolAnnotation,
+  poolNamespaceOf,
+} from "../tenant.ts";
 import type { MemberStatus } from "../../etcd/maintenance.ts";
 import { dueTenants, planRound, type RoundObserved } from "./plan-round.ts";
 import { permissionChanges, permissionsOf, policyKeys, type Permission } from "../../etcd/permissions.ts";
 import { policyObjects } from "./policy.ts";
 import { nextRecord, parseRecords, recordsObject, spaceFor, type StorageRecord, type StorageStage } from "./records.ts";
-import { capacityOf, pooledNames, quotaOf, shareFor, storageTenants, type ShareWanted } from "./shares.ts";
+import {
+  capacityOf,
+  pooledNames,
+  quotaOf,
+  shareFor,
+  sharesWanted,
+  storageTenants,
+  type ShareWanted,
+} from "./shares.ts";
 
 const MIB = 2 ** 20;
 const now = Date.UTC(2026, 0, 1);
@@ -258,6 +273,19 @@ describe("shares of the shared etcd", () => {
     ].map((one) => ({ apiVersion: "v1" as const, kind: "Namespace" as const, ...one }));
     expect(storageTenants("us", namespaces)).toEqual([{ name: "hcp-new", budget: 1024 }]);
     expect(pooledNames("us", namespaces)).toEqual(["hcp-new", "hcp-old"]);
+  });
+
+  test("are of the shared etcd with the data, whichever management cluster has the control plane", () => {
+    const pooled = { [datastoreAnnotation]: "Pooled", [budgetAnnotation]: "1024" };
+    const moved = { ...pooled, [ownerAnnotation]: "them", [poolAnnotation]: poolNamespaceOf("us") };
+    const namespaces = [
+      { metadata: { name: "hcp-ours", annotations: { ...pooled, [ownerAnnotation]: "us", [idAnnotation]: "a.ours" } } },
+      { metadata: { name: "hcp-moved", annotations: { ...moved, [idAnnotation]: "a.moved" } } },
+    ].map((one) => ({ apiVersion: "v1" as const, kind: "Namespace" as const, ...one }));
+    expect(pooledNames("us", namespaces)).toEqual(["hcp-ours", "hcp-moved"]);
+    expect(pooledNames("them", namespaces)).toEqual([]);
+    const wanted = sharesWanted({ owner: "them", namespaces, requested: [{ id: "a.moved" }, { id: "a.new" }] });
+    expect(wanted.map(({ id }) => id)).toEqual(["a.new"]);
   });
 
   test("never sum up to more than the capacity, in whatever order control planes ask", () => {
