@@ -23,7 +23,6 @@ import type { MachineSources } from "./openstackmachine/gather.ts";
 import { clusterOfTemplate, templateOf, type TemplateSources } from "./openstackmachinetemplate/gather.ts";
 import type { ServerSources } from "./openstackserver/gather.ts";
 import { Refusals } from "./reactions/refusals.ts";
-import { Contentions } from "./reactions/contentions.ts";
 import { Interests } from "./reactions/interests.ts";
 import { ListRequests } from "./reactions/list-requests.ts";
 
@@ -166,13 +165,7 @@ export function openSources(options: SourcesOptions): Sources {
     namespaces,
   ];
   return {
-    cluster: {
-      ...shared,
-      machines: openStackMachines,
-      interests: clusterInterests,
-      listRequests: new ListRequests(),
-      contentions: new Contentions(clock),
-    },
+    cluster: { ...shared, machines: openStackMachines, interests: clusterInterests, listRequests: new ListRequests() },
     server: { ...shared, interests: serverInterests, images, refreshedAt: new WeakMap() },
     machine: { ...shared, interests: machineInterests, images, refreshedAt: new WeakMap() },
     pool: { ...shared, pools, interests: poolInterests },

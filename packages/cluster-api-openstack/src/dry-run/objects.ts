@@ -2,13 +2,7 @@ import type { OpenStackCluster, OpenStackMachine, OpenStackServer } from "@cause
 import { bastionHashAnnotation } from "../openstackcluster/bastion-spec.ts";
 import type { ClusterStep } from "../openstackcluster/steps.ts";
 import type { MachineStep } from "../openstackmachine/steps.ts";
-import {
-  cloudIdentityAnnotation,
-  clusterFinalizer,
-  machineFinalizer,
-  ownerAnnotation,
-  rulesAnnotation,
-} from "../resources/naming.ts";
+import { cloudIdentityAnnotation, clusterFinalizer, machineFinalizer, rulesAnnotation } from "../resources/naming.ts";
 
 /** The OpenStackCluster after a step. */
 export function clusterAfter(object: OpenStackCluster, step: ClusterStep): OpenStackCluster {
@@ -16,13 +10,7 @@ export function clusterAfter(object: OpenStackCluster, step: ClusterStep): OpenS
   const { finalizers = [] } = metadata;
   switch (step.type) {
     case "add-finalizer": {
-      const annotations = {
-        ...metadata.annotations,
-        [cloudIdentityAnnotation]: step.identity,
-        ...(metadata.uid === undefined
-          ? {}
-          : { [ownerAnnotation]: metadata.annotations?.[ownerAnnotation] ?? metadata.uid }),
-      };
+      const annotations = { ...metadata.annotations, [cloudIdentityAnnotation]: step.identity };
       return { ...object, metadata: { ...metadata, annotations, finalizers: withOne(finalizers, clusterFinalizer) } };
     }
     case "remove-finalizer":

@@ -1,11 +1,4 @@
-import {
-  adoptAnnotation,
-  clusterFinalizer,
-  description,
-  loadBalancerName,
-  networkName,
-  ownerAnnotation,
-} from "../resources/naming.ts";
+import { adoptAnnotation, clusterFinalizer, description, loadBalancerName, networkName } from "../resources/naming.ts";
 import { ownNetworks } from "../resources/own-networks.ts";
 import { isOwned } from "../resources/ownership.ts";
 import type { ClusterContext } from "./model.ts";
@@ -26,28 +19,9 @@ export function claimProblem(context: ClusterContext): string | undefined {
   if (metadata.annotations?.[adoptAnnotation] === "true") return undefined;
   const present = resourcesOfTheName(context);
   if (present.length === 0) return undefined;
-  return `The project has resources with this cluster's names that this object did not create: ${shownOf(present)}. A Cluster with the same namespace and name in another management cluster may own them. Choose another name or project; or set the annotation ${adoptAnnotation} to "true" to adopt them`;
+  const shown = `${present.slice(0, 6).join(", ")}${present.length > 6 ? ", …" : ""}`;
+  return `The project has resources with this cluster's names that this object did not create: ${shown}. A Cluster with the same namespace and name in another management cluster may own them. Choose another name or project; or set the annotation ${adoptAnnotation} to "true" to adopt them`;
 }
-
-/**
- * Why an object that created nothing yet has to wait: what another object of the name created is not deleted yet. The
- * network is always the first, so what is there without one of its own is another's. Objects of earlier releases, which
- * have no owner annotation, created it together with the rest.
- */
-export function leftoversProblem(context: ClusterContext): string | undefined {
-  const { object, cloud, crn } = context;
-  const { metadata, status, spec } = object;
-  if (metadata.annotations?.[ownerAnnotation] === undefined || status?.network !== undefined) return undefined;
-  if (metadata.annotations[adoptAnnotation] === "true" || !spec.managedSubnets?.length) return undefined;
-  const mark = { name: networkName(crn), description: description(crn), projectId: cloud.projectId };
-  if (ownNetworks(cloud, mark).length > 0) return undefined;
-  const present = resourcesOfTheName(context);
-  if (present.length === 0) return undefined;
-  return `The project has resources with this cluster's names, and not its network: ${shownOf(present)}. Another object of this name created them; they are waited for, and this cluster is created once they are deleted`;
-}
-
-const shownOf = (present: readonly string[]): string =>
-  `${present.slice(0, 6).join(", ")}${present.length > 6 ? ", …" : ""}`;
 
 function resourcesOfTheName(context: ClusterContext): string[] {
   const { cloud, crn } = context;

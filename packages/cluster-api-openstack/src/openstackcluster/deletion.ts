@@ -61,9 +61,8 @@ function nextStage(context: ClusterContext): Stage {
     waitForServices,
     takeRouters,
     takePorts,
-    takeGroups,
-    // Created first and deleted last: as long as it is there, the names are this cluster's.
     takeNetworks,
+    takeGroups,
   ];
   for (const stage of stages) {
     const result = stage(context);

@@ -19,7 +19,6 @@ import {
 import type { CloudWatch, Member } from "@causeway/openstack";
 import { refusedList, type Session, type Sessions, type Startable } from "../identity/sessions.ts";
 import type { Refusals } from "../reactions/refusals.ts";
-import type { Contentions } from "../reactions/contentions.ts";
 import type { Interests } from "../reactions/interests.ts";
 import type { ListRequests } from "../reactions/list-requests.ts";
 import {
@@ -31,7 +30,6 @@ import {
   networkName,
   securityGroupName,
 } from "../resources/naming.ts";
-import { networksOfOthers } from "./contention.ts";
 import { apiPorts } from "./endpoint-port.ts";
 import { seesLoadBalancers } from "./load-balancers-seen.ts";
 import { isControlPlane } from "./members.ts";
@@ -52,7 +50,6 @@ export interface ClusterSources {
   readonly interests: Interests;
   readonly refusals: Refusals;
   readonly listRequests: ListRequests;
-  readonly contentions: Contentions;
 }
 
 /** What was read, and with which session the steps are to be made. */
@@ -127,8 +124,7 @@ export async function observeCluster(
   const isReplacing = base.machines.some((machine) => isControlPlane(machine) && isDeleting(machine));
   const cloud = await readCloud(object, { session, crn, listed, isReplacing }, signal);
   sources.interests.set(key, interestsOf(object, crn, cloud));
-  const contendedSince = sources.contentions.note(object, networksOfOthers({ object, cloud, crn }).length > 0);
-  return { ...base, contendedSince, session, identity: { ok: true, cloud } };
+  return { ...base, session, identity: { ok: true, cloud } };
 }
 
 function reservedBy(cluster: Cluster | undefined): ReservedRange[] {

@@ -50,8 +50,6 @@ export interface Observed {
   readonly reserved?: readonly ReservedRange[];
   /** The refusal of an earlier attempt, while it is too soon to retry. */
   readonly hold?: Hold | undefined;
-  /** Since when (ms since the epoch) another object of the name has been seen creating resources in the project. */
-  readonly contendedSince?: number | undefined;
   /** The object or its Cluster is being deleted. */
   readonly isLeaving?: boolean;
 }
@@ -96,7 +94,7 @@ export interface Part {
 }
 
 /** Which lists of the cloud are worth reading in a moment, since what they wait for changes without a step of ours. */
-export type ListNames = readonly ("listeners" | "pools" | "ports" | "networks" | "subnets")[];
+export type ListNames = readonly ("listeners" | "pools" | "ports")[];
 
 /** A condition with status True. */
 export function found(type: ConditionType, reason: string, message?: string): WantedCondition<ConditionType> {

@@ -1,7 +1,7 @@
 import type { OpenStackClusterSpec } from "@causeway/api";
 import type { Network, Router, Subnet, SubnetCreate } from "@causeway/openstack";
 import { parseCidr, type Cidr } from "../resources/cidr.ts";
-import { description, networkDescription, networkName, ownerOf } from "../resources/naming.ts";
+import { description, networkName } from "../resources/naming.ts";
 import { ownNetworks } from "../resources/own-networks.ts";
 import { chosen, findOwned, tagsToSet } from "../resources/ownership.ts";
 import { resolveParameter, resolveSubnet } from "../resources/parameters.ts";
@@ -90,7 +90,7 @@ function missingNetwork(context: ClusterContext, recordedId: string | undefined)
         type: "create-network",
         body: {
           name,
-          description: networkDescription(crn, ownerOf(object)),
+          description: description(crn),
           ...(options?.mtu === undefined ? {} : { mtu: options.mtu }),
           ...(options?.enablePortSecurity === undefined ? {} : { port_security_enabled: options.enablePortSecurity }),
         },

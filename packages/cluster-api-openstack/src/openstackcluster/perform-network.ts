@@ -22,12 +22,7 @@ export const networkSteps: Performers<Name, SessionPerformContext> = {
     const { networks } = using.session.cloud.network;
     const check = searchFor((s) => networks.all({ name: body.name }, { signal: s }), body, signal);
     const made = await networks.create(body, check);
-    const { watch } = using.session;
-    watch.networks.observe(made);
-    // Another management cluster may have created one of the name since the last list.
-    const named = await networks.all({ name: body.name }, { signal });
-    for (const network of named) watch.networks.observe(network);
-    if (named.length > 1) await watch.subnets.refresh(signal);
+    using.session.watch.networks.observe(made);
     emit(using, "SuccessfulCreateNetwork", `Created network ${made.name} with id ${made.id}`);
   },
   async "create-subnet"({ body }, using, signal) {

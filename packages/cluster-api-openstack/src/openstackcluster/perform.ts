@@ -1,7 +1,7 @@
 import { labels, OpenStackCluster, OpenStackServer } from "@causeway/api";
 import { CausewayError } from "@causeway/foundation";
 import { addFinalizer, isAlreadyExists, keyOf, removeFinalizer } from "@causeway/kubernetes";
-import { cloudIdentityAnnotation, clusterFinalizer, ownerAnnotation, rulesAnnotation } from "../resources/naming.ts";
+import { cloudIdentityAnnotation, clusterFinalizer, rulesAnnotation } from "../resources/naming.ts";
 import { bastionHashAnnotation } from "./bastion-spec.ts";
 import { emit, type ClusterPerformContext, type Performers, type SessionPerformContext } from "./perform-context.ts";
 import { endpointSteps } from "./perform-endpoint.ts";
@@ -25,8 +25,7 @@ const kubernetesSteps: Performers<
   /** The finalizer comes after the note of the cloud, and both before the first resource. */
   async "add-finalizer"({ identity }, { client, object }, signal) {
     const recorded = object.metadata.annotations?.[cloudIdentityAnnotation];
-    const owner = object.metadata.annotations?.[ownerAnnotation] ?? object.metadata.uid;
-    const body = { metadata: { annotations: { [cloudIdentityAnnotation]: identity, [ownerAnnotation]: owner } } };
+    const body = { metadata: { annotations: { [cloudIdentityAnnotation]: identity } } };
     const noted =
       recorded === identity
         ? object

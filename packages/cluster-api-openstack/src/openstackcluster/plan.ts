@@ -3,9 +3,7 @@ import { isDeleting, setConditions, type Plan, type PlannedEvent, type WantedCon
 import { summarise } from "../resources/findings.ts";
 import { cloudIdentityAnnotation, clusterFinalizer, clusterResourceName } from "../resources/naming.ts";
 import { planBastion } from "./bastion.ts";
-import { claimProblem, leftoversProblem } from "./claim.ts";
-import { contentionOf } from "./contention.ts";
-import { planContended } from "./contended.ts";
+import { claimProblem } from "./claim.ts";
 import { planDeletion } from "./deletion.ts";
 import { planEndpoint } from "./endpoint.ts";
 import { missing, type ClusterCloud, type ClusterContext, type Observed, type ListNames, type Part } from "./model.ts";
@@ -43,15 +41,10 @@ export function plan(observed: Observed, now: number): ClusterPlan {
   if (!identity.ok) return refused(observed, identity, now);
   const elsewhere = wrongCloud(object, identity.cloud.identity);
   if (elsewhere !== undefined) return refused(observed, { reason: "WrongCloud", message: elsewhere }, now);
-  const whole = contextOf(observed, clusterName ?? object.metadata.name, identity.cloud, now);
-  const foreign = deleting ? undefined : claimProblem(whole);
-  if (foreign !== undefined) return unclaimed(observed, foreign, now);
-  const contention = contentionOf({ ...whole, contendedSince: observed.contendedSince });
-  if (contention.kind !== "none") return planContended(whole, contention, now);
-  const context = { ...whole, cloud: contention.cloud };
+  const context = contextOf(observed, clusterName ?? object.metadata.name, identity.cloud, now);
   if (deleting) return planDeletion(context, observed.hold, now);
-  const leftovers = leftoversProblem(context);
-  if (leftovers !== undefined) return unclaimed(observed, leftovers, now);
+  const foreign = claimProblem(context);
+  if (foreign !== undefined) return unclaimed(observed, foreign, now);
   return planNormal(context, observed, now);
 }
 
@@ -132,9 +125,7 @@ function planNormal(context: ClusterContext, observed: Observed, now: number): C
   const held = observed.hold && observed.hold.until > now ? observed.hold : undefined;
   const { bastion } = parts;
   const wanted = [...all, ...(bastion ? [bastion] : [])];
-  // What has no owner in its description comes after the network, which says whose the names are.
-  const first = parts.network.steps.some(({ type }) => type === "create-network") ? [parts.network] : wanted;
-  const steps = stuck || held ? [] : [...finalizerSteps(context), ...first.flatMap((part) => part.steps)];
+  const steps = stuck || held ? [] : [...finalizerSteps(context), ...wanted.flatMap((part) => part.steps)];
   const findings = findingsOf(all, held);
   const status = statusOf(context, parts, { findings, now });
   return {

@@ -3,7 +3,6 @@
  * can be adopted.
  */
 import { annotations } from "@causeway/api";
-import type { KubeObject } from "@causeway/kubernetes";
 
 /** "namespace-name": how a cluster is called in the names of its resources. */
 export function clusterResourceName(namespace: string, cluster: string): string {
@@ -36,34 +35,6 @@ export function securityGroupName(crn: string, role: NodeRole | "bastion"): stri
 /** The proof that we made it: written with the create itself, so it survives a crash right after. */
 export function description(crn: string): string {
   return `Created by cluster-api-provider-openstack cluster ${crn}`;
-}
-
-/** The longest description that Neutron takes. */
-const LONGEST = 255;
-const owned = /^(.*) \(owner (\S+)\)$/;
-
-/**
- * The description of a network: with the object that creates it, by which two objects of one name in two management
- * clusters know which of two networks is their own. Upstream's networks have no description.
- */
-export function networkDescription(crn: string, owner: string | undefined): string {
-  const text = `${description(crn)} (owner ${owner})`;
-  return owner === undefined || text.length > LONGEST ? description(crn) : text;
-}
-
-/** The object that a network's description names; undefined: none, as those of earlier releases and of upstream. */
-export function networkOwner(text: string | null): string | undefined {
-  return owned.exec(text ?? "")?.[2];
-}
-
-/** A network's description without its owner. */
-export function withoutOwner(text: string | null): string | null {
-  return owned.exec(text ?? "")?.[1] ?? text;
-}
-
-/** The name by which an object owns its network: its UID when it created it, also after a move gave it another. */
-export function ownerOf({ metadata }: { readonly metadata: KubeObject["metadata"] }): string | undefined {
-  return metadata.annotations?.[ownerAnnotation] ?? metadata.uid;
 }
 
 /** The description of managed security groups: upstream's, the same for every cluster. */
@@ -105,5 +76,3 @@ export const adoptAnnotation = annotations.adoptResources;
 export const rulesAnnotation = "causeway.dev/security-group-rules";
 /** Annotation with "region/project" in which a cluster's resources are, written before the first is made. */
 export const cloudIdentityAnnotation = "causeway.dev/cloud-identity";
-/** Annotation with the UID that the object had when it began to create resources. */
-export const ownerAnnotation = "causeway.dev/resource-owner";

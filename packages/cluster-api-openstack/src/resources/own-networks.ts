@@ -1,5 +1,4 @@
 import type { Network, Subnet } from "@causeway/openstack";
-import { withoutOwner } from "./naming.ts";
 import { isOwned, type Mark } from "./ownership.ts";
 
 /**
@@ -15,7 +14,7 @@ export function ownNetworks(
   const isProven = ({ id }: Network): boolean => id === mark.recordedId || proven.has(id);
   return networks.filter(
     (network) =>
-      isOwned({ ...network, description: withoutOwner(network.description) }, mark) ||
+      isOwned(network, mark) ||
       ((network.description ?? "") === "" &&
         isOwned({ ...network, description: mark.description }, mark) &&
         isProven(network)),

@@ -9,12 +9,11 @@ import {
   securityGroupDescription,
   securityGroupName,
   serverOwnerKey,
-  withoutOwner,
 } from "../resources/naming.ts";
 import { ownNetworks } from "../resources/own-networks.ts";
 import type { ClusterOrphan, OrphanKind, SweepObserved } from "./model.ts";
 
-const described = /^Created by cluster-api-provider-openstack cluster (\S{1,512})(?: \(owner \S+\))?$/;
+const described = /^Created by cluster-api-provider-openstack cluster (\S{1,512})$/;
 const grouped = /^k8s-cluster-(\S{1,512})-secgroup-(?:controlplane|worker|bastion)$/;
 const roles = ["controlplane", "worker", "bastion"] as const;
 
@@ -54,7 +53,7 @@ function onlyPorts(cloud: Omit<SweepObserved, "living">, cluster: string): boole
   const { networks, subnets, routers, floatingIps, loadBalancers, servers, volumes, securityGroups } = cloud;
   const others = [...networks, ...subnets, ...routers, ...floatingIps, ...loadBalancers];
   return !(
-    others.some((r) => withoutOwner(r.description) === description(cluster)) ||
+    others.some((r) => r.description === description(cluster)) ||
     securityGroups.some(({ name }) => grouped.exec(name)?.[1] === cluster) ||
     [...servers, ...volumes].some(({ metadata }) => metadata[serverOwnerKey]?.replace("/", "-") === cluster)
   );
