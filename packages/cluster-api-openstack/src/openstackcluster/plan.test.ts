@@ -383,19 +383,6 @@ describe("the plan of an OpenStackCluster", () => {
     expect(result.wait?.until).toBe(now + 60_000);
   });
 
-  it("remains ready while the cloud limits the rate of requests, and a new cluster is not called failed", () => {
-    const identity = { ok: false, reason: "RateLimited", message: "limits the rate", until: now + 20_000 } as const;
-    const w = world(demoSpec);
-    w.extra = { identity };
-    expect(condition(plan(w).status, "Ready")).toBe("Unknown RateLimited");
-    w.extra = {};
-    settle(w);
-    w.extra = { identity };
-    expect(plan(w)).toMatchObject({ steps: [], wait: { until: now + 20_000 } });
-    expect(plan(w).events ?? []).toEqual([]);
-    expect(condition(plan(w).status, "Ready")).toBe("True Ready");
-  });
-
   it("checks again soon whether the cloud accepts the credentials while its Cluster is being deleted", () => {
     const w = world(demoSpec);
     settle(w);
