@@ -53,9 +53,13 @@ describe("the load balancer of the API", () => {
   it("of OVN's provider gets its monitor after its create, before the cluster is provisioned, and never again", () => {
     const w = world({ ...full, apiServer: { managedLoadBalancer: { enabled: true, provider: "ovn" } } });
     const made: string[] = [];
+    // Lists of listeners and pools may be older than that of the load balancers.
+    while (w.cloud.loadBalancers.length === 0) for (const step of plan(w).steps) apply(w, step);
+    const pools = w.cloud.pools.splice(0);
+    expect(condition(plan(w).status, "APIEndpointReady")).toBe("False WaitingForLoadBalancer");
+    w.cloud.pools.push(...pools);
     for (let round = 0; round < 30 && !made.includes("create-monitor"); round++) {
       for (const step of plan(w).steps) {
-        if (step.type === "create-load-balancer") expect(JSON.stringify(step.body)).not.toContain("healthmonitor");
         if (step.type === "change-load-balancer") {
           made.push(step.change.type);
           expect(condition(plan(w).status, "APIEndpointReady")).toBe("False CreatingMonitor");
@@ -64,6 +68,7 @@ describe("the load balancer of the API", () => {
       }
     }
     expect(made).toEqual(["create-monitor"]);
+    expect(pools.map((pool) => pool.healthmonitor_id)).toEqual([null]);
     settle(w);
     w.object = { ...w.object, status: { ...w.object.status, initialization: { provisioned: true } } };
     for (const pool of w.cloud.pools) pool.healthmonitor_id = null;

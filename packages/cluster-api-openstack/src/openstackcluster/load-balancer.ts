@@ -125,7 +125,12 @@ function planExisting(context: ClusterContext, loadBalancer: LoadBalancer, site:
   if (unlisted !== undefined) {
     const wait = `${unlisted} of load balancer ${name} to be listed`;
     const refresh = ["listeners", "pools"] as const;
-    return { finding: found(type, "LoadBalancerReady"), steps: [], wait, refresh, loadBalancer };
+    // Its monitor is still to come, without which the endpoint is not reported.
+    const isUnfinished = !limitsOf(loadBalancer.provider).monitorInCreate && !isProvisioned(context);
+    const finding = isUnfinished
+      ? missing(type, "WaitingForLoadBalancer", `Waiting for ${wait}`)
+      : found(type, "LoadBalancerReady");
+    return { finding, steps: [], wait, refresh, loadBalancer };
   }
   // Each change makes the load balancer immutable for a while, so one at a time.
   const change = nextChange(context, loadBalancer, site);
