@@ -1,4 +1,5 @@
 import { annotations, type KubeadmControlPlane } from "@causeway/api";
+import { isBornBefore } from "../objects/template.ts";
 import { isStoredAlike } from "../objects/versions.ts";
 import type { OwnedMachine } from "./observed.ts";
 import { isCurrentConfig } from "./machine.ts";
@@ -33,7 +34,7 @@ function isOfAnotherTemplate({ spec }: KubeadmControlPlane, { host }: OwnedMachi
 
 function isBeforeRollout({ spec }: KubeadmControlPlane, { machine }: OwnedMachine, now: number): boolean {
   const after = Date.parse(spec.rollout?.after ?? "");
-  return after <= now && Date.parse(machine.metadata.creationTimestamp ?? "") < after;
+  return after <= now && isBornBefore(machine, after);
 }
 
 function expiresSoon({ spec }: KubeadmControlPlane, { machine }: OwnedMachine, now: number): boolean {

@@ -100,6 +100,12 @@ describe("a MachineDeployment", () => {
     renewed.metadata.creationTimestamp = at(now + 1);
     expect(steps(observed(of, [renewed]), now + 2)).toEqual([]);
   });
+  test("takes a MachineSet for new that was created in the second in which rollout.after passed", () => {
+    const of = deployment(3, { rollout: { after: new Date(now + 381).toISOString() } });
+    const renewed = machineSet("renewed", 3);
+    renewed.metadata.creationTimestamp = at(now);
+    expect(steps(observed(of, [renewed]), now + 2000)).toEqual([]);
+  });
   test.each<[string, Parameters<typeof deployment>[1], number]>([
     ["of another template", { template: newer }, 0],
     ["from before a rollout that is due", { rollout: { after: at(now) } }, 0],

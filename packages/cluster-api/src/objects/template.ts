@@ -32,9 +32,16 @@ export function dueRollout({ spec }: MachineDeployment, now: number): number | u
 export function isCurrentSet(set: MachineSet, deployment: MachineDeployment, now: number): boolean {
   const after = dueRollout(deployment, now);
   return (
-    sameMachines(set.spec.template, deployment.spec.template) &&
-    (after === undefined || Date.parse(set.metadata.creationTimestamp ?? "") >= after)
+    sameMachines(set.spec.template, deployment.spec.template) && (after === undefined || !isBornBefore(set, after))
   );
+}
+
+/**
+ * Whether an object was created before a time. Servers record the second of a creation alone: what a rollout created in
+ * the second in which it became due is new.
+ */
+export function isBornBefore({ metadata }: Pick<MachineSet, "metadata">, time: number): boolean {
+  return Date.parse(metadata.creationTimestamp ?? "") < Math.floor(time / 1000) * 1000;
 }
 
 /** Equal for templates whose machines need not be replaced by each other. */
