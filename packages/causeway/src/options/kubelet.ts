@@ -24,6 +24,6 @@ export function podNetworkOption() {
 export function machineImagesOption() {
   return new Option(
     "--machine-images <dir>",
-    "with --kubelet real: folder with what images of the cloud hold, as IMAGE-ID/kubeadm, IMAGE-ID/kubelet and IMAGE-ID/images/*.tar; a machine of such an image runs its whole user data",
+    "with --kubelet real: folder with what images of the cloud hold, as IMAGE-ID/kubeadm, IMAGE-ID/kubelet and IMAGE-ID/images/*.tar; a machine of such an image runs its whole user data, as root on this host: for machines of users whom you trust",
   );
 }

@@ -78,7 +78,9 @@ async function bootOnce(
   await writeFile(paths.booted, "");
   // As runcmd: one shell, in which a command that fails does not keep the next from running.
   const script = ["set -x", ...boot.commands].join("\n");
-  const program: Program = { name: "cloud-init", file: "/bin/sh", args: ["-c", script], env: { PATH: path } };
+  // A tenant's commands have nothing of this process's environment, which may have an operator's credentials.
+  const env = { PATH: path, HOME: "/root", LANG: "C.UTF-8" };
+  const program: Program = { name: "cloud-init", file: "/bin/sh", args: ["-c", script], env };
   const ended = await runOnce(program, signal);
   if (!signal.aborted) log.info("the commands of the user data have run", { ended, joined: await exists(SENTINEL) });
 }

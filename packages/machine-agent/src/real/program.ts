@@ -9,7 +9,7 @@ export interface Program {
   readonly name: string;
   readonly file: string;
   readonly args: readonly string[];
-  /** Over the environment of this process. */
+  /** All of its environment. Default: that of this process. */
   readonly env?: NodeJS.ProcessEnv;
 }
 
@@ -45,7 +45,7 @@ export async function keepRunning(
 export function runOnce({ name, file, args, env }: Program, signal: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
     const output = openProgramLog(join(paths.logs, `${name}.log`));
-    const child = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
+    const child = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"], env: env ?? process.env });
     const stop = () => child.kill("SIGTERM");
     signal.addEventListener("abort", stop, { once: true });
     child.stdout.pipe(output, { end: false });
