@@ -195,6 +195,7 @@ export const everyChart: readonly Chart[] = [
       "registry=registry.example.com/kubernetes",
       "pool.members=1",
       "pool.storageClass=fast",
+      "datastoreMoves=true",
       "limits.size=Medium",
       "limits.replicas=3",
       "limits.storageClasses={fast,slow}",
@@ -212,7 +213,7 @@ export const everyChart: readonly Chart[] = [
     kinds: ["ConfigMap", "Service", "ServiceMonitor"],
     texts: [
       '"--service-kubeconfig=causeway-system/service-cluster","--owner=region-one"',
-      '"--pool-members=1","--pool-storage-class=fast","--max-size=Medium","--max-replicas=3"',
+      '"--pool-members=1","--pool-storage-class=fast","--datastore-moves","--max-size=Medium","--max-replicas=3"',
       '"--storage-classes=fast,slow","--max-control-planes=20","--node-networks=10.6.0.0/16,10.7.0.0/16"',
       '"--tunnel-ca-file=/etc/hosted-control-plane/tunnel-ca.crt"',
       '"--gateway-domain=api.example.org","--gateway-namespace=causeway-system","--gateway-address=192.0.2.1"',

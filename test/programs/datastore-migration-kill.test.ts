@@ -30,7 +30,11 @@ describe.skipIf(why !== undefined)(`a killed controller in a move${why === undef
     programs = nodePrograms();
     cluster = await startCluster("Pods", { [programs.tag]: programs.dir });
     client = cluster.client;
-    controller = new ControllerProcess(cluster.dir, cluster.kubeconfig, ["--causeway-image", programs.image]);
+    controller = new ControllerProcess(cluster.dir, cluster.kubeconfig, [
+      "--causeway-image",
+      programs.image,
+      "--datastore-moves",
+    ]);
     await create({ client, name: "Pods" }, "one", { pods: { datastore: { type: "Pooled" } } });
     await available({ client }, "one");
     namespace = await namespaceOfOne(client);

@@ -41,7 +41,7 @@ describe.skipIf(why !== undefined)(`a move to an own etcd${why === undefined ? "
       "Pods",
       { [programs.tag]: programs.dir },
       { members: 1, retention: 20_000 },
-      { causewayImage: programs.image },
+      { causewayImage: programs.image, datastoreMoves: true },
     );
     await create(world, "one", { replicas: REPLICAS, pods: { datastore: { type: "Pooled" } } });
     await available(world, "one");

@@ -23,6 +23,11 @@ export interface PodsSettings {
   readonly registry?: string;
   /** Image of Causeway, for the cloud controller manager. Undefined: control planes with a cloud are refused. */
   readonly causewayImage?: string;
+  /**
+   * Control planes may move from the shared etcd to their own. Default: such a change is refused; a move that is under
+   * way continues.
+   */
+  readonly datastoreMoves?: boolean;
   /** More versions of Kubernetes, or other images: by minor version, such as "v1.34". */
   readonly versions?: Readonly<Record<string, VersionImages>>;
   /** Domain of the service cluster's DNS. Default: cluster.local. */

@@ -153,7 +153,7 @@ const members: Rule = (observed) => {
   return membersProblem(observed);
 };
 
-/** Only from the shared etcd to an own one: there is no way back. */
+/** Only from the shared etcd to an own one, where the operator permits it: there is no way back. */
 const datastore: Rule = (observed) => {
   const { requested, settings } = observed;
   const [has, wanted] = [datastoreWithData(observed), isPooled(requested) ? "Pooled" : "Own"];
@@ -164,6 +164,11 @@ const datastore: Rule = (observed) => {
       "its own etcd has the control plane's data; spec.pods.datastore.type cannot change it to Pooled",
     );
   if (isBetween(observed)) return undefined;
+  if (settings.datastoreMoves !== true)
+    return user(
+      "PODS_DATASTORE_CHANGED",
+      "the shared etcd has the control plane's data; spec.pods.datastore.type cannot change it to Own: the operator does not permit moves (--datastore-moves)",
+    );
   if (settings.causewayImage === undefined)
     return operator(
       "PODS_UNSUPPORTED",

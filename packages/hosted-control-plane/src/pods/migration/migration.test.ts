@@ -173,6 +173,22 @@ describe("a control plane that moves from the shared etcd to its own", () => {
     expect(plan({ ...rest, settings: without }, now).status.problem).toMatchObject({ code: "PODS_UNSUPPORTED" });
   });
 
+  test("begins only where the operator permits moves; one that is under way continues to its end", () => {
+    const cluster = started();
+    const permitted = cluster.settings;
+    cluster.settings = { ...permitted, datastoreMoves: false };
+    const { steps, status } = plan(cluster.observe(moved()), now);
+    expect([steps, status.problem?.code]).toEqual([[], "PODS_DATASTORE_CHANGED"]);
+    expect(status.problem?.message).toContain("--datastore-moves");
+    cluster.settings = permitted;
+    reach(cluster, "Switching");
+    cluster.settings = { ...permitted, datastoreMoves: false };
+    reach(cluster, "Starting", { at: now + FREEZE_LIMIT });
+    reach(cluster, "Retained", { at: now + FREEZE_LIMIT + 600_000 });
+    cluster.complete(moved(), now + FREEZE_LIMIT + 600_000 + RETENTION);
+    expect([cluster.record?.attempt, cluster.record?.stage]).toEqual([2, "Done"]);
+  });
+
   test("is refused where its own etcd would have no room for twice the data", () => {
     const cluster = started();
     const spec = moved();

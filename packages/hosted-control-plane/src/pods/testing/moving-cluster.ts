@@ -35,7 +35,7 @@ export class MovingCluster extends PlayedCluster {
   #versions = 0;
 
   constructor() {
-    super();
+    super({ datastoreMoves: true });
     this.pool = poolOf();
     this.hasEtcdUser = true;
   }

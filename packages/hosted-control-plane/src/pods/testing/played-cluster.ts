@@ -47,7 +47,7 @@ export class PlayedCluster {
   readonly written: KubeObject[] = [];
   #revision = 0;
 
-  readonly settings: PodsSettings;
+  settings: PodsSettings;
   /** Of one that another management cluster handed over. */
   adopted: string | undefined;
 

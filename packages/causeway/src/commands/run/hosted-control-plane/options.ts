@@ -30,6 +30,7 @@ export function hostedControlPlaneOptions() {
     )
     .option("--pool-storage <size>", "size of each member's volume", "8Gi")
     .option("--pool-storage-class <name>", "StorageClass of the volumes (default: the service cluster's default)")
+    .option("--datastore-moves", "control planes may move from the shared etcd to their own (preview)", false)
     .addOption(
       new Option("--max-size <size>", "largest spec.pods.size that is accepted").choices([
         "Small",

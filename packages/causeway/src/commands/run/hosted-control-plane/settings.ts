@@ -16,6 +16,7 @@ export function settingsOf(flags: HostedControlPlaneFlags, owner: string): PodsS
     pool: poolOf(flags),
     ceilings: ceilingsOf(flags),
     ...(causewayImage === undefined ? {} : { causewayImage }),
+    datastoreMoves: flags.datastoreMoves,
     ...(flags.versions === undefined ? {} : { versions: versionsOf(flags.versions) }),
     ...(flags.nodeNetworks === undefined ? {} : { nodeNetworks: networksOf("node-networks", flags.nodeNetworks) }),
     ...(flags.cloudNetworks === undefined ? {} : { cloudNetworks: networksOf("cloud-networks", flags.cloudNetworks) }),
