@@ -232,6 +232,7 @@ export const everyChart: readonly Chart[] = [
         granted: [
           "patch hostedcontrolplanes.controlplane.cluster.x-k8s.io --subresource=status",
           "create namespaces",
+          "get configmaps",
           "update secrets",
           "create statefulsets.apps",
           "patch networkpolicies.networking.k8s.io",

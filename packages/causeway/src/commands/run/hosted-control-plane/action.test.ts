@@ -5,11 +5,13 @@ import { Cluster, HostedControlPlane, toCustomResourceDefinition } from "@causew
 import { startApiServer } from "@causeway/apiserver";
 import { systemClock } from "@causeway/foundation";
 import {
+  ConfigMap,
   createClient,
   getCondition,
   loadKubeconfig,
   Namespace,
   ownerReference,
+  Pod,
   Secret,
   StatefulSet,
   Service,
@@ -132,6 +134,20 @@ test("with the rights of deploy/ it brings a control plane up, says who must act
   await client.delete(HostedControlPlane, key);
   await until(async () => ((await client.find(HostedControlPlane, key)) === undefined ? true : undefined));
   expect((await client.list(Namespace, selector)).items).toEqual([]);
+});
+
+test("the rights of deploy/ are enough for the record of a move to an own etcd, and for API servers that it ends", async () => {
+  const { kubeconfig } = await start();
+  const client = createClient(loadKubeconfig({ text: readFileSync(kubeconfig, "utf8") }));
+  closing.push(() => client.close());
+  const record = { namespace: "default", name: "datastore-migration" };
+  const body = { data: { record: "{}" } };
+  await client.create(ConfigMap, { apiVersion: "v1", kind: "ConfigMap", metadata: record, ...body });
+  await client.patch(ConfigMap, record, { type: "merge", body });
+  // It is read again before data is compared.
+  expect(await client.find(ConfigMap, record)).toMatchObject(body);
+  await client.delete(ConfigMap, record);
+  await client.delete(Pod, { namespace: "default", name: "kube-apiserver-0" });
 });
 
 test("the service cluster can be another one, and its kubeconfig must exist", async () => {
