@@ -12,6 +12,7 @@ import {
   returnFromRefusal,
   returnInTime,
   returnsAt,
+  thawSteps,
 } from "./migration/plan-migration.ts";
 import { datastoreWithData, isBetween, migrationState } from "./migration/served.ts";
 import { isPooled } from "./options.ts";
@@ -64,6 +65,8 @@ export function plan(seen: Observed, now: number): Plan<Step, ControlPlaneState>
   const held = heldSteps(seen);
   if (held !== undefined) return { steps: held, status: stateOf(seen, handedOver), wait: { for: handedOver.message } };
   const planned = planServing({ ...seen, nextEtcd: ownEtcdOf(seen, now) }, now);
+  const thaw = thawSteps(seen);
+  if (thaw.length > 0) return { ...planned, steps: thaw };
   const limit = returnsAt(seen);
   if (limit === undefined) return planned;
   if (now >= limit) return { ...planned, steps: [...returnInTime(seen)] };

@@ -1,4 +1,5 @@
 import { seededIntegers } from "@causeway/foundation/testing";
+import type { Service } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
 import { plan } from "../plan.ts";
 import { now } from "../testing/played-cluster.ts";
@@ -120,6 +121,46 @@ describe("a control plane that moves from the shared etcd to its own", () => {
       expect(cluster.record?.attempt).toBe(2);
     },
   );
+
+  test("that another process copied again accepts writes when it is withdrawn, or late", () => {
+    for (const isLate of [false, true]) {
+      const cluster = started();
+      reach(cluster, "Freezing");
+      cluster.takeOver();
+      reach(cluster, "Switching");
+      expect([isLate, cluster.frozen]).toEqual([isLate, true]);
+      if (isLate) reach(cluster, "Starting", { at: now + FREEZE_LIMIT - 2_000 });
+      else reach(cluster, "Withdrawn", { spec: shared() });
+      expect([isLate, cluster.frozen]).toEqual([isLate, false]);
+    }
+  });
+
+  test("that returns accepts writes first, whatever else there is to do or is missing", () => {
+    const cluster = started();
+    reach(cluster, "Switching");
+    turn(cluster, moved(), now);
+    const at = now + FREEZE_LIMIT - 2_000;
+    for (const step of plan(cluster.observe(moved()), at).steps) cluster.perform(step, at);
+    expect([cluster.record?.stage, cluster.frozen]).toEqual(["Returning", true]);
+    // As that of a new cluster, whose load balancer has no address yet.
+    const service = cluster.live.get("Service/kube-apiserver") as Service;
+    cluster.live.set("Service/kube-apiserver", { ...service, status: {} } as Service);
+    cluster.live.delete("Secret/etcd-client");
+    expect(plan(cluster.observe(moved()), at).steps.map(({ type }) => type)).toEqual(["thaw-datastore"]);
+    turn(cluster, moved(), at);
+    expect(cluster.frozen).toBe(false);
+  });
+
+  test("that a late process froze while it returned accepts writes in the end", () => {
+    const cluster = started();
+    reach(cluster, "Switching");
+    reach(cluster, "Returning", { spec: shared() });
+    turn(cluster, shared(), now);
+    expect([cluster.record?.stage, cluster.frozen]).toEqual(["Returning", false]);
+    cluster.frozen = true;
+    reach(cluster, "Withdrawn", { spec: shared() });
+    expect(cluster.frozen).toBe(false);
+  });
 
   test.each(["Starting", "Copying", "Freezing", "Switching", "Retained"])(
     "whose process ends in stage %s is finished by another one",

@@ -84,7 +84,7 @@ export async function performMigration(
       endCopy(migrations, name);
       if (step.reopen !== undefined) await reopen(step.reopen, { clock, signal });
       await thaw({ name, ...step }, { etcd, clock, signal });
-      return migrations.remember({ attempt: step.record.attempt, thawed: true });
+      return migrations.remember({ attempt: step.record.attempt, thawed: step.record.stage });
     case "end-pods":
       for (const { metadata } of step.pods) await endPod(using.client, metadata, step.seconds, signal);
       return undefined;

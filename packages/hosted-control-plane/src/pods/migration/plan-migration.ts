@@ -7,7 +7,7 @@ import { isPooled } from "../options.ts";
 import { isRolledOut, podsOf, workload } from "../rollout.ts";
 import type { Step } from "../steps.ts";
 import { prefixOf } from "../tenant.ts";
-import type { MigrationRecord } from "./record.ts";
+import type { MigrationRecord, MigrationStage } from "./record.ts";
 import { datastoreWithData, membersWanted, MIGRATION_ID, migrationOf, ownSpec } from "./served.ts";
 
 /** Both sides at the moment of the comparison, in which no write is accepted. */
@@ -24,8 +24,8 @@ export interface MigrationMemory {
   /** All data was copied once, and what changes is known. */
   readonly copied?: true;
   readonly compared?: Comparison;
-  /** Writes to the shared etcd are accepted again. */
-  readonly thawed?: true;
+  /** In which stage writes to the shared etcd were accepted again: after a thaw in Freezing they are refused once more. */
+  readonly thawed?: MigrationStage;
   /** Why the attempt ends. */
   readonly failure?: string;
   /** The data in the shared etcd was deleted. */
@@ -141,7 +141,7 @@ function freezing(observed: Observed, { record, next }: Omit<At, "now">): Migrat
     return next({ stage: "Switching", keys, hash, frozenRevision: revision });
   }
   // Another process began this, and what it knew of both sides is lost with it.
-  if (memory.copied !== true && memory.thawed === true) return next({ stage: "Copying" });
+  if (memory.copied !== true && memory.thawed === "Freezing") return next({ stage: "Copying" });
   if (sides === undefined) return waiting("the members of both etcds");
   const { from, to } = sides;
   if (memory.copied !== true)
@@ -176,18 +176,16 @@ function switching(observed: Observed, { record, next, now }: At): MigrationPlan
 const END_WITHIN = 1;
 
 function returning(observed: Observed, { isSettled }: ServingPlan, { record, next, now }: At): MigrationPlan {
-  const { pool, live, namespaceName, requested } = observed;
+  const { pool, live, requested } = observed;
   if (!live.has(MIGRATION_ID)) return next({});
-  if (memoryOf(observed, record).thawed !== true) {
-    if (pool?.access === undefined) return waiting("the shared etcd");
-    const from = { access: pool.access, prefix: prefixOf(namespaceName) };
-    return { steps: [{ type: "thaw-datastore", record, from, sealed: isSealed(observed) }] };
-  }
+  const thaw = thawStep(observed, record);
+  if (thaw === undefined) return waiting("the shared etcd");
+  if (memoryOf(observed, record).thawed !== "Returning") return { steps: [thaw] };
   const isLeft = hasOwnServers(observed) || live.has("StatefulSet/etcd") || podsOf(observed.pods, "etcd").length > 0;
   if (!isSettled || isLeft) return waiting("its API servers to serve from the shared etcd again");
   const { attempt, revision, failure } = record;
   if (isPooled(requested) || requested.replicas === 0)
-    return { steps: [recordStep(observed, { stage: "Withdrawn", attempt, revision, members: record.members })] };
+    return { steps: [thaw, recordStep(observed, { stage: "Withdrawn", attempt, revision, members: record.members })] };
   const failures = (record.failures ?? 0) + 1;
   const retryAt = now + Math.min(LONGEST_RETRY, FIRST_RETRY * 2 ** Math.min(failures - 1, 20));
   if (pool?.access === undefined || !pool.ready) return waiting("the shared etcd");
@@ -196,7 +194,23 @@ function returning(observed: Observed, { isSettled }: ServingPlan, { record, nex
     members: membersWanted(requested),
     ...(failure === undefined ? {} : { failures, failure, retryAt }),
   };
-  return { steps: [{ type: "begin-migration", access: pool.access, record: again, ...replaced(live) }] };
+  // Once more: a late process may have refused writes meanwhile.
+  return { steps: [thaw, { type: "begin-migration", access: pool.access, record: again, ...replaced(live) }] };
+}
+
+function thawStep(observed: Observed, record: MigrationRecord): Step | undefined {
+  const { pool, namespaceName } = observed;
+  if (pool?.access === undefined) return undefined;
+  const from = { access: pool.access, prefix: prefixOf(namespaceName) };
+  return { type: "thaw-datastore", record, from, sealed: isSealed(observed) };
+}
+
+/** What goes before all else, whatever else is missing: a client that cannot write waits for it. */
+export function thawSteps(observed: Observed): readonly Step[] {
+  const record = migrationOf(observed);
+  if (record?.stage !== "Returning" || datastoreWithData(observed) === "Own") return [];
+  const thaw = memoryOf(observed, record).thawed === "Returning" ? undefined : thawStep(observed, record);
+  return thaw === undefined ? [] : [thaw];
 }
 
 function retained(observed: Observed, { record, next, now }: At): MigrationPlan {
@@ -237,13 +251,8 @@ export function returnInTime(observed: Observed): readonly Step[] {
 export function returnFromRefusal(observed: Observed, { message }: ControlPlaneProblem): readonly Step[] {
   const record = migrationOf(observed);
   if (record === undefined || datastoreWithData(observed) === "Own") return [];
-  if (record.stage === "Freezing" || record.stage === "Switching")
-    return [recordStep(observed, { ...record, stage: "Returning", failure: message.slice(0, 300) })];
-  if (record.stage !== "Returning" || memoryOf(observed, record).thawed === true) return [];
-  const { pool, namespaceName } = observed;
-  if (pool?.access === undefined) return [];
-  const from = { access: pool.access, prefix: prefixOf(namespaceName) };
-  return [{ type: "thaw-datastore", record, from, sealed: isSealed(observed) }];
+  if (record.stage !== "Freezing" && record.stage !== "Switching") return [];
+  return [recordStep(observed, { ...record, stage: "Returning", failure: message.slice(0, 300) })];
 }
 
 /** Which API servers the Service leads to: undefined: all. */

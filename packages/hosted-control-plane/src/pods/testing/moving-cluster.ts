@@ -82,7 +82,7 @@ export class MovingCluster extends PlayedCluster {
       case "thaw-datastore":
         if (step.reopen !== undefined) this.own.complete = false;
         this.frozen = false;
-        return remember({ attempt: step.record.attempt, thawed: true });
+        return remember({ attempt: step.record.attempt, thawed: step.record.stage });
       case "end-pods": {
         const names = new Set(step.pods.map(({ metadata }) => metadata.name));
         this.pods = this.pods.filter(({ metadata }) => !names.has(metadata.name));
