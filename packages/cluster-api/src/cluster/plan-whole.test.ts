@@ -1,43 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { HostedControlPlane, OpenStackCluster, type Kind } from "@causeway/api";
-import type { KubeObject } from "@causeway/kubernetes";
+import { HostedControlPlane, OpenStackCluster } from "@causeway/api";
+
 import { at, cluster, condition, deployment, now, servingMachine } from "../testing/objects.ts";
+import { clusterOwner, observed, provider } from "../testing/cluster-observed.ts";
 import type { Observed } from "./observed.ts";
 import { clusterStepEvents, plan } from "./plan.ts";
 
-const OWNER = { apiVersion: "cluster.x-k8s.io/v1beta2", kind: "Cluster", name: "demo", uid: "uid-demo" };
-const provider = (
-  kind: Kind<KubeObject>,
-  fields?: object,
-  metadata: object = {},
-): NonNullable<Observed["infrastructure"]> => ({
-  reference: { apiGroup: kind.group, kind: kind.kind, name: "demo" },
-  kind,
-  object: fields && {
-    apiVersion: `${kind.group}/${kind.version}`,
-    kind: kind.kind,
-    metadata: {
-      name: "demo",
-      namespace: "default",
-      uid: kind.kind,
-      labels: { "cluster.x-k8s.io/cluster-name": "demo" },
-      ownerReferences: [OWNER],
-      ...metadata,
-    },
-    ...fields,
-  },
-});
-const observed = (fields: Partial<Observed> = {}): Observed => ({
-  cluster: cluster({ spec: {}, status: {} }),
-  infrastructure: provider(OpenStackCluster, {}),
-  controlPlane: provider(HostedControlPlane, {}),
-  deployments: [],
-  pools: [],
-  sets: [],
-  machines: [],
-  silentSince: undefined,
-  ...fields,
-});
 const endpoint = { controlPlaneEndpoint: { host: "lb", port: 6443 } };
 const provisioned = { status: { initialization: { provisioned: true } } };
 const initialized = { status: { initialization: { controlPlaneInitialized: true } } };
@@ -77,7 +45,7 @@ describe("the steps for a Cluster", () => {
   test("make it the controller of the objects of a topology", () => {
     const topology = cluster({ spec: { topology: { classRef: { name: "c" }, version: "v1.34.0" } } as never });
     const [first] = patches(observed({ cluster: topology })) as [[string, { metadata: { ownerReferences: object[] } }]];
-    expect(first[1].metadata.ownerReferences).toEqual([expect.objectContaining({ ...OWNER, controller: true })]);
+    expect(first[1].metadata.ownerReferences).toEqual([expect.objectContaining({ ...clusterOwner, controller: true })]);
     expect(patches(observed())).toEqual([]);
   });
 

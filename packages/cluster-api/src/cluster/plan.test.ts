@@ -2,25 +2,10 @@ import { describe, expect, test } from "vitest";
 import { HostedControlPlane, OpenStackCluster, type Cluster, type Kind } from "@causeway/api";
 import { getCondition, type KubeObject } from "@causeway/kubernetes";
 import { at, cluster, condition, deployment, machineSet, now, servingMachine } from "../testing/objects.ts";
+import { observed as observedCluster, provider } from "../testing/cluster-observed.ts";
 import type { Observed } from "./observed.ts";
 import { plan as planCluster } from "./plan.ts";
 
-const provider = (kind: Kind<KubeObject>, fields?: object): NonNullable<Observed["infrastructure"]> => ({
-  reference: { apiGroup: kind.group, kind: kind.kind, name: "demo" },
-  kind,
-  object: fields && {
-    apiVersion: `${kind.group}/${kind.version}`,
-    kind: kind.kind,
-    metadata: {
-      name: "demo",
-      namespace: "default",
-      uid: kind.kind,
-      labels: { "cluster.x-k8s.io/cluster-name": "demo" },
-      ownerReferences: [{ apiVersion: "cluster.x-k8s.io/v1beta2", kind: "Cluster", name: "demo", uid: "uid-demo" }],
-    },
-    ...fields,
-  },
-});
 const provisioned = { status: { initialization: { provisioned: true }, conditions: [condition("Ready")] } };
 const initialized = {
   status: {
@@ -29,17 +14,7 @@ const initialized = {
     conditions: [condition("Available")],
   },
 };
-const observed = (fields: Partial<Observed> = {}): Observed => ({
-  cluster: cluster({ spec: {}, status: {} }),
-  infrastructure: provider(OpenStackCluster, {}),
-  controlPlane: provider(HostedControlPlane, {}),
-  deployments: [],
-  pools: [],
-  sets: [],
-  machines: [],
-  silentSince: now,
-  ...fields,
-});
+const observed = (fields: Partial<Observed> = {}): Observed => observedCluster({ silentSince: now, ...fields });
 const endpoint = (host: string) => ({ controlPlaneEndpoint: { host, port: 6443 } });
 const ready = observed({
   cluster: cluster({ spec: endpoint("10.0.0.5") }),

@@ -1,11 +1,11 @@
-import { base64 } from "@causeway/foundation";
 import { describe, expect, test } from "vitest";
 import type { Cluster, KubeadmConfig } from "@causeway/api";
-import { getCondition, timestamp, type Secret } from "@causeway/kubernetes";
+import { getCondition, timestamp } from "@causeway/kubernetes";
 import { cluster as clusterOf, condition, now } from "../testing/objects.ts";
+import { dataSecret, tokenUntil } from "../testing/kubeadm-config-observed.ts";
 import type { Observed } from "./observed.ts";
 import { plan } from "./plan.ts";
-import { tokenLifetime, tokenSecret } from "./token.ts";
+import { tokenLifetime } from "./token.ts";
 
 const config = (spec: object = {}, metadata: object = {}, status?: object): KubeadmConfig =>
   ({
@@ -23,15 +23,6 @@ const cluster = (fields: Partial<Cluster> = {}): Cluster =>
   });
 const owner = (more: object = {}) =>
   ({ kind: "Machine", name: "w-1", clusterName: "demo", isControlPlane: false, hasJoined: false, ...more }) as never;
-const dataSecret: Secret = {
-  apiVersion: "v1",
-  kind: "Secret",
-  metadata: {
-    name: "w-1",
-    ownerReferences: [{ apiVersion: "a", kind: "KubeadmConfig", name: "w-1", uid: "c", controller: true }],
-  },
-  data: { "bootstrap-token": base64("abcdef.0123456789abcdef") },
-};
 const observed = (more: Partial<Observed> = {}): Observed => ({
   config: config(),
   owner: owner(),
@@ -47,7 +38,7 @@ const observed = (more: Partial<Observed> = {}): Observed => ({
 });
 const uninitialized = cluster({ status: { initialization: { infrastructureProvisioned: true } } });
 const first = { cluster: uninitialized, owner: owner({ isControlPlane: true }), certificates: {} as never };
-const token = (left: number) => tokenSecret("abcdef.0123456789abcdef", { configUid: "c", machine: "w-1" }, now + left);
+const token = (left: number) => tokenUntil(now + left);
 
 describe("a KubeadmConfig waits", () => {
   const template = config({ files: [{ path: "/a", contentFormat: "Template" }] });

@@ -1,12 +1,12 @@
-import { base64 } from "@causeway/foundation";
 import { describe, expect, test } from "vitest";
 import type { Cluster, KubeadmConfig, Machine } from "@causeway/api";
 import { labels } from "@causeway/api";
-import { timestamp, type Secret } from "@causeway/kubernetes";
+import { timestamp } from "@causeway/kubernetes";
+import { dataSecret, tokenUntil as token } from "../testing/kubeadm-config-observed.ts";
 import type { Observed } from "./observed.ts";
 import { ownerFromMachine } from "./gather.ts";
 import { plan } from "./plan.ts";
-import { tokenLifetime, tokenSecret } from "./token.ts";
+import { tokenLifetime } from "./token.ts";
 
 const now = Date.UTC(2026, 0, 1);
 const config: KubeadmConfig = {
@@ -37,17 +37,6 @@ const cluster: Cluster = {
     ],
   },
 };
-const dataSecret: Secret = {
-  apiVersion: "v1",
-  kind: "Secret",
-  metadata: {
-    name: "w-1",
-    ownerReferences: [{ apiVersion: "a", kind: "KubeadmConfig", name: "w-1", uid: "c", controller: true }],
-  },
-  data: { "bootstrap-token": base64("abcdef.0123456789abcdef") },
-};
-const token = (expires: number) => tokenSecret("abcdef.0123456789abcdef", { configUid: "c", machine: "w-1" }, expires);
-
 const complete: Observed = {
   config,
   owner: ownerFromMachine(machine),

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { Machine } from "@causeway/api";
-import type { Node } from "@causeway/kubernetes";
-import { at, cluster, condition, machine, node, noDrain, now, referred, servingMachine } from "../testing/objects.ts";
+
+import { at, cluster, condition, machine, node, now, referred, servingMachine } from "../testing/objects.ts";
+import { connected, observed } from "../testing/machine-observed.ts";
 import type { Observed } from "./observed.ts";
 import { findNode, machineStepEvents, plan } from "./plan.ts";
 import type { MachineStep } from "./steps.ts";
 
-const connected = (...nodes: Node[]) => ({ reach: "connected", nodes, drain: noDrain }) as const;
 const host = (more: object = {}) =>
   referred("OpenStackMachine", "w-1", {
     spec: { providerID: "openstack:///w-1" },
@@ -14,16 +14,6 @@ const host = (more: object = {}) =>
   });
 const secretMade = referred("KubeadmConfig", "w-1", {
   status: { initialization: { dataSecretCreated: true }, dataSecretName: "data" },
-});
-const observed = (fields: Partial<Observed> = {}): Observed => ({
-  machine: machine("w-1"),
-  cluster: cluster(),
-  machineSet: undefined,
-  deployment: undefined,
-  infrastructure: referred("OpenStackMachine", "w-1", {}),
-  bootstrap: referred("KubeadmConfig", "w-1", {}),
-  workload: connected(),
-  ...fields,
 });
 const withSpec = (spec: Partial<Machine["spec"]>, base = machine("w-1")): Machine => ({
   ...base,

@@ -9,11 +9,11 @@ import {
   machine,
   machineSet,
   node,
-  noDrain,
   now,
   referred,
   servingMachine,
 } from "../testing/objects.ts";
+import { connected, observed } from "../testing/machine-observed.ts";
 import type { Observed } from "./observed.ts";
 import { plan } from "./plan.ts";
 
@@ -21,17 +21,6 @@ const provisioned = {
   spec: { providerID: "openstack:///w-1" },
   status: { initialization: { provisioned: true }, addresses: [{ type: "InternalIP", address: "10.6.0.9" }] },
 };
-const connected = (...nodes: Node[]) => ({ reach: "connected", nodes, drain: noDrain }) as const;
-const observed = (fields: Partial<Observed> = {}): Observed => ({
-  machine: machine("w-1"),
-  cluster: cluster(),
-  machineSet: undefined,
-  deployment: undefined,
-  infrastructure: referred("OpenStackMachine", "w-1", {}),
-  bootstrap: referred("KubeadmConfig", "w-1", {}),
-  workload: connected(),
-  ...fields,
-});
 const secretMade = referred("KubeadmConfig", "w-1", {
   status: { initialization: { dataSecretCreated: true }, dataSecretName: "w-1" },
 });

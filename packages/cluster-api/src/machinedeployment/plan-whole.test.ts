@@ -1,23 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { annotations, type Machine, type MachineDeployment, type MachineSet } from "@causeway/api";
+import { annotations, type MachineDeployment, type MachineSet } from "@causeway/api";
 import { at, cluster, deployment, machineSet, now, servingMachine, template } from "../testing/objects.ts";
+import { newer, observed } from "../testing/machine-deployment-observed.ts";
 import type { Observed } from "./observed.ts";
 import { deploymentStepEvents, divide, limitsOf, plan } from "./plan.ts";
 
-const newer = { ...template, spec: { ...template.spec, version: "v1.34.1" } };
-const observed = (of: MachineDeployment, sets: readonly MachineSet[] = [], more: Partial<Observed> = {}): Observed => ({
-  deployment: of,
-  cluster: cluster(),
-  sets,
-  orphans: [],
-  machinesOf: new Map(
-    sets.map((set): [string, Machine[]] => [
-      set.metadata.uid ?? "",
-      Array.from({ length: set.spec.replicas ?? 1 }, (_, i) => servingMachine(`${set.metadata.name}-${i}`)),
-    ]),
-  ),
-  ...more,
-});
 const named = (name: string, replicas: number | undefined, metadata: object = {}, spec: object = {}): MachineSet => {
   const base = machineSet(name, 0);
   return {

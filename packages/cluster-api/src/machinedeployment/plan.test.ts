@@ -1,24 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { annotations, type Machine, type MachineDeployment, type MachineSet } from "@causeway/api";
-import { at, cluster, deployment, machineSet, now, servingMachine, template } from "../testing/objects.ts";
+import { annotations, type MachineDeployment, type MachineSet } from "@causeway/api";
+import { at, deployment, machineSet, now, servingMachine, template } from "../testing/objects.ts";
+import { machinesOf, newer, observed as observedDeployment } from "../testing/machine-deployment-observed.ts";
 import type { Observed } from "./observed.ts";
 import { plan } from "./plan.ts";
 
-const observed = (of: MachineDeployment, sets: readonly MachineSet[] = [], serving = true): Observed => ({
-  deployment: of,
-  cluster: cluster(),
-  sets,
-  orphans: [],
-  machinesOf: new Map(
-    sets.map((set): [string, Machine[]] => [
-      set.metadata.uid ?? "",
-      Array.from({ length: set.spec.replicas ?? 1 }, (_, i) =>
-        servingMachine(`${set.metadata.name}-${i}`, serving ? {} : { status: {} }),
-      ),
-    ]),
-  ),
-});
-const newer = { ...template, spec: { ...template.spec, version: "v1.34.1" } };
+const observed = (of: MachineDeployment, sets: readonly MachineSet[] = [], serving = true): Observed =>
+  observedDeployment(of, sets, { machinesOf: machinesOf(sets, serving) });
 const steps = (given: Observed, instant = now) =>
   plan(given, instant).steps.map((step) => {
     if (step.type === "create") return `create with ${(step.object as MachineSet).spec.replicas}`;

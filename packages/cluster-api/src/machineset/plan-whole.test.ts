@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { annotations, KubeadmConfig, OpenStackMachine, type Machine, type MachineSet } from "@causeway/api";
-import { at, cluster, deployment, machineSet, now, referred, servingMachine, template } from "../testing/objects.ts";
+import { at, cluster, machineSet, now, referred, template } from "../testing/objects.ts";
+import { observed as observedSet, own, owned } from "../testing/machine-set-observed.ts";
 import type { Observed } from "./observed.ts";
 import { machineSetStepEvents, plan } from "./plan.ts";
 
@@ -8,11 +9,6 @@ const LABELS = {
   "cluster.x-k8s.io/cluster-name": "demo",
   "cluster.x-k8s.io/deployment-name": "workers",
   "cluster.x-k8s.io/set-name": "set",
-};
-const own = { spec: { template: { spec: { flavor: "small" } } } };
-const owned = (name: string, metadata: object = {}): Machine => {
-  const base = servingMachine(name);
-  return { ...base, metadata: { ...base.metadata, labels: LABELS, ...metadata } };
 };
 const OWNER = { apiVersion: "cluster.x-k8s.io/v1beta2", kind: "Cluster", name: "demo", uid: "uid-demo" };
 const templateOf = (kind: "OpenStackMachineTemplate" | "KubeadmConfigTemplate", metadata: object = {}) => {
@@ -27,19 +23,12 @@ const templateOf = (kind: "OpenStackMachineTemplate" | "KubeadmConfigTemplate", 
   return found;
 };
 const observed = (replicas: number, machines: readonly Machine[], fields: Partial<Observed> = {}): Observed => {
-  const names = new Set(machines.map(({ metadata }) => metadata.name));
-  return {
-    set: machineSet("set", replicas),
-    cluster: cluster(),
-    deployment: deployment(replicas),
-    machines,
-    orphans: [],
-    taken: names,
-    infrastructure: { ...templateOf("OpenStackMachineTemplate"), cloneKind: OpenStackMachine, clones: names },
-    bootstrap: { ...templateOf("KubeadmConfigTemplate"), cloneKind: KubeadmConfig, clones: names },
-    controlPlaneVersion: "v1.34.0",
+  const clones = new Set(machines.map(({ metadata }) => metadata.name));
+  return observedSet(replicas, machines, {
+    infrastructure: { ...templateOf("OpenStackMachineTemplate"), cloneKind: OpenStackMachine, clones },
+    bootstrap: { ...templateOf("KubeadmConfigTemplate"), cloneKind: KubeadmConfig, clones },
     ...fields,
-  };
+  });
 };
 const withMeta = (metadata: object, replicas = 1): MachineSet => {
   const set = machineSet("set", replicas);

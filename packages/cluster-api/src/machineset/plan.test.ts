@@ -1,42 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { annotations, KubeadmConfig, OpenStackMachine, type Machine } from "@causeway/api";
+import { annotations, OpenStackMachine, type Machine } from "@causeway/api";
 import { getCondition } from "@causeway/kubernetes";
-import { at, cluster, deployment, machineSet, now, referred, servingMachine, template } from "../testing/objects.ts";
+import { at, deployment, machineSet, now, referred, template } from "../testing/objects.ts";
 import { chooseForDeletion } from "./deletion-order.ts";
 import { nextNames } from "./clone.ts";
+import { observed, owned } from "../testing/machine-set-observed.ts";
 import type { Observed } from "./observed.ts";
 import { plan } from "./plan.ts";
 
-const own = { spec: { template: { spec: { flavor: "small" } } } };
-const owned = (name: string, fields: Partial<Machine["metadata"]> = {}): Machine => {
-  const base = servingMachine(name);
-  const labels = {
-    "cluster.x-k8s.io/cluster-name": "demo",
-    "cluster.x-k8s.io/deployment-name": "workers",
-    "cluster.x-k8s.io/set-name": "set",
-  };
-  return { ...base, metadata: { ...base.metadata, labels, ...fields } };
-};
-const observed = (replicas: number, machines: readonly Machine[], fields: Partial<Observed> = {}): Observed => {
-  const names = new Set(machines.map(({ metadata }) => metadata.name));
-  return {
-    set: machineSet("set", replicas),
-    cluster: cluster(),
-    deployment: deployment(replicas),
-    machines,
-    orphans: [],
-    taken: names,
-    infrastructure: {
-      ...referred("OpenStackMachineTemplate", "workers", own),
-      cloneKind: OpenStackMachine,
-      clones: names,
-    },
-    bootstrap: { ...referred("KubeadmConfigTemplate", "workers", own), cloneKind: KubeadmConfig, clones: names },
-    controlPlaneVersion: "v1.34.0",
-    ...fields,
-  };
-};
 const scaling = (given: Observed) => plan(given, now).steps.filter((step) => step.type !== "patch");
 
 describe("a MachineSet", () => {
