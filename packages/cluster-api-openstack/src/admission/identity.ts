@@ -3,10 +3,13 @@ import {
   OpenStackFloatingIPPool,
   OpenStackMachine,
   OpenStackServer,
+  type IdentityReference,
   type OpenStackClusterIdentity,
 } from "@causeway/api";
-import type { KubernetesClient, ResourceType, SelectorLike } from "@causeway/kubernetes";
-import type { IdentityOwner } from "../identity/resolve.ts";
+import type { KubeObject, KubernetesClient, ResourceType, SelectorLike } from "@causeway/kubernetes";
+
+/** An object that says which credentials are its own. */
+type Owner = KubeObject & { readonly spec: { readonly identityRef?: IdentityReference } };
 
 /** "Kind namespace/name" of the objects that use an OpenStackClusterIdentity. */
 export type IdentityUsers = (identity: string) => Promise<readonly string[]>;
@@ -14,7 +17,7 @@ export type IdentityUsers = (identity: string) => Promise<readonly string[]>;
 /** Reads them from the API server: of one namespace, or of all. `client` is called when something is read. */
 export function identityUsersOf(client: () => KubernetesClient, namespace?: string): IdentityUsers {
   return async (identity) => {
-    const kinds: readonly ResourceType<IdentityOwner>[] = [
+    const kinds: readonly ResourceType<Owner>[] = [
       OpenStackCluster,
       OpenStackMachine,
       OpenStackServer,

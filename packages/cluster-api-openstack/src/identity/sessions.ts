@@ -28,8 +28,8 @@ export interface Session {
   /** Names of the load-balancer providers, read once. */
   providers(signal: AbortSignal): Promise<readonly string[]>;
   /**
-   * The members of a pool, read again only when the pool has changed, or when they are older than `maxAge` milliseconds:
-   * the pool does not change with their states.
+   * The members of a pool, read again only when the pool has changed, or when they are older than `maxAge`
+   * milliseconds: the pool does not change with their states.
    */
   members(pool: Pool, signal: AbortSignal, maxAge?: number): Promise<readonly Member[]>;
   membersChanged(poolId: string): void;

@@ -169,7 +169,9 @@ interface ReadContext {
   readonly crn: string;
   /** Starts an informer, and awaits a list that is not too old. */
   readonly listed: (informer: Startable) => Promise<void>;
-  /** A control-plane machine is being deleted: whether its member may be removed depends on the states of the others. */
+  /**
+   * A control-plane machine is being deleted: whether its member may be removed depends on the states of the others.
+   */
   readonly isReplacing: boolean;
 }
 

@@ -26,8 +26,8 @@ export function isControlPlane(machine: OpenStackMachine): boolean {
 
 /**
  * One member per control-plane machine that runs and has an address on the cluster's network. The member of a deleted
- * machine remains while it serves and the others do not yet, for `MEMBER_LEAVES_WITHIN`. `present`: the members that the
- * pool has.
+ * machine remains while it serves and the others do not yet, for `MEMBER_LEAVES_WITHIN`. `present`: the members that
+ * the pool has.
  */
 export function desiredMembers(
   context: MembersContext,
@@ -80,7 +80,10 @@ function serves(member: Member | undefined): boolean {
   return member.operating_status === "ONLINE" || member.operating_status === "NO_MONITOR";
 }
 
-/** It is still to be created, or its first health check has not succeeded. A member that an operator switched off is not. */
+/**
+ * It is still to be created, or its first health check has not succeeded. A member that an operator switched off is
+ * not.
+ */
 function isComing(member: Member | undefined): boolean {
   if (member === undefined) return true;
   if (member.admin_state_up === false) return false;

@@ -48,7 +48,9 @@ export interface Observed {
   /** What spec.image.imageRef leads to. */
   readonly image?: ImageReference | undefined;
   readonly claim?: AddressClaim | undefined;
-  /** Names of the pools of the API's load balancer that have a member for the machine; read while it is being deleted. */
+  /**
+   * Names of the pools of the API's load balancer that have a member for the machine; read while it is being deleted.
+   */
   readonly endpointPools?: readonly string[] | undefined;
 }
 

@@ -1,7 +1,9 @@
 import { idOf } from "../cache/store.ts";
 import type { ObjectKey } from "../types/meta.ts";
 
-/** Keys that may wait for the same slow party, such as one workload cluster, and how many of them are worked on at once. */
+/**
+ * Keys that may wait for the same slow party, such as one workload cluster, and how many of them are worked on at once.
+ */
 export interface KeyGroups {
   /** The group of a key; undefined: it has none, and no limit. */
   of(key: ObjectKey): string | undefined;
