@@ -78,7 +78,12 @@ export function createPodsTransfer(options: PodsTransferOptions): PodsTransfer {
         }
         if (step.type === "switch") await write(client, step.namespace, step.annotations, signal);
         if (step.type !== "wait") continue;
-        if (clock.now() >= until) throw unanswered(id, step, { from, to });
+        if (clock.now() >= until) {
+          // A manager that there is not, as of a mistyped owner, would keep the request for ever.
+          const asked = namespaces.find((each) => isOwnedBy(each, from, id));
+          if (asked && !(await write(client, asked, withoutRequest, signal))) continue;
+          throw unanswered(id, step, { from, to });
+        }
         await clock.sleep(AGAIN, signal);
       }
     },
@@ -110,19 +115,21 @@ async function migrationOf(
   return parseMigration(await client.find(ConfigMap, { namespace, name: MIGRATION_NAME }, { signal }))?.stage;
 }
 
-/** Of the namespace as it was read; a change in the meantime is read again. */
+/** Of the namespace as it was read; false: it changed in the meantime, and is read again. */
 async function write(
   client: KubernetesClient,
   { metadata: { name, uid, resourceVersion } }: Namespace,
   annotations: Readonly<Record<string, string | null>>,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const body = { metadata: { uid, resourceVersion, annotations } };
-  await client
-    .patch(Namespace, { namespace: "", name }, { type: "merge", body }, { fieldManager, signal })
-    .catch((error: unknown) => {
-      if (!isConflict(error)) throw error;
-    });
+  try {
+    await client.patch(Namespace, { namespace: "", name }, { type: "merge", body }, { fieldManager, signal });
+    return true;
+  } catch (error) {
+    if (isConflict(error)) return false;
+    throw error;
+  }
 }
 
 function refused({ code, message, hint }: TransferRefusal): CausewayError {
@@ -139,7 +146,7 @@ function unanswered(
     "MOVE_NOT_ACKNOWLEDGED",
     `control plane ${id} is not handed over: causeway run hosted-control-plane of the ${silent.join(" and of the ")} did not respond within the time in the service cluster`,
     {
-      hint: "Check that it runs, with this service cluster and this --owner, and repeat the command. The pods run on; nothing of the two managers changes them until then.",
+      hint: "Check that it runs, with this service cluster and this --owner, and repeat the command. The pods run on, and the request was withdrawn: the manager of the source continues with them.",
     },
   );
 }
