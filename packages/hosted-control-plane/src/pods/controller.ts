@@ -30,6 +30,7 @@ import { namespaceNameOf } from "./names.ts";
 import type { DatastoreCopy } from "./migration/copy.ts";
 import { migrationFailureAfter, type MigrationMemory } from "./migration/plan-migration.ts";
 import { servedFrom, usesPool } from "./migration/served.ts";
+import { mayBeFrozen, withShortPauses } from "./migration/urgent.ts";
 import type { Observed, RestoreFailure } from "./observed.ts";
 import type { PodsSettings } from "./options.ts";
 import { perform, type PerformContext } from "./perform.ts";
@@ -301,7 +302,10 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
       removing.add(id);
     },
     async run(signal) {
-      const reconcile = runPipeline(pipeline, { clock, log, name: "pods-runtime", ...(metrics ? { metrics } : {}) });
+      const reconcile = withShortPauses(
+        runPipeline(pipeline, { clock, log, name: "pods-runtime", ...(metrics ? { metrics } : {}) }),
+        { isFrozen: (id) => mayBeFrozen(servedFrom(cluster, namespaceOfId(id)), known.get(id)?.migration), log },
+      );
       const requests: Source = (enqueue) => {
         wake = enqueue;
         for (const id of known.keys()) enqueue(keyOfId(id));

@@ -5,7 +5,7 @@ import { plan } from "../plan.ts";
 import { now } from "../testing/played-cluster.ts";
 import { MovingCluster, type Leader } from "../testing/moving-cluster.ts";
 import { own, poolOf, specOf } from "../testing/spec.ts";
-import { FREEZE_LIMIT, RETENTION } from "./plan-migration.ts";
+import { COPY_LIMIT, FREEZE_LIMIT, RETENTION } from "./plan-migration.ts";
 
 const SCHEDULES = Number(process.env["CAUSEWAY_FAULT_MIGRATIONS"] ?? 12);
 const shared = (replicas = 2) => specOf({ pods: { datastore: { type: "Pooled" } }, replicas });
@@ -160,6 +160,31 @@ describe("a control plane that moves from the shared etcd to its own", () => {
     cluster.frozen = true;
     reach(cluster, "Withdrawn", { spec: shared() });
     expect(cluster.frozen).toBe(false);
+  });
+
+  test("leads clients to API servers that are ready, and not to where an evicted one was", () => {
+    const cluster = started();
+    reach(cluster, "Copying");
+    const serving = cluster.pods.find(({ metadata }) => metadata.name.startsWith("kube-apiserver"));
+    if (serving === undefined) throw new Error("there is an API server");
+    const labels = { ...serving.metadata.labels, "pod-template-hash": "older" };
+    const metadata = { ...serving.metadata, name: "kube-apiserver-older", labels };
+    cluster.pods.unshift({ ...serving, metadata, status: { ...serving.status, phase: "Failed", conditions: [] } });
+    const ending = { ...metadata, name: "kube-apiserver-ending", deletionTimestamp: "2026-01-01T00:00:00Z" };
+    cluster.pods.unshift({ ...serving, metadata: ending });
+    reach(cluster, "Freezing");
+    expect(cluster.record?.heldBy).toBe(serving.metadata.labels?.["pod-template-hash"]);
+  });
+
+  test("whose copies fail all the time goes back, and says why", () => {
+    const cluster = started();
+    reach(cluster, "Copying");
+    // An attempt ended between the mark of a complete copy and its record.
+    cluster.own = { ...cluster.own, complete: true };
+    advance(cluster);
+    reach(cluster, "Returning", { at: now + COPY_LIMIT });
+    expect(cluster.record?.failure).toBe("the data was not copied within 30 min");
+    expect(cluster.performed.filter((each) => each === "freeze-datastore")).toEqual([]);
   });
 
   test.each(["Starting", "Copying", "Freezing", "Switching", "Retained"])(

@@ -38,6 +38,8 @@ export const FREEZE_LIMIT = 30_000;
 export const COMPARE_WITHIN = 12_000;
 /** What is left to accept writes again. */
 const TO_RETURN = 2_000;
+/** Milliseconds in which all data has to be copied: an attempt whose copies fail all the time ends. */
+export const COPY_LIMIT = 30 * 60_000;
 /** Milliseconds until a failed attempt is repeated: each time twice as long, up to a day. */
 const [FIRST_RETRY, LONGEST_RETRY] = [600_000, 24 * 3600_000];
 /** Milliseconds that the shared etcd has the old data. */
@@ -89,7 +91,9 @@ export function planMigration(observed: Observed, serving: ServingPlan, now: num
     case "Starting":
       if (record.retryAt !== undefined && record.retryAt > now)
         return { steps: [], until: record.retryAt, problem: failedProblem(record) };
-      return serving.isEtcdDone ? next({ stage: "Copying" }) : waiting("the members of its own etcd to start");
+      return serving.isEtcdDone
+        ? next({ stage: "Copying", copyingAt: now })
+        : waiting("the members of its own etcd to start");
     case "Copying":
       return copying(observed, serving, { record, next, now });
     case "Freezing":
@@ -124,12 +128,17 @@ function begin({ pool, requested, live }: Observed, { isSettled }: ServingPlan, 
 function copying(observed: Observed, serving: ServingPlan, { record, next, now }: At): MigrationPlan {
   const [memory, sides] = [memoryOf(observed, record), sidesOf(observed, record)];
   if (memory.failure !== undefined) return next({ stage: "Returning", failure: memory.failure });
-  if (!serving.isEtcdDone || sides === undefined) return waiting("the members of both etcds");
-  if (memory.copied !== true) return { steps: [{ type: "copy-datastore", record, ...sides }] };
+  const endsAt = (record.copyingAt ?? now) + COPY_LIMIT;
+  if (memory.copied !== true && now >= endsAt)
+    return next({ stage: "Returning", failure: `the data was not copied within ${COPY_LIMIT / 60_000} min` });
+  if (!serving.isEtcdDone || sides === undefined) return { ...waiting("the members of both etcds"), until: endsAt };
+  if (memory.copied !== true) return { steps: [{ type: "copy-datastore", record, ...sides }], until: endsAt };
   // A rollout, or a member that restarts, would make the time without writes longer.
   if (!serving.isSettled) return waiting("the control plane to be as requested");
-  const heldBy = hashOf(podsOf(observed.pods, "kube-apiserver")[0]);
-  return next({ stage: "Freezing", frozenAt: now, ...(heldBy === undefined ? {} : { heldBy }) });
+  // Of one that serves: there may be an evicted pod, or one that ends, of an older template.
+  const heldBy = hashOf(apiServers(observed.pods)[1].find(isReady));
+  if (heldBy === undefined) return waiting("an API server that is ready");
+  return next({ stage: "Freezing", frozenAt: now, heldBy });
 }
 
 function freezing(observed: Observed, { record, next }: Omit<At, "now">): MigrationPlan {

@@ -27,6 +27,8 @@ export interface MigrationRecord {
   readonly revision: number;
   /** Of the own etcd. */
   readonly members: number;
+  /** When it first began to copy in this attempt. */
+  readonly copyingAt?: number;
   /** When writes were first refused in this attempt. */
   readonly frozenAt?: number;
   /** Of the shared etcd, when both sides were compared. */
@@ -57,7 +59,7 @@ const STAGES: readonly string[] = [
   "Retained",
   "Done",
 ] satisfies MigrationStage[];
-const NUMBERS = ["frozenAt", "frozenRevision", "keys", "switchedAt", "failures", "retryAt"] as const;
+const NUMBERS = ["copyingAt", "frozenAt", "frozenRevision", "keys", "switchedAt", "failures", "retryAt"] as const;
 const TEXTS = ["heldBy", "hash", "failure"] as const;
 
 /** Undefined: there is none, or one that cannot be read. */
