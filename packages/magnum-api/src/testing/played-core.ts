@@ -2,7 +2,9 @@ import { Cluster, finalizers } from "@causeway/api";
 import { silentLog, systemClock } from "@causeway/foundation";
 import { createInformers, keyOf, type KubernetesClient } from "@causeway/kubernetes";
 
-/** In place of Cluster API's controllers: a Cluster that is deleted has nothing to wait for, and loses its finalizer. */
+/**
+ * In place of Cluster API's controllers: a Cluster that is deleted has nothing to wait for, and loses its finalizer.
+ */
 export async function playCore(client: KubernetesClient): Promise<{ stop(): Promise<void> }> {
   const informers = createInformers(client, { clock: systemClock, log: silentLog });
   const release = async (cluster: Cluster): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
- * The Magnum API over an embedded API server and the Keystone of a simulated cloud. Of other controllers only the end of
- * Clusters is played.
+ * The Magnum API over an embedded API server and the Keystone of a simulated cloud. Of other controllers only the end
+ * of Clusters is played.
  */
 import { addonKinds, allKinds, magnumKinds, toCustomResourceDefinition } from "@causeway/api";
 import { startApiServer, type ApiServer } from "@causeway/apiserver";

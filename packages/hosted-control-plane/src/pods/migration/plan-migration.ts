@@ -24,7 +24,9 @@ export interface MigrationMemory {
   /** All data was copied once, and what changes is known. */
   readonly copied?: true;
   readonly compared?: Comparison;
-  /** In which stage writes to the shared etcd were accepted again: after a thaw in Freezing they are refused once more. */
+  /**
+   * In which stage writes to the shared etcd were accepted again: after a thaw in Freezing they are refused once more.
+   */
   readonly thawed?: MigrationStage;
   /** Why the attempt ends. */
   readonly failure?: string;
