@@ -1,6 +1,7 @@
 import { VirtualClock } from "@causeway/foundation";
+import type { KubernetesClient } from "@causeway/kubernetes";
 import { expect, test } from "vitest";
-import { measureRequests } from "./interruptions.ts";
+import { measureClusters, measureRequests } from "./interruptions.ts";
 
 /** In steps of a request each. */
 async function advance(clock: VirtualClock, ms: number): Promise<void> {
@@ -28,4 +29,25 @@ test("an API that does not come back before the end is away until then", async (
   await advance(clock, 4_000);
   const { longest } = await requests.end();
   expect(longest).toBeGreaterThanOrEqual(3_000);
+});
+
+test.for<[string, string, object]>([
+  ["a command", "exec", { exec: { apiVersion: "client.authentication.k8s.io/v1", command: "true" } }],
+  ["a file with a token", "tokenFile", { tokenFile: "/proc/self/environ" }],
+  ["a file with a key", "client-key", { "client-certificate-data": "YQ==", "client-key": "/etc/passwd" }],
+])("a kubeconfig of a tenant that names %s is not used", async ([, field, user]) => {
+  const kubeconfig = JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": "a",
+    contexts: [{ name: "a", context: { cluster: "a", user: "a" } }],
+    clusters: [{ name: "a", cluster: { server: "http://127.0.0.1:9" } }],
+    users: [{ name: "a", user }],
+  });
+  const data = { value: Buffer.from(kubeconfig).toString("base64") };
+  const client = { find: async () => ({ data }) } as unknown as KubernetesClient;
+  const measure = measureClusters({ from: client, to: client, namespace: "t", clock: new VirtualClock(0) });
+  const [line, ...more] = await (await measure(["web"], new AbortController().signal)).end();
+  expect(line).toMatch(new RegExp(`^cluster web: its API was not requested: .*\\(${field}\\)`));
+  expect(more).toEqual([]);
 });
