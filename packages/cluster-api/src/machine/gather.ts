@@ -13,6 +13,7 @@ import {
 import { clusterKeyOf, lookUp, type Context } from "../objects/context.ts";
 import { isLeaving } from "../objects/metadata.ts";
 import { nodeAwaitingVolumes } from "./deletion.ts";
+import { limited } from "./limited.ts";
 import { applicableRules, mayAwaitVolumes, mayDrain } from "./drain-rules.ts";
 import type { ObservedDrain, Observed, ObservedNodes } from "./observed.ts";
 import { attachedVolumes, type ObservedVolumes } from "./volumes.ts";
@@ -41,7 +42,7 @@ async function withVolumes(context: Context, observed: Observed, signal: AbortSi
   const node = nodeAwaitingVolumes(observed, context.clock.now());
   const remote = context.remoteClusters.get(clusterKeyOf(machine));
   if (!node || !remote || workload.reach === "unreachable") return observed;
-  const volumes = await volumesOf(remote.client, node, signal);
+  const volumes = await limited(context.clock, signal, (late) => volumesOf(remote.client, node, late));
   return { ...observed, workload: { ...workload, drain: { ...workload.drain, volumes } } };
 }
 
@@ -65,8 +66,10 @@ async function workloadOf(context: Context, machine: Machine, signal: AbortSigna
   const all = (named && !found.includes(named) ? [...found, named] : found).map((node) =>
     context.pendingDeletions.view(node, context.clock.now()),
   );
-  const isGoing = named && (mayDrain(machine) || mayAwaitVolumes(machine));
-  const drain = isGoing ? await drainOf(context, { machine, node: named, remote }, signal) : noDrain;
+  if (!named || !(mayDrain(machine) || mayAwaitVolumes(machine)))
+    return { reach: "connected", nodes: all, drain: noDrain };
+  const drained = (late: AbortSignal) => drainOf(context, { machine, node: named, remote }, late);
+  const drain = await limited(context.clock, signal, drained);
   return { reach: "connected", nodes: all, drain };
 }
 

@@ -1,10 +1,11 @@
-import { CausewayError, isAborted, messageOf, silentLog, type Log } from "@causeway/foundation";
+import { CausewayError, isAborted, messageOf, silentLog, systemClock, type Log } from "@causeway/foundation";
 import { isConflict, isNotFound } from "../client/errors.ts";
 import type { ObjectKey } from "../types/meta.ts";
 import type { ControllerOptions, RunController, Shards } from "./interface.ts";
 import { shardedReconcile, shardedSource } from "./sharded.ts";
 import { Turns } from "./turns.ts";
 import { WorkQueue } from "./work-queue.ts";
+import { runWorkers } from "./workers.ts";
 
 const CONCURRENCY = 8;
 
@@ -27,9 +28,11 @@ export const runController: RunController = async (given: ControllerOptions, sig
   if (signal.aborted) stop();
   try {
     await options.ready?.(signal);
-    const turns = options.groups && new Turns(options.groups);
-    const work = () => worker(options, { queue, log, signal, turns });
-    await Promise.all(Array.from({ length: options.concurrency ?? CONCURRENCY }, work));
+    const concurrency = options.concurrency ?? CONCURRENCY;
+    const moment = { mostSlow: Math.ceil(concurrency / 2), clock: clock ?? systemClock };
+    const turns = options.groups && new Turns(options.groups, moment);
+    const reconcile = (key: ObjectKey) => reconcileOne(options, key, { queue, log, signal });
+    await runWorkers({ queue, clock: moment.clock, turns, reconcile }, concurrency);
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
@@ -43,34 +46,14 @@ function sharded(options: ControllerOptions, shards: Shards): ControllerOptions 
   return { ...options, sources, reconcile: shardedReconcile(options.reconcile, shards) };
 }
 
-interface Shift {
+interface Facts {
   readonly queue: WorkQueue;
   readonly log: Log;
   readonly signal: AbortSignal;
-  readonly turns: Turns | undefined;
 }
 
-async function worker(options: ControllerOptions, shift: Shift): Promise<void> {
-  for (;;) {
-    const key = await shift.queue.take();
-    if (key === undefined) return;
-    const leave = shift.turns ? shift.turns.enter(key) : () => undefined;
-    if (!leave) {
-      shift.queue.done(key);
-      continue;
-    }
-    try {
-      await reconcileOne(options, key, shift);
-    } finally {
-      shift.queue.done(key);
-      const next = leave();
-      if (next) shift.queue.add(next);
-    }
-  }
-}
-
-async function reconcileOne(options: ControllerOptions, key: ObjectKey, shift: Shift): Promise<void> {
-  const { queue, log, signal } = shift;
+async function reconcileOne(options: ControllerOptions, key: ObjectKey, facts: Facts): Promise<void> {
+  const { queue, log, signal } = facts;
   try {
     const result = await options.reconcile(key, signal);
     queue.forget(key);

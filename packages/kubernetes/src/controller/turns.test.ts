@@ -1,3 +1,4 @@
+import { VirtualClock } from "@causeway/foundation";
 import { expect, it } from "vitest";
 import type { ObjectKey } from "../types/meta.ts";
 import { runController } from "./controller.ts";
@@ -91,6 +92,97 @@ it("a controller works on every key of a group of which many objects are deleted
   release();
   for (let i = 0; i < 5_000 && ended.size < 30; i++) await settled();
   expect([...ended].filter((name) => name.startsWith("last"))).toEqual(last.map(({ name }) => name));
+  stop.abort();
+  await running;
+});
+
+it("a controller works on keys of healthy groups although the keys of dozens of groups hang, and keeps a limit on those", async () => {
+  const stop = new AbortController();
+  const clock = new VirtualClock();
+  const hung = Array.from({ length: 40 }, (_, group) =>
+    Array.from({ length: 6 }, (_, at): ObjectKey => ({ namespace: `hung-${group}`, name: `m-${at}` })),
+  ).flat();
+  const ended: string[] = [];
+  let underWay = 0;
+  let isHanging = true;
+  const running = runController(
+    {
+      name: "test",
+      clock,
+      sources: [
+        (add) => {
+          for (const key of hung) add(key);
+          // The last one is the healthy one's.
+          add({ namespace: "healthy", name: "m" });
+          return () => {};
+        },
+      ],
+      concurrency: 16,
+      groups: { of: ({ namespace }) => namespace, most: 4 },
+      async reconcile({ namespace, name }) {
+        if (namespace !== "healthy" && isHanging) {
+          underWay += 1;
+          await clock.sleep(60_000, stop.signal).catch(() => {});
+          underWay -= 1;
+        }
+        ended.push(`${namespace}/${name}`);
+        return { after: 1_000 };
+      },
+    },
+    stop.signal,
+  );
+  const pass = async (seconds: number) => {
+    for (let at = 0; at < seconds; at++) {
+      await clock.advance(1_000);
+      for (let i = 0; i < 20; i++) await settled();
+    }
+  };
+  // All groups are unknown: their keys take the workers in turn, each for 5 s, up to a limit.
+  await pass(120);
+  expect(underWay).toBeLessThanOrEqual(80);
+  // Now that all were slow, they share 8 workers, and the others are free.
+  await pass(240);
+  expect(underWay).toBe(8);
+  const before = ended.filter((key) => key === "healthy/m").length;
+  await pass(60);
+  expect(ended.filter((key) => key === "healthy/m").length - before).toBeGreaterThanOrEqual(55);
+  isHanging = false;
+  await pass(240);
+  expect(new Set(ended).size).toBe(hung.length + 1);
+  stop.abort();
+  await running;
+}, 20_000);
+
+it("a controller works on a healthy group within seconds when all workers hang at keys of four others", async () => {
+  const stop = new AbortController();
+  const clock = new VirtualClock();
+  const ended = new Set<string>();
+  const running = runController(
+    {
+      name: "test",
+      clock,
+      sources: [
+        (add) => {
+          for (let group = 0; group < 4; group++)
+            for (let at = 0; at < 6; at++) add({ namespace: `hung-${group}`, name: `m-${at}` });
+          add({ namespace: "healthy", name: "m" });
+          return () => {};
+        },
+      ],
+      concurrency: 16,
+      groups: { of: ({ namespace }) => namespace, most: 4 },
+      async reconcile({ namespace }) {
+        if (namespace !== "healthy") await clock.sleep(60_000, stop.signal).catch(() => {});
+        ended.add(namespace);
+      },
+    },
+    stop.signal,
+  );
+  for (let i = 0; i < 100; i++) await settled();
+  expect(ended).toEqual(new Set());
+  await clock.advance(5_000);
+  for (let i = 0; i < 100; i++) await settled();
+  expect(ended).toEqual(new Set(["healthy"]));
   stop.abort();
   await running;
 });
