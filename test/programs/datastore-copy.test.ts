@@ -75,6 +75,18 @@ describe.skipIf(program === "")("a copy of a control plane's data to its own etc
     expect(Object.keys(await values(own, "/"))).toHaveLength(300);
   });
 
+  test("refuses keys that are no texts, before and after it began, and more keys than fit into memory", async () => {
+    const code = "PODS_MIGRATION_UNSUPPORTED";
+    const limited = { from: shared.keyspace(SHARED), to: own.keyspace("/"), revision: REVISION, clock: systemClock };
+    await expect(startCopy({ ...limited, mostKeys: 299 }, signal)).rejects.toMatchObject({ code });
+    const copy = await startCopy({ ...limited, mostKeys: 300 }, signal);
+    const bytes = [...Buffer.from(`${SHARED}registry/clusterroles/`), 0xff];
+    await shared.call("kv/put", { key: Buffer.from(bytes).toString("base64"), value: base64("two") });
+    await expect(copy.advance(signal)).rejects.toMatchObject({ code });
+    copy.close();
+    await expect(start()).rejects.toMatchObject({ code });
+  });
+
   test("that differs in one value says in which key", async () => {
     const copy = await start();
     await copy.advance(signal);

@@ -91,10 +91,13 @@ interface Transaction {
 
 type Kept = (kvs?: readonly KeyValue[]) => readonly Required<Value>[];
 
-/** Keys with a lease (events) and keys of our own are left out. */
+/**
+ * Keys with a lease (events) and keys of our own are left out. `check` is given each other key as etcd's JSON API
+ * has it, in base64.
+ */
 export async function openReader(
   { access, prefix }: Keyspace,
-  { clock, signal }: { clock: Clock; signal: AbortSignal },
+  { clock, signal, check }: { clock: Clock; signal: AbortSignal; check?: (key: string) => void },
 ): Promise<DatastoreReader> {
   const life = new AbortController();
   const call = await openEtcd(access, { clock, signal: AbortSignal.any([signal, life.signal]) });
@@ -103,7 +106,9 @@ export async function openReader(
   const kept = (kvs: readonly KeyValue[] = []): Required<Value>[] =>
     kvs.flatMap(({ key, lease = "0", value = "", mod_revision = "0" }) => {
       const name = plain(key).slice(prefix.length);
-      return lease !== "0" || name.startsWith(OWN_KEYS) ? [] : [{ key: name, value, modified: Number(mod_revision) }];
+      if (lease !== "0" || name.startsWith(OWN_KEYS)) return [];
+      check?.(key);
+      return [{ key: name, value, modified: Number(mod_revision) }];
     });
   return {
     keys: () => listKeys(call, all, kept),

@@ -14,7 +14,7 @@ import { rootCredentials } from "./objects/credentials.ts";
 import { keyProblem } from "./plan-keys.ts";
 import { membersProblem } from "./plan-members.ts";
 import { initializedNamespace } from "./plan-objects.ts";
-import { datastoreWithData, isBetween } from "./migration/served.ts";
+import { datastoreWithData, isBetween, migrationOf } from "./migration/served.ts";
 import { idAnnotation, ownerAnnotation } from "./tenant.ts";
 
 type Rule = (observed: Observed) => ControlPlaneProblem | undefined;
@@ -163,8 +163,11 @@ const datastore: Rule = (observed) => {
       "PODS_DATASTORE_CHANGED",
       "its own etcd has the control plane's data; spec.pods.datastore.type cannot change it to Pooled",
     );
-  if (isBetween(observed)) return undefined;
-  if (settings.datastoreMoves !== true)
+  const isMoving = isBetween(observed);
+  // What has volumes is not stopped in the midst; until then another attempt, or another request, is checked, too.
+  if (isMoving && (migrationOf(observed)?.stage !== "Starting" || observed.live.has("StatefulSet/etcd")))
+    return undefined;
+  if (!isMoving && settings.datastoreMoves !== true)
     return user(
       "PODS_DATASTORE_CHANGED",
       "the shared etcd has the control plane's data; spec.pods.datastore.type cannot change it to Own: the operator does not permit moves (--datastore-moves)",

@@ -5,6 +5,7 @@ import type { EtcdAccess, EtcdUser } from "../etcd/etcd-admin.ts";
 import type { KubeObject, Pod, Secret } from "@causeway/kubernetes";
 import type { Step as AcknowledgeStep } from "./hand-over/steps.ts";
 import type { MigrationRecord } from "./migration/record.ts";
+import type { EtcdWanted } from "./migration/served.ts";
 import type { EtcdAuthorityStage } from "./plan-etcd-authority.ts";
 
 /** One file, or pair of files, of a Secret. */
@@ -54,7 +55,7 @@ export type MigrationStep =
   | {
       readonly type: "begin-migration";
       readonly access: EtcdAccess;
-      readonly record: Pick<MigrationRecord, "attempt" | "members" | "failures" | "failure" | "retryAt">;
+      readonly record: EtcdWanted & Pick<MigrationRecord, "attempt" | "failures" | "failure" | "retryAt">;
       readonly replaces?: string;
     }
   | { readonly type: "record-migration"; readonly record: MigrationRecord; readonly replaces?: string }

@@ -1,6 +1,13 @@
 import { createHash, randomBytes } from "node:crypto";
 import { base64, CausewayError, type Clock } from "@causeway/foundation";
-import { openReader, OWN_KEYS, type DatastoreReader, type Keyspace, type Value } from "../../backup/datastore.ts";
+import {
+  openReader,
+  OWN_KEYS,
+  plain,
+  type DatastoreReader,
+  type Keyspace,
+  type Value,
+} from "../../backup/datastore.ts";
 import { openEtcd, type Call } from "../../etcd/etcd-admin.ts";
 import { compact } from "../../etcd/maintenance.ts";
 import { policyKeys } from "../../etcd/permissions.ts";
@@ -13,6 +20,8 @@ export interface CopyFrom {
   readonly to: Keyspace;
   /** The own etcd began with this revision. */
   readonly revision: number;
+  /** More are refused. Default: 200,000, since both sides are in memory as long as the copy lasts. */
+  readonly mostKeys?: number;
   readonly clock: Clock;
 }
 
@@ -36,6 +45,7 @@ const OPERATIONS = 100;
 const BYTES = 1_000_000;
 /** Values that are read at the same moment. */
 const READS = 8;
+const MOST_KEYS = 200_000;
 /** The policy of a storage budget belongs to the shared etcd. */
 const LEFT_OUT: ReadonlySet<string> = new Set(policyKeys(""));
 
@@ -107,14 +117,14 @@ class Side {
 /**
  * Deletes what an earlier copy wrote, and copies all data. Of two processes the one that began later continues, and the
  * other one fails.
- * @throws PODS_MIGRATION_FENCED, PODS_MIGRATION_UNUSABLE
+ * @throws PODS_MIGRATION_FENCED, PODS_MIGRATION_DIFFERS, PODS_MIGRATION_UNSUPPORTED
  */
 export async function startCopy(options: CopyFrom, signal: AbortSignal): Promise<DatastoreCopy> {
-  const { from, to, revision, clock } = options;
+  const { from, to, revision, clock, mostKeys = MOST_KEYS } = options;
   const life = new AbortController();
   const using = { clock, signal: AbortSignal.any([signal, life.signal]) };
   const call = await openEtcd(to.access, { clock, signal: life.signal });
-  const source = new Side(await openReader(from, { clock, signal: life.signal }));
+  const source = new Side(await openReader(from, { clock, signal: life.signal, check: refuseBytes }));
   const target = new Side(await openReader(to, { clock, signal: life.signal }));
   const close = (): void => {
     life.abort(new Error("the copy ended"));
@@ -128,6 +138,7 @@ export async function startCopy(options: CopyFrom, signal: AbortSignal): Promise
     await begin(call, { to, token, revision });
     for await (const page of source.readAll()) {
       signal.throwIfAborted();
+      if (source.size > mostKeys) throw unsupported(`it has more than ${mostKeys} keys`);
       for (const batch of batches(page)) await commit(batch.map((value) => putOf(to.prefix, value)));
     }
     const advance = async (stop: AbortSignal): Promise<number> => {
@@ -240,6 +251,18 @@ function* batches(values: readonly Value[]): Iterable<Value[]> {
 
 function putOf(prefix: string, { key, value }: Value): object {
   return { request_put: { key: base64(prefix + key), value } };
+}
+
+/** Another key would be written: only Kubernetes' own keys are known to be texts. */
+function refuseBytes(key: string): void {
+  if (base64(plain(key)) === key) return;
+  throw unsupported(`the key ${JSON.stringify(plain(key).slice(0, 200))} is not valid UTF-8`);
+}
+
+function unsupported(why: string): CausewayError {
+  return new CausewayError("PODS_MIGRATION_UNSUPPORTED", `the data cannot be moved to an own etcd: ${why}`, {
+    hint: "The shared etcd serves as before. Set spec.pods.datastore.type to Pooled, or remove the reason.",
+  });
 }
 
 function fenced(): CausewayError {

@@ -176,6 +176,35 @@ describe("a control plane that moves from the shared etcd to its own", () => {
     expect(cluster.record?.heldBy).toBe(serving.metadata.labels?.["pod-template-hash"]);
   });
 
+  test("keeps to the operator's ceilings until there are volumes, and then to those that it began with", () => {
+    const etcdOf = (storage: string, storageClassName: string) =>
+      specOf({ pods: own({ datastore: { members: 3, storage, storageClassName } }) });
+    const [small, large] = [etcdOf("9Gi", "standard"), etcdOf("500Gi", "premium")];
+    const ceilings = { storage: "10Gi", storageClasses: ["standard"] };
+    const volumes = ({ live }: MovingCluster) => JSON.stringify(live.get("StatefulSet/etcd"));
+    const cluster = started();
+    cluster.settings = { ...cluster.settings, ceilings };
+    expect(plan(cluster.observe(large), now).status.problem?.code).toBe("PODS_CEILING_EXCEEDED");
+    reach(cluster, "Starting", { spec: small });
+    expect(turn(cluster, large, now).status.problem?.code).toBe("PODS_CEILING_EXCEEDED");
+    expect(cluster.live.has("StatefulSet/etcd")).toBe(false);
+    // Another request that is allowed is followed still.
+    turn(cluster, etcdOf("10Gi", "standard"), now);
+    expect(volumes(cluster)).toContain('"storage":"10Gi"');
+    reach(cluster, "Switching", { spec: large });
+    turn(cluster, large, now);
+    expect(volumes(cluster)).toContain('"storage":"10Gi"');
+    expect(volumes(cluster)).not.toContain("premium");
+    // So is the next attempt.
+    const at = now + FREEZE_LIMIT;
+    reach(cluster, "Starting", { spec: small, at });
+    const later = cluster.record?.retryAt ?? 0;
+    expect(turn(cluster, large, later).status.problem?.code).toBe("PODS_CEILING_EXCEEDED");
+    reach(cluster, "Retained", { spec: small, at: later });
+    expect(volumes(cluster)).toContain('"storage":"9Gi"');
+    expect(turn(cluster, large, later).status.problem?.code).toBe("PODS_STORAGE_INVALID");
+  });
+
   test("whose copies fail all the time goes back, and says why", () => {
     const cluster = started();
     reach(cluster, "Copying");

@@ -8,7 +8,7 @@ import { isRolledOut, podsOf, workload } from "../rollout.ts";
 import type { Step } from "../steps.ts";
 import { prefixOf } from "../tenant.ts";
 import type { MigrationRecord, MigrationStage } from "./record.ts";
-import { datastoreWithData, membersWanted, MIGRATION_ID, migrationOf, ownSpec } from "./served.ts";
+import { datastoreWithData, etcdWanted, MIGRATION_ID, migrationOf, ownSpec } from "./served.ts";
 
 /** Both sides at the moment of the comparison, in which no write is accepted. */
 export interface Comparison {
@@ -91,6 +91,7 @@ export function planMigration(observed: Observed, serving: ServingPlan, now: num
   if (isWithdrawn && !isOver && record.stage !== "Returning") return next({ stage: "Returning" });
   switch (record.stage) {
     case "Starting":
+      if (!hasVolumesOf(observed, record)) return { steps: [recordStep(observed, withVolumes(record, requested))] };
       if (record.retryAt !== undefined && record.retryAt > now)
         return { steps: [], until: record.retryAt, problem: failedProblem(record) };
       return serving.isEtcdDone
@@ -111,6 +112,17 @@ export function planMigration(observed: Observed, serving: ServingPlan, now: num
   }
 }
 
+/** Until there are volumes the record follows the request, which was checked for it. */
+function hasVolumesOf({ live, requested }: Observed, { members, storage, storageClassName }: MigrationRecord): boolean {
+  if (live.has("StatefulSet/etcd")) return true;
+  const wanted = etcdWanted(requested);
+  return members === wanted.members && storage === wanted.storage && storageClassName === wanted.storageClassName;
+}
+
+function withVolumes({ storageClassName: _before, ...record }: MigrationRecord, requested: Observed["requested"]) {
+  return { ...record, ...etcdWanted(requested) };
+}
+
 const nothing: MigrationPlan = { steps: [] };
 
 interface At {
@@ -123,7 +135,7 @@ function begin({ pool, requested, live }: Observed, { isSettled }: ServingPlan, 
   // One that is hibernated is moved when it is woken.
   if (requested.replicas === 0) return nothing;
   if (!isSettled || pool?.access === undefined || !pool.ready) return waiting("the control plane to be as requested");
-  const record = { attempt: (before?.attempt ?? 0) + 1, members: membersWanted(requested) };
+  const record = { attempt: (before?.attempt ?? 0) + 1, ...etcdWanted(requested) };
   return { steps: [{ type: "begin-migration", access: pool.access, record, ...replaced(live) } as const] };
 }
 
@@ -202,7 +214,7 @@ function returning(observed: Observed, { isSettled }: ServingPlan, { record, nex
   if (pool?.access === undefined || !pool.ready) return waiting("the shared etcd");
   const again = {
     attempt: attempt + 1,
-    members: membersWanted(requested),
+    ...etcdWanted(requested),
     ...(failure === undefined ? {} : { failures, failure, retryAt }),
   };
   // Once more: a late process may have refused writes meanwhile.
@@ -304,7 +316,7 @@ export function migrationFailureAfter(
   step: Step,
   error: unknown,
 ): MigrationMemory | undefined {
-  const isLasting = hasCode(error, "PODS_MIGRATION_DIFFERS");
+  const isLasting = hasCode(error, "PODS_MIGRATION_DIFFERS") || hasCode(error, "PODS_MIGRATION_UNSUPPORTED");
   switch (step.type) {
     case "freeze-datastore":
       // Writes are accepted again: another process that continues has its own memory.

@@ -25,8 +25,10 @@ export interface MigrationRecord {
   readonly attempt: number;
   /** Of the own etcd before its first write: far above any that clients have seen. */
   readonly revision: number;
-  /** Of the own etcd. */
+  /** Of the own etcd: they do not follow the request until it serves. */
   readonly members: number;
+  readonly storage?: string;
+  readonly storageClassName?: string;
   /** When it first began to copy in this attempt. */
   readonly copyingAt?: number;
   /** When writes were first refused in this attempt. */
@@ -60,7 +62,7 @@ const STAGES: readonly string[] = [
   "Done",
 ] satisfies MigrationStage[];
 const NUMBERS = ["copyingAt", "frozenAt", "frozenRevision", "keys", "switchedAt", "failures", "retryAt"] as const;
-const TEXTS = ["heldBy", "hash", "failure"] as const;
+const TEXTS = ["storage", "storageClassName", "heldBy", "hash", "failure"] as const;
 
 /** Undefined: there is none, or one that cannot be read. */
 export function parseMigration(object: KubeObject | undefined): MigrationRecord | undefined {

@@ -43,21 +43,29 @@ export function datastoreWithData(from: ServedFrom): "Pooled" | "Own" | undefine
 
 /** The request as its programs are to run now: while data is copied they remain in the shared etcd. */
 export function servedSpec(requested: ControlPlaneSpec, from: ServedFrom): ControlPlaneSpec {
-  const isSwitching = migrationOf(from)?.stage === "Switching";
-  const type = isSwitching ? "Own" : (datastoreWithData(from) ?? typeOf(requested));
-  const members = isSwitching ? { members: migrationOf(from)?.members } : {};
-  return type === typeOf(requested) && !isSwitching ? requested : withDatastore(requested, { type, ...members });
+  const record = migrationOf(from);
+  if (record?.stage === "Switching") return ownSpec(requested, record);
+  const type = datastoreWithData(from) ?? typeOf(requested);
+  return type === typeOf(requested) ? requested : withDatastore(requested, { type });
 }
 
-/** The request with its own etcd, as many members as the migration began with. */
-export function ownSpec(requested: ControlPlaneSpec, { members }: Pick<MigrationRecord, "members">): ControlPlaneSpec {
-  return withDatastore(requested, { type: "Own", members });
+/** The request with its own etcd, as many members and such volumes as the migration began with. */
+export function ownSpec(requested: ControlPlaneSpec, record: EtcdWanted): ControlPlaneSpec {
+  const { members, storage, storageClassName } = record;
+  const volumes = storage === undefined ? {} : { storage, storageClassName };
+  return withDatastore(requested, { type: "Own", members, ...volumes });
 }
+
+/** Members and volumes of an own etcd. */
+export type EtcdWanted = Pick<MigrationRecord, "members" | "storage" | "storageClassName">;
 
 /** Of the own etcd that is requested. */
-export function membersWanted({ pods }: ControlPlaneSpec): number {
-  return etcdMembers(pods?.datastore);
+export function etcdWanted({ pods }: ControlPlaneSpec): EtcdWanted {
+  const { storage = DEFAULT_STORAGE, storageClassName } = pods?.datastore ?? {};
+  return { members: etcdMembers(pods?.datastore), storage, ...(storageClassName ? { storageClassName } : {}) };
 }
+
+const DEFAULT_STORAGE = "8Gi";
 
 function withDatastore(spec: ControlPlaneSpec, change: object): ControlPlaneSpec {
   return { ...spec, pods: { ...spec.pods, datastore: { ...spec.pods?.datastore, ...change } } };
