@@ -9,12 +9,12 @@ import {
   heldByOf,
   ownEtcdOf,
   planMigration,
-  returnFromRefusal,
   returnInTime,
   returnsAt,
   thawSteps,
+  whileRefused,
 } from "./migration/plan-migration.ts";
-import { datastoreWithData, isBetween, migrationState } from "./migration/served.ts";
+import { datastoreWithData, isBetween, migrationOf, migrationState } from "./migration/served.ts";
 import { isPooled } from "./options.ts";
 import { grantOf } from "./ceilings.ts";
 import { API_SERVICE_PORT, etcdRoot, rootCredentials } from "./objects/credentials.ts";
@@ -45,6 +45,7 @@ import {
   prefixOf,
   renewAtAnnotation,
   restoredAnnotation,
+  retainedAnnotation,
 } from "./tenant.ts";
 
 /** How often the cloud's configuration is read again. */
@@ -76,12 +77,16 @@ export function plan(seen: Observed, now: number): Plan<Step, ControlPlaneState>
 
 function planServing(observed: Observed, now: number): Plan<Step, ControlPlaneState> {
   const refusal = refusalOf(observed);
-  if (refusal !== undefined)
+  if (refusal !== undefined) {
+    const { steps, until } = whileRefused(observed, refusal, now);
+    const wait = waitFor(refusal, now);
+    const again = Math.min(until ?? Infinity, wait.until ?? Infinity);
     return {
-      steps: [...returnFromRefusal(observed, refusal)],
+      steps,
       status: stateOf(observed, refusal),
-      wait: waitFor(refusal, now),
+      wait: again === Infinity ? wait : { ...wait, until: again },
     };
+  }
   const early = [
     ...namespaceSteps({
       ...observed,
@@ -281,11 +286,19 @@ function annotationsOf(observed: Observed): Record<string, string> {
     [datastoreAnnotation]: datastoreWithData(observed) ?? (isPooled(observed.spec) ? "Pooled" : "Own"),
     ...(isBetween(observed) ? { [migratingAnnotation]: "true" } : {}),
     [grantedAnnotation]: grantOf(observed),
+    ...retainedBudget(observed),
     ...(observed.poolNamespace === undefined ? {} : { [poolAnnotation]: observed.poolNamespace }),
     ...(isPooled(observed.spec) || isBetween(observed) ? { [budgetAnnotation]: String(budgetOf(observed.spec)) } : {}),
     ...(joined === undefined ? {} : { [joinedAnnotation]: joined }),
     ...(observed.spec.restore !== undefined && isRestored(observed) ? { [restoredAnnotation]: "true" } : {}),
   };
+}
+
+/** Until the old data is deleted. */
+function retainedBudget({ namespace, live, spec }: Observed): Record<string, string> {
+  if (migrationOf({ namespace, live })?.stage !== "Retained") return {};
+  const budget = namespace?.metadata.annotations?.[budgetAnnotation] ?? String(budgetOf(spec));
+  return { [retainedAnnotation]: "true", [budgetAnnotation]: budget };
 }
 
 /** The URL at which what machines need was created last, by this process or by one before it. */

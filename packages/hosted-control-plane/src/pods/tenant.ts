@@ -67,6 +67,8 @@ export const datastoreAnnotation = "controlplane.causeway.dev/datastore";
 
 /** On it: data is on its way to an own etcd, which a record describes. */
 export const migratingAnnotation = "controlplane.causeway.dev/migrating";
+/** The shared etcd has its old data still, although its own one serves: its budget is not given to others. */
+export const retainedAnnotation = "controlplane.causeway.dev/retained";
 
 /** The namespace of the etcd that the control planes of a management cluster share. */
 export function poolNamespaceOf(owner: string): string {

@@ -5,6 +5,8 @@ import { plan } from "../plan.ts";
 import { now } from "../testing/played-cluster.ts";
 import { MovingCluster, type Leader } from "../testing/moving-cluster.ts";
 import { own, poolOf, specOf } from "../testing/spec.ts";
+import { budgetOf } from "../sizes.ts";
+import { pooledNames, sharesWanted, storageTenants } from "../storage/shares.ts";
 import { COPY_LIMIT, FREEZE_LIMIT, RETENTION } from "./plan-migration.ts";
 
 const SCHEDULES = Number(process.env["CAUSEWAY_FAULT_MIGRATIONS"] ?? 12);
@@ -90,6 +92,24 @@ describe("a control plane that moves from the shared etcd to its own", () => {
     turn(cluster, moved(), now + RETENTION);
     expect([cluster.shared.isRemoved, cluster.record?.stage]).toEqual([true, "Done"]);
     expect(turn(cluster, moved(), now + RETENTION).status.problem).toBeUndefined();
+  });
+
+  test("has its budget in the shared etcd until its old data is deleted, whatever is refused meanwhile", () => {
+    const cluster = started();
+    reach(cluster, "Retained");
+    cluster.complete(moved());
+    const { owner } = cluster.settings;
+    const namespaces = () => (cluster.namespace === undefined ? [] : [cluster.namespace]);
+    const shares = () => sharesWanted({ owner, namespaces: namespaces(), requested: [moved()] });
+    expect(shares()).toMatchObject([{ id: "default.web", granted: budgetOf(shared()) }]);
+    // Nothing writes there, and it trusts another authority.
+    expect([storageTenants(owner, namespaces()), pooledNames(owner, namespaces())]).toEqual([[], []]);
+    const refused = turn(cluster, shared(), now);
+    expect([refused.status.problem?.code, refused.wait?.until]).toEqual(["PODS_DATASTORE_CHANGED", now + RETENTION]);
+    turn(cluster, shared(), now + RETENTION);
+    expect([cluster.shared.isRemoved, cluster.record?.stage]).toEqual([true, "Done"]);
+    cluster.complete(moved());
+    expect(shares()).toEqual([]);
   });
 
   test("starts members with a revision of their own, and restarts them without it before data comes", () => {

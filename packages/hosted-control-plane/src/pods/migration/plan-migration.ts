@@ -270,13 +270,28 @@ export function returnInTime(observed: Observed): readonly Step[] {
   return [recordStep(observed, { ...record, stage: "Returning", failure })];
 }
 
-/** While writes are refused a refusal of the request must not hold them back: it goes back to the shared etcd. */
-export function returnFromRefusal(observed: Observed, { message }: ControlPlaneProblem): readonly Step[] {
+/**
+ * While writes are refused a refusal of the request must not hold them back: it goes back to the shared etcd. Nor are
+ * old data kept there because of one.
+ */
+export function whileRefused(
+  observed: Observed,
+  { message, code }: ControlPlaneProblem,
+  now: number,
+): Pick<MigrationPlan, "steps" | "until"> {
   const record = migrationOf(observed);
-  if (record === undefined || datastoreWithData(observed) === "Own") return [];
-  if (record.stage !== "Freezing" && record.stage !== "Switching") return [];
-  return [recordStep(observed, { ...record, stage: "Returning", failure: message.slice(0, 300) })];
+  if (record === undefined) return nothing;
+  const next = (change: Partial<MigrationRecord>): MigrationPlan => ({
+    steps: [recordStep(observed, { ...record, ...change })],
+  });
+  if (record.stage === "Retained" && !NOT_OURS.has(code)) return retained(observed, { record, next, now });
+  if (datastoreWithData(observed) === "Own") return nothing;
+  if (record.stage !== "Freezing" && record.stage !== "Switching") return nothing;
+  return next({ stage: "Returning", failure: message.slice(0, 300) });
 }
+
+/** Refusals with which the data may be of another, or is all that is left. */
+const NOT_OURS: ReadonlySet<string> = new Set(["PODS_NAMESPACE_FOREIGN", "PODS_NAMESPACE_DELETED", "PODS_DATA_LOST"]);
 
 /** Which API servers the Service leads to: undefined: all. */
 export function heldByOf(observed: Pick<Observed, "namespace" | "live" | "pods">): string | undefined {

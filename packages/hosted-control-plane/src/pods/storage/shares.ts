@@ -11,6 +11,7 @@ import {
   ownerAnnotation,
   poolAnnotation,
   poolNamespaceOf,
+  retainedAnnotation,
 } from "../tenant.ts";
 import type { StorageTenant } from "./plan-round.ts";
 import { mebibytes } from "./records.ts";
@@ -55,22 +56,23 @@ export function shareFor(id: string, all: readonly ShareWanted[], capacity: numb
 
 /**
  * The namespaces of control planes in the shared etcd of a management cluster, with what they were granted. One that
- * was handed over keeps its data there.
+ * was handed over keeps its data there; one that moved to its own etcd, for the time that its old data is kept.
  */
 function pooledNamespaces(
   owner: string,
   namespaces: readonly Namespace[],
-): { name: string; id: string; granted: number; isGranted: boolean }[] {
+): { name: string; id: string; granted: number; isGranted: boolean; isOld: boolean }[] {
   const pool = poolNamespaceOf(owner);
   return namespaces.flatMap(({ metadata: { name, annotations = {}, deletionTimestamp } }) => {
-    if (annotations[datastoreAnnotation] !== "Pooled" || deletionTimestamp !== undefined) return [];
+    const isOld = annotations[retainedAnnotation] !== undefined;
+    if ((annotations[datastoreAnnotation] !== "Pooled" && !isOld) || deletionTimestamp !== undefined) return [];
     const named = annotations[poolAnnotation];
     if (named === undefined ? annotations[ownerAnnotation] !== owner : named !== pool) return [];
     const granted = Number(annotations[budgetAnnotation]);
     // One of an older version has none until its next plan, and nothing is enforced until then.
     const isGranted = Number.isFinite(granted) && granted > 0;
     const bytes = isGranted ? granted : sizes.Small.budget;
-    return [{ name, id: annotations[idAnnotation] ?? "", granted: bytes, isGranted }];
+    return [{ name, id: annotations[idAnnotation] ?? "", granted: bytes, isGranted, isOld }];
   });
 }
 
@@ -105,16 +107,16 @@ export function sharesWanted({
   return [...existing, ...[...wanted].map(([id, bytes]): ShareWanted => ({ id, wanted: bytes }))];
 }
 
-/** Those whose data is measured: they have been granted a budget. */
+/** Those whose data is measured: they have been granted a budget, and their API servers write there. */
 export function storageTenants(owner: string, namespaces: readonly Namespace[]): StorageTenant[] {
   return pooledNamespaces(owner, namespaces)
-    .filter(({ isGranted }) => isGranted)
+    .filter(({ isGranted, isOld }) => isGranted && !isOld)
     .map(({ name, granted }) => ({ name, budget: granted }));
 }
 
-/** The names of all namespaces of control planes in the shared etcd. */
+/** The names of all namespaces of control planes that the shared etcd serves. */
 export function pooledNames(owner: string, namespaces: readonly Namespace[]): string[] {
-  return pooledNamespaces(owner, namespaces).map(({ name }) => name);
+  return pooledNamespaces(owner, namespaces).flatMap(({ name, isOld }) => (isOld ? [] : [name]));
 }
 
 /** Does the shared etcd have no room for what is requested? No control plane is granted what could stop the others. */
