@@ -20,3 +20,18 @@ export function without<T extends object>(value: T | undefined, ...fields: reado
   const entries = Object.entries(value ?? {}).filter(([key]) => !fields.includes(key as keyof T));
   return Object.fromEntries(entries) as Partial<T>;
 }
+
+const LONGEST = 64;
+
+/** A value as a message shows it: its first 64 characters. */
+export function quoted(value: string): string {
+  return value.length > LONGEST ? `${JSON.stringify(value.slice(0, LONGEST))}…` : JSON.stringify(value);
+}
+
+const MESSAGES = 10;
+
+/** The first ten problems, and how many more there are. */
+export function shortened(problems: readonly string[]): string[] {
+  const more = problems.length - MESSAGES;
+  return more > 0 ? [...problems.slice(0, MESSAGES), `and ${more} more problems`] : [...problems];
+}

@@ -1,6 +1,6 @@
 import { isIPv4 } from "node:net";
 import type { OpenStackFloatingIPPool } from "@causeway/api";
-import { immutable } from "./fields.ts";
+import { immutable, quoted, shortened } from "./fields.ts";
 
 /** Why an OpenStackFloatingIPPool is refused. */
 export function floatingIpPoolRefusals(
@@ -8,17 +8,24 @@ export function floatingIpPoolRefusals(
   before: OpenStackFloatingIPPool | undefined,
 ): string[] {
   if (after.metadata.deletionTimestamp !== undefined) return [];
-  return [...ownRefusals(after), ...(before ? changes(after, before) : [])];
+  return [...shortened(ownRefusals(after)), ...(before ? changes(after, before) : [])];
 }
+
+/** Each is compared with the floating IPs of the project in every reconcile. */
+const MOST_ADDRESSES = 1024;
 
 function ownRefusals({ spec }: OpenStackFloatingIPPool): string[] {
   const given = spec.preAllocatedFloatingIPs ?? [];
   const at = (index: number): string => `spec.preAllocatedFloatingIPs[${index}]`;
+  if (given.length > MOST_ADDRESSES)
+    return [`spec.preAllocatedFloatingIPs: Too many: ${given.length}: must have at most ${MOST_ADDRESSES} items`];
+  const seen = new Set<string>();
+  const isRepeated = (address: string): boolean => seen.size === seen.add(address).size;
   return [
     ...(spec.maxIPs !== undefined && spec.maxIPs < 0 ? ["spec.maxIPs: Invalid value: must be 0 or more"] : []),
     ...given.flatMap((address, index) => [
-      ...(isIPv4(address) ? [] : [`${at(index)}: Invalid value: ${JSON.stringify(address)} is not an IPv4 address`]),
-      ...(given.indexOf(address) < index ? [`${at(index)}: Duplicate value: ${JSON.stringify(address)}`] : []),
+      ...(isIPv4(address) ? [] : [`${at(index)}: Invalid value: ${quoted(address)} is not an IPv4 address`]),
+      ...(isRepeated(address) ? [`${at(index)}: Duplicate value: ${quoted(address)}`] : []),
     ]),
   ];
 }

@@ -7,6 +7,7 @@ import {
   type OpenStackClusterIdentity,
 } from "@causeway/api";
 import type { KubeObject, KubernetesClient, ResourceType, SelectorLike } from "@causeway/kubernetes";
+import { quoted, shortened } from "./fields.ts";
 
 /** An object that says which credentials are its own. */
 type Owner = KubeObject & { readonly spec: { readonly identityRef?: IdentityReference } };
@@ -47,8 +48,9 @@ export function identityDeletionRefusals(users: readonly string[]): string[] {
 }
 
 /** Why an OpenStackClusterIdentity is refused: a selector that Kubernetes would not accept matches no namespace. */
-export function identityRefusals({ spec }: OpenStackClusterIdentity): string[] {
-  return selectorRefusals(spec.namespaceSelector ?? {}, "spec.namespaceSelector");
+export function identityRefusals({ metadata, spec }: OpenStackClusterIdentity): string[] {
+  if (metadata.deletionTimestamp !== undefined) return [];
+  return shortened(selectorRefusals(spec.namespaceSelector ?? {}, "spec.namespaceSelector"));
 }
 
 /** https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set */
@@ -82,13 +84,13 @@ function selectorRefusals({ matchLabels = {}, matchExpressions = [] }: SelectorL
 }
 
 function keyRefusals(key: string, path: string): string[] {
-  return isLabelKey(key) ? [] : [`${path}: Invalid value: ${JSON.stringify(key)} is not the key of a label`];
+  return isLabelKey(key) ? [] : [`${path}: Invalid value: ${quoted(key)} is not the key of a label`];
 }
 
 function valueRefusals(values: readonly string[], path: string): string[] {
   return values
     .filter((value) => !isLabelValue(value))
-    .map((value) => `${path}: Invalid value: ${JSON.stringify(value)} is not the value of a label`);
+    .map((value) => `${path}: Invalid value: ${quoted(value)} is not the value of a label`);
 }
 
 function operatorRefusals(operator: string, values: readonly string[], path: string): string[] {
@@ -96,5 +98,5 @@ function operatorRefusals(operator: string, values: readonly string[], path: str
     return values.length > 0 ? [] : [`${path}.values: Required value: operator ${operator} needs some`];
   if (withoutValues.includes(operator))
     return values.length === 0 ? [] : [`${path}.values: Forbidden: operator ${operator} has none`];
-  return [`${path}.operator: Invalid value: ${JSON.stringify(operator)} is none of In, NotIn, Exists, DoesNotExist`];
+  return [`${path}.operator: Invalid value: ${quoted(operator)} is none of In, NotIn, Exists, DoesNotExist`];
 }

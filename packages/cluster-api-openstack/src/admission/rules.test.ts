@@ -312,6 +312,28 @@ test("an OpenStackFloatingIPPool that has found no network yet may get another o
   expect(await refusals(gone, pool({}))).toEqual([]);
 });
 
+test("an OpenStackFloatingIPPool of many addresses is refused in a few words, and its addresses are compared once", async () => {
+  const addresses = (count: number) => Array.from({ length: count }, (_, at) => `10.0.${at >> 8}.${at & 255}`);
+  expect(await refusals(pool({ preAllocatedFloatingIPs: addresses(1024) }))).toEqual([]);
+  expect(await refusals(pool({ preAllocatedFloatingIPs: addresses(1025) }))).toEqual([
+    "spec.preAllocatedFloatingIPs: Too many: 1025: must have at most 1024 items",
+  ]);
+  const long = await refusals(pool({ preAllocatedFloatingIPs: Array.from({ length: 12 }, () => "x".repeat(5_000)) }));
+  expect(long).toHaveLength(11);
+  expect(long.at(-1)).toBe("and 13 more problems");
+  expect(Math.max(...long.map(({ length }) => length))).toBeLessThan(150);
+});
+
+test("an OpenStackClusterIdentity that is being deleted is not judged, and long keys are cut in messages", async () => {
+  const made = (metadata: object): OpenStackClusterIdentity => ({
+    ...identity({ matchLabels: { [`${"a".repeat(5_000)}!`]: "b" } }),
+    metadata: { name: "shared", ...metadata },
+  });
+  const [problem] = await refusals(made({}));
+  expect(problem?.length).toBeLessThan(200);
+  expect(await refusals(made({ deletionTimestamp: "2026-01-01T00:00:00Z" }), made({}))).toEqual([]);
+});
+
 type Selector = NonNullable<OpenStackClusterIdentity["spec"]["namespaceSelector"]>;
 
 test.each<[string, Selector | undefined, RegExp | undefined]>([

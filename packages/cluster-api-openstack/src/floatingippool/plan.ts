@@ -67,17 +67,16 @@ function ownIps({ object }: Observed, { floatingIps, projectId }: PoolCloud): Fl
   );
 }
 
-const isPreAllocated = ({ spec }: OpenStackFloatingIPPool, address: string): boolean =>
-  spec.preAllocatedFloatingIPs?.includes(address) === true;
+const preAllocatedOf = ({ spec }: OpenStackFloatingIPPool): Set<string> => new Set(spec.preAllocatedFloatingIPs);
 
 const claimedOf = ({ addresses }: Observed): Set<string> => new Set(addresses.map(({ spec }) => spec.address));
 
 /** Pre-allocated ones first, then own ones; those that a port has are in use elsewhere. */
 function availableOf(observed: Observed, cloud: PoolCloud): FloatingIp[] {
   const claimed = claimedOf(observed);
-  const given = (observed.object.spec.preAllocatedFloatingIPs ?? []).flatMap((address) =>
-    cloud.floatingIps.filter((ip) => ip.floating_ip_address === address && ip.project_id === cloud.projectId),
-  );
+  const inProject = cloud.floatingIps.filter((ip) => ip.project_id === cloud.projectId);
+  const byAddress = Map.groupBy(inProject, (ip) => ip.floating_ip_address);
+  const given = [...preAllocatedOf(observed.object)].flatMap((address) => byAddress.get(address) ?? []);
   const own = ownIps(observed, cloud).sort((a, b) => (a.id < b.id ? -1 : 1));
   return [...new Set([...given, ...own])].filter((ip) => !claimed.has(ip.floating_ip_address) && ip.port_id === null);
 }
@@ -107,7 +106,7 @@ function releaseSteps(observed: Observed, cloud: PoolCloud): PoolStep[] {
 
 function reclaimSteps(observed: Observed, cloud: PoolCloud, { spec }: IPAddress): PoolStep[] {
   const { object } = observed;
-  if (object.spec.reclaimPolicy !== "Delete" || isPreAllocated(object, spec.address)) return [];
+  if (object.spec.reclaimPolicy !== "Delete" || preAllocatedOf(object).has(spec.address)) return [];
   const mark = poolDescription(object);
   return cloud.floatingIps
     .filter((ip) => ip.floating_ip_address === spec.address)
@@ -127,9 +126,8 @@ function planPoolDeletion(observed: Observed, { cloud, status, now }: PoolState)
       now,
     });
   }
-  const own = ownIps(observed, cloud).filter(
-    (ip) => ip.port_id === null && !isPreAllocated(observed.object, ip.floating_ip_address),
-  );
+  const preAllocated = preAllocatedOf(observed.object);
+  const own = ownIps(observed, cloud).filter((ip) => ip.port_id === null && !preAllocated.has(ip.floating_ip_address));
   const steps = own.map((ip): PoolStep => ({
     type: "delete-floating-ip",
     reason,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "@causeway/foundation";
 import type { KubeObject } from "../types/meta.ts";
 import type { AdmissionRequest, AdmissionRules, Replacement } from "./rules.ts";
@@ -10,6 +11,7 @@ type Json = Record<string, unknown>;
  */
 export async function reviewAdmission(body: unknown, rules: Pick<AdmissionRules, "refusals">): Promise<Json> {
   const { uid, operation, kind, object, oldObject, dryRun } = requestOf(body);
+  if (operation === "UPDATE" && isSpecUnchanged(object, oldObject)) return respond({ uid, allowed: true });
   const problems = await rules.refusals({
     operation: operation as AdmissionRequest["operation"],
     kind: isRecord(kind) ? String(kind["kind"]) : "",
@@ -28,6 +30,12 @@ export async function reviewAdmission(body: unknown, rules: Pick<AdmissionRules,
     },
   };
   return respond({ uid, ...(problems.length === 0 ? { allowed: true } : refusal) });
+}
+
+/** An object from before a rule keeps its spec, and its finalizers, labels and owners can be written. */
+function isSpecUnchanged(object: unknown, old: unknown): boolean {
+  if (!isRecord(object) || !isRecord(old) || object["spec"] === undefined) return false;
+  return isDeepStrictEqual(object["spec"], old["spec"]);
 }
 
 /**

@@ -139,3 +139,21 @@ test("a body that is not an AdmissionReview is an error", async () => {
   await expect(reviewAdmission({}, rules)).rejects.toThrow("not an AdmissionReview");
   expect(() => reviewDefaults({}, {})).toThrow("not an AdmissionReview");
 });
+
+test("admission: an update that keeps the spec is allowed whatever the rules say, as by the embedded API server", async () => {
+  const review = (object: object, oldObject: object) =>
+    reviewAdmission(
+      {
+        kind: "AdmissionReview",
+        request: { uid: "1", operation: "UPDATE", kind: { kind: "Thing" }, object, oldObject },
+      },
+      rules,
+    );
+  const old = { metadata: { finalizers: ["a"] }, spec: { list: [{ a: 1 }] } };
+  const kept = await review({ ...old, metadata: { finalizers: [] } }, old);
+  expect(kept).toMatchObject({ response: { uid: "1", allowed: true } });
+  const changed = await review({ ...old, spec: { list: [{ a: 2 }] } }, old);
+  expect(changed).toMatchObject({ response: { allowed: false } });
+  // Without a spec there is nothing to compare.
+  expect(await review({ data: 1 }, { data: 2 })).toMatchObject({ response: { allowed: false } });
+});
