@@ -335,3 +335,16 @@ test("a deleted machine keeps its member while the others would have no quorum",
   expect(removal({})).toEqual(["move-leader", "remove-member", "patch"]);
   expect(removal({ problem: "it does not respond" })).toEqual([]);
 });
+
+test("a machine whose member has left is released although its status has changed meanwhile, but no other one of its name", () => {
+  const machines = [owned("a", { deleting: "WaitingForPreTerminateHook" }), ...three.slice(1)];
+  const { metadata } = machines[0]!.machine;
+  metadata.resourceVersion = "7";
+  const steps = memberRemoval(observed(machines, { members: [member("a"), member("b"), member("c")] }));
+  expect(steps.at(-1)).toMatchObject({ type: "patch", key: { name: "a" } });
+  expect(steps.at(-1)).toHaveProperty("body.metadata", {
+    ...(metadata.uid ? { uid: metadata.uid } : {}),
+    annotations: { "pre-terminate.delete.hook.machine.cluster.x-k8s.io/kcp-cleanup": null },
+  });
+  expect(metadata.uid).toBeDefined();
+});

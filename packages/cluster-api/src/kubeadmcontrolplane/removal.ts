@@ -1,6 +1,5 @@
 import { annotations, Machine } from "@causeway/api";
 import { getCondition } from "@causeway/kubernetes";
-import { lockOf } from "../objects/metadata.ts";
 import { patchStep } from "../objects/steps.ts";
 import type { EtcdMember } from "../objects/access.ts";
 import type { Observed, OwnedMachine } from "./observed.ts";
@@ -45,10 +44,14 @@ function isAtHook({ metadata, status }: Machine): boolean {
   return others.length === 0 && getCondition(status?.conditions, "Deleting")?.reason === WAITING_FOR_PRE_TERMINATE_HOOK;
 }
 
-/** Removes the hook that keeps a deleted machine, if it has it. */
+/**
+ * Removes the hook that keeps a deleted machine, if it has it. The uid alone must be the same: the Machine's status may
+ * change while its member leaves, and afterwards the cluster may not be reachable for another decision.
+ */
 export function release({ machine }: OwnedMachine): ControlPlaneStep[] {
   if (machine.metadata.annotations?.[cleanupHook] === undefined) return [];
-  return patchStep(Machine, machine, { metadata: { ...lockOf(machine), annotations: { [cleanupHook]: null } } });
+  const { uid } = machine.metadata;
+  return patchStep(Machine, machine, { metadata: { ...(uid ? { uid } : {}), annotations: { [cleanupHook]: null } } });
 }
 
 /** The newest healthy machine's member, of those that remain. */
