@@ -284,6 +284,25 @@ describe("the trunk of a running server", () => {
     expect(updates(w)?.status).toBe("True");
   });
 
+  it("that cannot be created keeps nothing else from being removed with the spec", () => {
+    const w = running({ ports: [{}] });
+    extensions(w);
+    change(w, { ports: [{ trunk: true }], securityGroups: [{ id: "sg-web" }], tags: ["new"] });
+    settle(w);
+    expect(w.cloud.ports[0]?.security_groups).toContain("sg-web");
+    expect(w.cloud.servers[0]?.tags).toContain("new");
+    change(w, { securityGroups: [], tags: [] });
+    settle(w);
+    expect(w.cloud.ports[0]?.security_groups).not.toContain("sg-web");
+    expect(w.cloud.servers[0]?.tags).not.toContain("new");
+    expect(w.object.status?.resolved?.ports?.[0]?.trunk).toBeUndefined();
+    // Once trunks are there, it is created.
+    extensions(w, "trunk");
+    settle(w);
+    expect(w.cloud.ports[0]?.trunk_details).toBeDefined();
+    expect(w.object.status?.resolved?.ports?.[0]?.trunk).toBe(true);
+  });
+
   it("is reported, and nothing is called, in a cloud without trunks", () => {
     const w = running({ ports: [{}] });
     extensions(w);

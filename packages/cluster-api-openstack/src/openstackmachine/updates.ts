@@ -45,13 +45,12 @@ export function planUpdates(context: MachineContext, server: Server, ports: read
     ...labels.steps,
     ...trunks.steps,
   ];
-  const isDone = steps.length === 0 && trunks.problem === undefined;
   const { hold } = context;
   const due = steps.filter((step) => !isHeld(step, hold));
   return {
     steps: due,
     ...(hold && due.length < steps.length ? { wait: { for: hold.message, until: hold.until } } : {}),
-    resolved: before && isDone ? recorded(before, wanted, labels) : {},
+    resolved: before ? resolvedOf(before, { steps, problem: trunks.problem, wanted, labels }) : {},
     more: conditionOf(context, trunks.problem),
     lostIds: lost.ids,
   };
@@ -78,32 +77,51 @@ function groupsAreKnown({ infrastructure }: MachineContext): boolean {
   return status?.workerSecurityGroup !== undefined && status.controlPlaneSecurityGroup !== undefined;
 }
 
-/** What is recorded of names that were resolved remains; what may change in place is recorded as it is now. */
-function recorded(
-  before: ResolvedMachine,
-  wanted: readonly ResolvedPort[],
-  { tags, metadataKeys }: ServerLabels,
-): Partial<ResolvedMachine> {
-  const old = before.ports ?? [];
-  const merged = wanted.flatMap((port): ResolvedPort[] => {
-    const known = old.find(({ name }) => name === port.name);
-    // A port that is new in the spec is not given to a running server.
-    if (!known) return port.parent !== undefined || old.length === 0 ? [port] : [];
-    const { securityGroups: _groups, tags: _tags, allowedAddressPairs: _pairs, trunk: _trunk, ...kept } = known;
-    const { securityGroups, tags: now, allowedAddressPairs, trunk } = port;
-    return [
-      {
-        ...kept,
-        ...(trunk === undefined ? {} : { trunk }),
-        ...(port.segmentationID === undefined ? {} : { segmentationID: port.segmentationID }),
-        ...(securityGroups ? { securityGroups } : {}),
-        ...(now ? { tags: now } : {}),
-        ...(allowedAddressPairs ? { allowedAddressPairs } : {}),
-      },
-    ];
+interface Done {
+  readonly steps: readonly MachineStep[];
+  readonly problem: string | undefined;
+  readonly wanted: readonly ResolvedPort[];
+  readonly labels: ServerLabels;
+}
+
+/** What is done is recorded; a trunk that cannot become as the spec says holds back the record of trunks alone. */
+function resolvedOf(before: ResolvedMachine, { steps, problem, wanted, labels }: Done): Partial<ResolvedMachine> {
+  if (steps.some(({ reason }) => reason !== TRUNK_UPDATE_FAILED)) return {};
+  if (steps.length === 0 && problem === undefined)
+    return { ports: recordedPorts(before, wanted), ...recordedLabels(before, labels) };
+  const ports = (before.ports ?? []).map((known) => {
+    const port = known.parent === undefined ? wanted.find(({ name }) => name === known.name) : undefined;
+    return port ? changedInPlace(known, port, known.trunk) : known;
   });
+  return { ...(before.ports ? { ports } : {}), ...recordedLabels(before, labels) };
+}
+
+/** What is recorded of names that were resolved remains; what may change in place is recorded as it is now. */
+function recordedPorts(before: ResolvedMachine, wanted: readonly ResolvedPort[]): ResolvedPort[] {
+  const old = before.ports ?? [];
+  return wanted.flatMap((port): ResolvedPort[] => {
+    const known = old.find(({ name }) => name === port.name);
+    if (known) return [changedInPlace(known, port, port.trunk)];
+    // A port that is new in the spec is not given to a running server.
+    return port.parent !== undefined || old.length === 0 ? [port] : [];
+  });
+}
+
+function changedInPlace(known: ResolvedPort, port: ResolvedPort, trunk: boolean | undefined): ResolvedPort {
+  const { securityGroups: _groups, tags: _tags, allowedAddressPairs: _pairs, trunk: _trunk, ...kept } = known;
+  const { securityGroups, tags, allowedAddressPairs } = port;
   return {
-    ports: merged,
+    ...kept,
+    ...(trunk === undefined ? {} : { trunk }),
+    ...(port.segmentationID === undefined ? {} : { segmentationID: port.segmentationID }),
+    ...(securityGroups ? { securityGroups } : {}),
+    ...(tags ? { tags } : {}),
+    ...(allowedAddressPairs ? { allowedAddressPairs } : {}),
+  };
+}
+
+function recordedLabels(before: ResolvedMachine, { tags, metadataKeys }: ServerLabels): Partial<ResolvedMachine> {
+  return {
     ...(tags.length > 0 || before.tags ? { tags: [...tags] } : {}),
     ...(metadataKeys.length > 0 || before.metadataKeys ? { metadataKeys: [...metadataKeys] } : {}),
   };
