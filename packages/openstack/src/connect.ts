@@ -82,7 +82,8 @@ export function connectCloud(config: CloudConfig, options: ConnectOptions = {}):
     projectId: (call) => projectOf(config, session, call),
     has: async (service, call) => (await session.endpoint(service, call?.signal)) !== undefined,
     describe: (service, call) => describeService(service, { session, exchange, repeat }, call),
-    pausedUntil: (...services) => budget.pausedUntil(services),
+    pausedUntil: (...services) => budget.pauseOf(services)?.until,
+    pause: (...services) => budget.pauseOf(services),
     stats: () => counter.stats(),
     async close() {
       closing.abort(new CausewayError("CLOUD_CLOSED", `The connection to cloud ${config.name} has been closed.`));

@@ -24,6 +24,7 @@ export type {
   NetworkService,
   ServiceDescription,
 } from "./types/cloud.ts";
+export type { ServicePause } from "./http/budget.ts";
 export type { ServiceName } from "./types/service-name.ts";
 export type { CloudChange, CloudInformer, CloudWatch } from "./watch/interface.ts";
 export type {

@@ -2,7 +2,7 @@ import { CausewayError, systemClock, VirtualClock, type Clock } from "@causeway/
 import type { Secret } from "@causeway/kubernetes";
 import type { CloudConfig, CloudPool } from "@causeway/openstack";
 import { describe, expect, it } from "vitest";
-import { refusedList, Sessions } from "./sessions.ts";
+import { refusedList, Sessions, type Startable } from "./sessions.ts";
 
 function secretOf(password: string): Secret {
   const text = `clouds:
@@ -117,23 +117,38 @@ describe("Sessions", () => {
     expect(JSON.stringify(configs[1]?.auth)).toContain("second");
   });
 
-  it("leaves a cloud alone that limits the rate of requests, without a call, and without calling it a failure", async () => {
+  const pausedCloud = (isUnavailable: boolean, watch: object = {}, needed: () => readonly Startable[] = () => []) => {
     const asked: string[][] = [];
-    const pausedUntil = (...services: string[]) => {
+    const pause = (...services: string[]) => {
       asked.push(services);
-      return 1_000;
+      return { until: 1_000, since: 500, isUnavailable };
     };
-    const cloud = { pausedUntil, projectId: () => Promise.reject(new Error("called")) };
+    const cloud = { pause, projectId: () => Promise.reject(new Error("called")) };
     const sessions = new Sessions({
-      clouds: { get: () => ({ cloud, watch: {} }) } as unknown as CloudPool,
+      clouds: { get: () => ({ cloud, watch }) } as unknown as CloudPool,
       objects: { secret: () => secretOf("p"), clusterIdentity: () => undefined, namespace: () => undefined },
       clock: new VirtualClock(),
       onOpen: () => {},
     });
     const place = { namespace: "red", reference: { name: "cloud", cloudName: "one" } };
-    const result = await sessions.get(place, () => [], new AbortController().signal);
-    expect(result).toMatchObject({ ok: false, reason: "RateLimited", until: 1_000 });
+    return { asked, result: sessions.get(place, needed, new AbortController().signal) };
+  };
+
+  it("leaves a cloud alone that limits the rate of requests, without a call, and without calling it a failure", async () => {
+    const { asked, result } = pausedCloud(false);
+    expect(await result).toMatchObject({ ok: false, reason: "RateLimited", until: 1_000, since: 500 });
     expect(asked).toEqual([["identity", "network", "compute"]]);
+  });
+
+  it("says of a cloud with 503 and Retry-After that it does not respond, and until when", async () => {
+    const message = "The cloud does not respond (status 503), and asks to wait until 1970-01-01T00:00:01.000Z";
+    expect(await pausedCloud(true).result).toMatchObject({ reason: "CloudUnavailable", message, until: 1_000 });
+  });
+
+  it("reports credentials that a list was refused for although another service is paused", async () => {
+    const failure = new CausewayError("OPENSTACK_UNAUTHORIZED", "401");
+    const { result } = pausedCloud(false, {}, () => [{ failure } as unknown as Startable]);
+    expect(await result).toMatchObject({ ok: false, reason: "AuthenticationFailed" });
   });
 
   it("releases a cloud a minute after its last namespace went to another process, unless it came back", async () => {
@@ -143,7 +158,7 @@ describe("Sessions", () => {
     const clouds = {
       get({ name }: CloudConfig) {
         const projectId = () => Promise.reject(new Error("no cloud in this test"));
-        const cloud = { name, projectId, pausedUntil: () => undefined };
+        const cloud = { name, projectId, pause: () => undefined };
         const client = clients.get(name) ?? { cloud, watch: {} };
         clients.set(name, client);
         return client;

@@ -13,7 +13,7 @@ import {
   type Member,
   type Pool,
 } from "@causeway/openstack";
-import { RATE_LIMITED, type Unopened } from "./state.ts";
+import { RATE_LIMITED, UNAVAILABLE, type Unopened } from "./state.ts";
 import { readIdentity, secretKeyOf, type IdentityObjects, type IdentityPlace } from "./resolve.ts";
 
 /** One project of one region, and cached data that no informer holds. */
@@ -103,7 +103,8 @@ export class Sessions {
       opened = client.cloud;
       // A reconcile that waits for the cloud would keep a worker from the objects of others.
       const paused = pauseOf(opened);
-      if (paused) return paused;
+      // What the cloud has refused the credentials for is said although another of its services is paused.
+      if (paused) return refusedList(needed(client.watch)) ?? paused;
       if (this.#options.owns) this.#use(client.cloud, place);
       const session = await this.#patiently(async (limited) => {
         const opened = await this.#session(client, limited);
@@ -113,7 +114,8 @@ export class Sessions {
       return { ok: true, session };
     } catch (error) {
       signal.throwIfAborted();
-      return (opened && pauseOf(opened)) ?? { ok: false, ...explain(error) };
+      const paused = opened && !isUnauthorized(error) ? pauseOf(opened) : undefined;
+      return paused ?? { ok: false, ...explain(error) };
     }
   }
 
@@ -221,17 +223,22 @@ export function refusedList(informers: readonly Startable[]): Unopened | undefin
 /** What every object needs of a cloud. Load balancers are read apart. */
 const services = ["identity", "network", "compute"] as const;
 
-/** The cloud limits the rate of requests, and said for how long. */
-function pauseOf(cloud: Pick<Cloud, "pausedUntil">): Unopened | undefined {
-  const until = cloud.pausedUntil(...services);
-  if (until === undefined) return undefined;
-  return {
-    ok: false,
-    reason: RATE_LIMITED,
-    message: "The cloud limits the rate of requests, and is left alone",
-    until,
-  };
+/** The cloud does not take calls now, and said for how long. */
+function pauseOf(cloud: Pick<Cloud, "pause">): Unopened | undefined {
+  const pause = cloud.pause(...services);
+  if (pause === undefined) return undefined;
+  const { until, since, isUnavailable } = pause;
+  return isUnavailable
+    ? { ok: false, reason: UNAVAILABLE, message: unavailable("The cloud", until), until, since }
+    : { ok: false, reason: RATE_LIMITED, message: limitsRate("The cloud"), until, since };
 }
+
+/** What is reported of a service that limits the rate of requests (429 with Retry-After). */
+export const limitsRate = (service: string): string => `${service} limits the rate of requests, and is left alone`;
+
+/** What is reported of a service that does not respond, and says for how long (503 with Retry-After). */
+export const unavailable = (service: string, until: number): string =>
+  `${service} does not respond (status 503), and asks to wait until ${new Date(until).toISOString()}`;
 
 function explain(error: unknown): { reason: string; message: string } {
   const hint = error instanceof CausewayError && error.hint !== undefined ? ` ${error.hint}` : "";

@@ -16,8 +16,15 @@ import {
   type ObjectKey,
   type Secret,
 } from "@causeway/kubernetes";
-import type { CloudWatch, Member } from "@causeway/openstack";
-import { refusedList, type Session, type Sessions, type Startable } from "../identity/sessions.ts";
+import { isUnauthorized, type CloudWatch, type Member } from "@causeway/openstack";
+import {
+  limitsRate,
+  refusedList,
+  unavailable,
+  type Session,
+  type Sessions,
+  type Startable,
+} from "../identity/sessions.ts";
 import type { Refusals } from "../reactions/refusals.ts";
 import type { Interests } from "../reactions/interests.ts";
 import type { ListRequests } from "../reactions/list-requests.ts";
@@ -116,9 +123,11 @@ export async function observeCluster(
       await sources.sessions.listed(informer, place, signal);
     } catch (error) {
       signal.throwIfAborted();
-      if (session.cloud.pausedUntil("load-balancer") === undefined) throw error;
-      const message = "Octavia limits the rate of requests, and is left alone";
-      throw new CausewayError("OPENSTACK_RATE_LIMITED", message, { cause: error });
+      const pause = isUnauthorized(error) ? undefined : session.cloud.pause("load-balancer");
+      if (pause === undefined) throw error;
+      if (pause.isUnavailable)
+        throw new CausewayError("OPENSTACK_UNAVAILABLE", unavailable("Octavia", pause.until), { cause: error });
+      throw new CausewayError("OPENSTACK_RATE_LIMITED", limitsRate("Octavia"), { cause: error });
     }
   };
   const isReplacing = base.machines.some((machine) => isControlPlane(machine) && isDeleting(machine));

@@ -1,5 +1,6 @@
 import type { OpenStackClusterStatus } from "@causeway/api";
 import { isDeleting, setConditions, type Plan, type PlannedEvent, type WantedCondition } from "@causeway/kubernetes";
+import { UNAVAILABLE } from "../identity/state.ts";
 import { summarise } from "../resources/findings.ts";
 import { cloudIdentityAnnotation, clusterFinalizer, clusterResourceName } from "../resources/naming.ts";
 import { planBastion } from "./bastion.ts";
@@ -71,7 +72,7 @@ function contextOf(
 
 function refused(
   observed: Observed,
-  why: { reason: string; message: string; until?: number | undefined },
+  why: { reason: string; message: string; until?: number | undefined; since?: number | undefined },
   now: number,
 ): ClusterPlan {
   const { object } = observed;
@@ -87,10 +88,13 @@ function refused(
   };
 }
 
-/** The cloud limits the rate of requests: what is known remains, and nothing is a failure. */
+/** Milliseconds of pauses of the cloud, one after another, of which users are warned. */
+const LONG_PAUSE = 5 * 60_000;
+
+/** The cloud wants to be left alone: what is known remains, and nothing is a failure unless it lasts. */
 function leftAlone(
   { object }: Observed,
-  { reason, message, until }: { reason: string; message: string; until: number },
+  { reason, message, until, since }: { reason: string; message: string; until: number; since?: number | undefined },
   now: number,
 ): ClusterPlan {
   const { conditions } = object.status ?? {};
@@ -100,7 +104,20 @@ function leftAlone(
   const status = isKnown
     ? object.status
     : { ...object.status, conditions: setConditions(conditions, [unknown], moment) };
-  return { steps: [], status: status ?? {}, wait: { for: message, until } };
+  const isLong = since !== undefined && now - since >= LONG_PAUSE;
+  return {
+    steps: [],
+    status: status ?? {},
+    wait: { for: message, until },
+    ...(isLong ? { events: [warningOf(reason, since)] } : {}),
+  };
+}
+
+/** The same text as long as it lasts, so that it is one event. */
+function warningOf(reason: string, since: number): PlannedEvent {
+  const cause = reason === UNAVAILABLE ? "does not respond (status 503)" : "limits the rate of requests";
+  const message = `The cloud ${cause} since ${new Date(since).toISOString()}; nothing changes until it takes calls again`;
+  return { type: "Warning", reason, message };
 }
 
 function unclaimed({ object }: Observed, message: string, now: number): ClusterPlan {

@@ -20,12 +20,12 @@ function objects(change: (world: { -readonly [K in keyof EndpointObjects]: Endpo
 }
 
 /** A session of which only the load balancers are read. */
-function session(members: () => Promise<readonly Partial<Member>[]>): Session {
+function session(members: () => Promise<readonly Partial<Member>[]>, pausedUntil?: number): Session {
   const pools = [
     { id: "p", name: pool },
     { id: "q", name: "another" },
   ] as Pool[];
-  const cloud = { has: () => Promise.resolve(true) };
+  const cloud = { has: () => Promise.resolve(true), pausedUntil: () => pausedUntil };
   return { cloud, watch: { pools: { list: () => pools } }, members } as unknown as Session;
 }
 
@@ -57,4 +57,17 @@ it.each<[string, (world: ReturnType<typeof objects>) => void]>([
 
 it("a machine waits for no pool of an Octavia that fails", async () => {
   expect(await read(objects(), () => Promise.reject(new Error("503")))).toEqual([]);
+});
+
+it("a machine waits for no pool of an Octavia that wants to be left alone, and calls it for none", async () => {
+  let calls = 0;
+  const count = () => {
+    calls += 1;
+    return Promise.resolve([]);
+  };
+  const listed = async () => {
+    await count();
+  };
+  expect(await endpointPools(objects(), { session: session(count, 1_000), listed }, signal)).toEqual([]);
+  expect(calls).toBe(0);
 });

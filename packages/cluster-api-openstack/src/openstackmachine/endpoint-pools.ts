@@ -29,6 +29,8 @@ export async function endpointPools(
   const { cloud, watch } = session;
   const own = new Set((object.status?.addresses ?? []).map(({ address }) => address));
   const names = apiPorts(infrastructure.spec).map((port) => listenerName(crn, port));
+  // A call would wait until the pause is over, and the deletion with it.
+  if (cloud.pausedUntil("load-balancer") !== undefined) return [];
   try {
     if (!(await cloud.has("load-balancer", { signal }))) return [];
     await listed(watch.pools);

@@ -115,7 +115,8 @@ export async function observeMachine(
   const cloud = await readCloud(sources, object, { session, signal });
   const endpoint = { object, infrastructure, cluster, crn: clusterResourceName(key.namespace, clusterName ?? "") };
   const listed = (informer: Startable) => sources.sessions.listed(informer, place, signal);
-  const pools = await endpointPools(endpoint, { session, listed }, signal);
+  // Without a server, nothing waits for them.
+  const pools = cloud.servers.length === 0 ? [] : await endpointPools(endpoint, { session, listed }, signal);
   return { ...base, endpointPools: pools, session, identity: { ok: true, cloud } };
 }
 

@@ -69,6 +69,27 @@ describe("the request budget of a cloud", () => {
     ]);
   });
 
+  it("knows since when pauses of a service follow one another, until a call succeeds", async () => {
+    const clock = new VirtualClock();
+    const budget = new Budget(clock);
+    const began = clock.now();
+    budget.pause("ports", 20_000, true);
+    budget.succeeded("ports");
+    expect(budget.pauseOf(["ports"])).toEqual({ until: began + 20_000, since: began, isUnavailable: true });
+    await clock.advance(25_000);
+    expect(budget.pauseOf(["ports"])).toBeUndefined();
+    budget.pause("ports", 20_000, true);
+    expect(budget.pauseOf(["servers", "ports"])).toMatchObject({ since: began });
+    await clock.advance(25_000);
+    budget.succeeded("ports");
+    budget.pause("ports", 20_000);
+    expect(budget.pauseOf(["ports"])).toMatchObject({ since: began + 50_000, isUnavailable: false });
+    // Nor does one after a quiet time.
+    await clock.advance(100_000);
+    budget.pause("ports", 20_000);
+    expect(budget.pauseOf(["ports"])).toMatchObject({ since: began + 150_000 });
+  });
+
   it("drops aborted calls", async () => {
     const clock = new VirtualClock();
     const budget = new Budget(clock, { inFlight: 1 });

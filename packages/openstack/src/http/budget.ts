@@ -10,6 +10,19 @@ export interface BudgetOptions {
   readonly inFlight?: number;
 }
 
+/** A service wants to be left alone, by Retry-After. */
+export interface ServicePause {
+  /** Ms since the epoch, as `since`. */
+  readonly until: number;
+  /** When the first of the pauses began that followed one another without a call that succeeded. */
+  readonly since: number;
+  /** It does not respond (503), in place of limiting the rate of requests (429). */
+  readonly isUnavailable: boolean;
+}
+
+/** Milliseconds from the end of a pause within which another one continues it. */
+const BETWEEN_PAUSES = 60_000;
+
 interface Waiter {
   readonly admit: () => void;
 }
@@ -24,7 +37,7 @@ export class Budget {
   readonly #burst: number;
   readonly #limit: number;
   readonly #lanes = new Map<string, Waiter[]>();
-  readonly #closed = new Map<string, number>();
+  readonly #closed = new Map<string, ServicePause>();
   #tokens: number;
   #filledAt: number;
   #inFlight = 0;
@@ -69,16 +82,30 @@ export class Budget {
   }
 
   /** Admits no call of this lane for so many milliseconds: the service sent Retry-After. */
-  pause(lane: string, milliseconds: number): void {
-    const until = this.#clock.now() + milliseconds;
-    this.#closed.set(lane, Math.max(until, this.#closed.get(lane) ?? 0));
+  pause(lane: string, milliseconds: number, isUnavailable = false): void {
+    const now = this.#clock.now();
+    const before = this.#closed.get(lane);
+    const until = Math.max(now + milliseconds, before?.until ?? 0);
+    const continues = before !== undefined && before.until + BETWEEN_PAUSES >= now;
+    this.#closed.set(lane, { until, since: continues ? before.since : now, isUnavailable });
   }
 
-  /** Until when (ms since the epoch) one of these lanes admits no call; undefined: all of them do now. */
-  pausedUntil(lanes: readonly string[]): number | undefined {
+  /** A call of this lane has succeeded: a later pause does not continue the last one. */
+  succeeded(lane: string): void {
+    if (this.#until(lane) <= this.#clock.now()) this.#closed.delete(lane);
+  }
+
+  /** The longest pause in which one of these lanes admits no call; undefined: all of them do now. */
+  pauseOf(lanes: readonly string[]): ServicePause | undefined {
     const now = this.#clock.now();
-    const ends = lanes.map((lane) => this.#closed.get(lane) ?? 0).filter((end) => end > now);
-    return ends.length === 0 ? undefined : Math.max(...ends);
+    return lanes
+      .flatMap((lane) => this.#closed.get(lane) ?? [])
+      .filter(({ until }) => until > now)
+      .toSorted((one, other) => other.until - one.until)[0];
+  }
+
+  #until(lane: string): number {
+    return this.#closed.get(lane)?.until ?? 0;
   }
 
   #leaveLine(lane: string, waiter: Waiter): void {
@@ -106,7 +133,7 @@ export class Budget {
   #nextLane(): string | undefined {
     const now = this.#clock.now();
     for (const lane of this.#lanes.keys()) {
-      if ((this.#closed.get(lane) ?? 0) <= now) return lane;
+      if (this.#until(lane) <= now) return lane;
     }
     return undefined;
   }
@@ -123,7 +150,7 @@ export class Budget {
     this.#timer = undefined;
     if (this.#lanes.size === 0 || this.#inFlight >= this.#limit) return;
     const now = this.#clock.now();
-    const opens = [...this.#lanes.keys()].map((lane) => Math.max(0, (this.#closed.get(lane) ?? 0) - now));
+    const opens = [...this.#lanes.keys()].map((lane) => Math.max(0, this.#until(lane) - now));
     const token = this.#tokens >= 1 ? 0 : ((1 - this.#tokens) / this.#rate) * 1000;
     const timer = new AbortController();
     this.#timer = timer;

@@ -77,7 +77,10 @@ export function createExchange(options: ExchangeOptions): Exchange {
         milliseconds: clock.now() - begun,
         requestId: requestIdOf(answer),
       });
-      if (answer.status < 400) return answer;
+      if (answer.status < 400) {
+        budget.succeeded(call.service);
+        return answer;
+      }
       throw refusal(options, { call, facts, answer });
     } finally {
       leave();
@@ -130,7 +133,7 @@ interface Refused {
 function refusal({ budget, secrets }: ExchangeOptions, { call, facts, answer }: Refused): Error {
   const seconds = retryAfter(answer.headers["retry-after"]);
   if (seconds !== undefined && (answer.status === 429 || answer.status === 503)) {
-    budget.pause(facts.service, seconds * 1000);
+    budget.pause(facts.service, seconds * 1000, answer.status === 503);
   }
   const requestId = requestIdOf(answer);
   return errorFromAnswer(facts, {

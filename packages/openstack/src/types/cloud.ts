@@ -1,3 +1,4 @@
+import type { ServicePause } from "../http/budget.ts";
 import type { ServiceName } from "./service-name.ts";
 import type { Collection, CallOptions, ReadOnlyCollection } from "./collection.ts";
 import type * as N from "./network.ts";
@@ -136,6 +137,8 @@ export interface Cloud {
    * Calls before that wait.
    */
   pausedUntil(...services: readonly ServiceName[]): number | undefined;
+  /** The longest of the pauses of these services now, and why they want it. */
+  pause(...services: readonly ServiceName[]): ServicePause | undefined;
   stats(): CallStats;
   close(): Promise<void>;
 }
