@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { gather, type GatherFrom } from "./gather.ts";
 import { plan } from "./plan.ts";
 import type { ServiceCluster } from "./service-cluster.ts";
+import { datastoreAnnotation, namespaceOf } from "./tenant.ts";
 import { PlayedCluster, now } from "./testing/played-cluster.ts";
 import { own, specOf } from "./testing/spec.ts";
 
@@ -70,4 +71,46 @@ test("an etcd is not queried for its members while their number is as requested,
     expect(await observed).toMatchObject({ membership: undefined });
     expect((await observed).membershipFailure).toBeUndefined();
   }
+});
+
+test("a control plane that moves to its own etcd knows which others of this process are copied", async () => {
+  const settings = { owner: "management" };
+  const stages: Record<string, string> = { one: "Starting", two: "Copying", three: "Freezing", four: "Switching" };
+  const nameOf = (name: string) => namespaceOf(settings.owner, `default.${name}`);
+  const namespaces = Object.keys(stages).map((name) => ({
+    metadata: { name: nameOf(name), annotations: { [datastoreAnnotation]: "Pooled" } },
+  }));
+  const records = new Map(
+    Object.entries(stages).map(([name, stage]) => {
+      const record = JSON.stringify({ stage, attempt: 1, revision: 1, members: 1 });
+      return [nameOf(name), { kind: "ConfigMap", metadata: { name: "datastore-migration" }, data: { record } }];
+    }),
+  );
+  const cluster = {
+    objects: [{ list: (name: string) => (records.has(name) ? [records.get(name)] : []) }],
+    pods: { list: () => [] },
+    namespaces: {
+      list: () => namespaces,
+      get: ({ name }: { name: string }) => namespaces.find(({ metadata }) => metadata.name === name),
+      byIndex: () => [],
+    },
+  } as unknown as ServiceCluster;
+  const specs = Object.keys(stages).map((name) => specOf({ id: `default.${name}` }));
+  const from: GatherFrom = {
+    cluster,
+    settings,
+    clock: new VirtualClock(now),
+    pool: () => undefined,
+    requested: () => specs,
+    sharing: () => [],
+    members: { read: () => Promise.reject(new Error("unused")) },
+    readSecret: () => Promise.resolve(undefined),
+  };
+  const copies = async (name: string) => {
+    const spec = specOf({ id: `default.${name}` });
+    const tenant = { spec, namespaceName: nameOf(name), joinedAt: undefined, hasEtcdUser: false, restored: false };
+    return (await gather(from, tenant, signal)).otherCopies;
+  };
+  expect(await copies("one")).toEqual([nameOf("two"), nameOf("three")]);
+  expect(await copies("two")).toEqual([nameOf("three")]);
 });

@@ -9,7 +9,8 @@ import { capacityOf, shareFor, sharesWanted, type ShareRequest } from "./storage
 import type { PodsSettings } from "./options.ts";
 import { keyspaceOf } from "./keyspace.ts";
 import type { MigrationMemory } from "./migration/plan-migration.ts";
-import { servedSpec } from "./migration/served.ts";
+import { isBetween, isCopying, servedFrom, servedSpec } from "./migration/served.ts";
+import { namespaceNameOf } from "./names.ts";
 import { isResizing } from "./plan-members.ts";
 import type { EtcdMembers } from "./pool/membership.ts";
 import type { PoolState } from "./pool/state.ts";
@@ -60,6 +61,7 @@ export async function gather(from: GatherFrom, tenant: Tenant, signal: AbortSign
     spec,
     requested,
     migration: tenant.migration,
+    otherCopies: otherCopiesOf(from, { namespaceName, namespace, live }),
     settings,
     namespaceName,
     namespace,
@@ -79,6 +81,16 @@ export async function gather(from: GatherFrom, tenant: Tenant, signal: AbortSign
     }),
     share: shareOf(from, spec.id, namespace),
   };
+}
+
+/** Others that are copied now. Only one that moves itself needs to know them. */
+function otherCopiesOf(
+  { cluster, settings, requested }: GatherFrom,
+  { namespaceName, ...from }: Pick<Observed, "namespaceName" | "namespace" | "live">,
+): string[] {
+  if (!isBetween(from)) return [];
+  const names = requested().map(({ id }) => namespaceNameOf(cluster, settings.owner, id));
+  return names.filter((name) => name !== namespaceName && isCopying(servedFrom(cluster, name)));
 }
 
 /** In the shared etcd of another management cluster, which knows what is left of it: what was granted. */

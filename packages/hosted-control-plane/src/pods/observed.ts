@@ -31,6 +31,8 @@ export interface Observed {
   readonly requested: ControlPlaneSpec;
   /** What this process did for the move to its own etcd. */
   readonly migration: MigrationMemory | undefined;
+  /** Namespaces of other control planes whose data this process copies, or is about to. */
+  readonly otherCopies?: readonly string[];
   /** The own etcd that it is to move to, where there is to be one now. */
   readonly nextEtcd?: OwnEtcd | undefined;
   readonly settings: PodsSettings;

@@ -1,60 +1,13 @@
 import { seededIntegers } from "@causeway/foundation/testing";
-import type { Service } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
 import { plan } from "../plan.ts";
 import { now } from "../testing/played-cluster.ts";
 import { MovingCluster, type Leader } from "../testing/moving-cluster.ts";
-import { own, poolOf, specOf } from "../testing/spec.ts";
-import { budgetOf } from "../sizes.ts";
-import { pooledNames, sharesWanted, storageTenants } from "../storage/shares.ts";
-import { COPY_LIMIT, FREEZE_LIMIT, RETENTION } from "./plan-migration.ts";
+import { advance, moved, reach, shared, started, turn } from "../testing/moves.ts";
+import { poolOf, type specOf } from "../testing/spec.ts";
+import { FREEZE_LIMIT, RETENTION } from "./plan-migration.ts";
 
 const SCHEDULES = Number(process.env["CAUSEWAY_FAULT_MIGRATIONS"] ?? 12);
-const shared = (replicas = 2) => specOf({ pods: { datastore: { type: "Pooled" } }, replicas });
-const moved = (replicas = 2) => specOf({ pods: own({ datastore: { members: 3 } }), replicas });
-
-/** Plans and performs until nothing is left to do but to wait. */
-function turn(cluster: MovingCluster, spec: ReturnType<typeof specOf>, at: number): ReturnType<typeof plan> {
-  for (let round = 0; round < 40; round++) {
-    const planned = plan(cluster.observe(spec), at);
-    if (planned.steps.length === 0) return planned;
-    for (const step of planned.steps) cluster.perform(step, at);
-    expect(cluster.use()).toBeUndefined();
-  }
-  throw new Error("it does not come to an end");
-}
-
-/** Turns, rollouts and writes until it is in a stage. */
-function reach(cluster: MovingCluster, stage: string, { spec = moved(), at = now, stops = 30 } = {}): void {
-  for (let turns = 0; cluster.record?.stage !== stage; turns++) {
-    if (turns === stops) throw new Error(`in stage ${cluster.record?.stage}`);
-    const planned = plan(cluster.observe(spec), at);
-    for (const step of planned.steps) {
-      cluster.perform(step, at);
-      expect(cluster.use()).toBeUndefined();
-      if (cluster.record?.stage === stage) return;
-    }
-    if (planned.steps.length === 0) advance(cluster);
-  }
-}
-
-/** What the service cluster does meanwhile: new API servers start next to the old ones. */
-function advance(cluster: MovingCluster): void {
-  cluster.assignAddress();
-  cluster.rollOut("etcd", "kube-controller-manager", "kube-scheduler");
-  if (!cluster.live.has("StatefulSet/etcd"))
-    cluster.pods = cluster.pods.filter(({ metadata }) => !metadata.name.startsWith("etcd-"));
-  if (cluster.record?.stage === "Switching") cluster.surge();
-  else cluster.rollOut("kube-apiserver");
-}
-
-function started(): MovingCluster {
-  const cluster = new MovingCluster();
-  cluster.complete(shared());
-  cluster.performed.splice(0);
-  return cluster;
-}
-
 const stagesIn = ({ performed }: MovingCluster) =>
   performed.filter((each) => /datastore|migration|end-pods/.test(each));
 
@@ -94,24 +47,6 @@ describe("a control plane that moves from the shared etcd to its own", () => {
     expect(turn(cluster, moved(), now + RETENTION).status.problem).toBeUndefined();
   });
 
-  test("has its budget in the shared etcd until its old data is deleted, whatever is refused meanwhile", () => {
-    const cluster = started();
-    reach(cluster, "Retained");
-    cluster.complete(moved());
-    const { owner } = cluster.settings;
-    const namespaces = () => (cluster.namespace === undefined ? [] : [cluster.namespace]);
-    const shares = () => sharesWanted({ owner, namespaces: namespaces(), requested: [moved()] });
-    expect(shares()).toMatchObject([{ id: "default.web", granted: budgetOf(shared()) }]);
-    // Nothing writes there, and it trusts another authority.
-    expect([storageTenants(owner, namespaces()), pooledNames(owner, namespaces())]).toEqual([[], []]);
-    const refused = turn(cluster, shared(), now);
-    expect([refused.status.problem?.code, refused.wait?.until]).toEqual(["PODS_DATASTORE_CHANGED", now + RETENTION]);
-    turn(cluster, shared(), now + RETENTION);
-    expect([cluster.shared.isRemoved, cluster.record?.stage]).toEqual([true, "Done"]);
-    cluster.complete(moved());
-    expect(shares()).toEqual([]);
-  });
-
   test("starts members with a revision of their own, and restarts them without it before data comes", () => {
     const cluster = started();
     reach(cluster, "Copying");
@@ -141,100 +76,6 @@ describe("a control plane that moves from the shared etcd to its own", () => {
       expect(cluster.record?.attempt).toBe(2);
     },
   );
-
-  test("that another process copied again accepts writes when it is withdrawn, or late", () => {
-    for (const isLate of [false, true]) {
-      const cluster = started();
-      reach(cluster, "Freezing");
-      cluster.takeOver();
-      reach(cluster, "Switching");
-      expect([isLate, cluster.frozen]).toEqual([isLate, true]);
-      if (isLate) reach(cluster, "Starting", { at: now + FREEZE_LIMIT - 2_000 });
-      else reach(cluster, "Withdrawn", { spec: shared() });
-      expect([isLate, cluster.frozen]).toEqual([isLate, false]);
-    }
-  });
-
-  test("that returns accepts writes first, whatever else there is to do or is missing", () => {
-    const cluster = started();
-    reach(cluster, "Switching");
-    turn(cluster, moved(), now);
-    const at = now + FREEZE_LIMIT - 2_000;
-    for (const step of plan(cluster.observe(moved()), at).steps) cluster.perform(step, at);
-    expect([cluster.record?.stage, cluster.frozen]).toEqual(["Returning", true]);
-    // As that of a new cluster, whose load balancer has no address yet.
-    const service = cluster.live.get("Service/kube-apiserver") as Service;
-    cluster.live.set("Service/kube-apiserver", { ...service, status: {} } as Service);
-    cluster.live.delete("Secret/etcd-client");
-    expect(plan(cluster.observe(moved()), at).steps.map(({ type }) => type)).toEqual(["thaw-datastore"]);
-    turn(cluster, moved(), at);
-    expect(cluster.frozen).toBe(false);
-  });
-
-  test("that a late process froze while it returned accepts writes in the end", () => {
-    const cluster = started();
-    reach(cluster, "Switching");
-    reach(cluster, "Returning", { spec: shared() });
-    turn(cluster, shared(), now);
-    expect([cluster.record?.stage, cluster.frozen]).toEqual(["Returning", false]);
-    cluster.frozen = true;
-    reach(cluster, "Withdrawn", { spec: shared() });
-    expect(cluster.frozen).toBe(false);
-  });
-
-  test("leads clients to API servers that are ready, and not to where an evicted one was", () => {
-    const cluster = started();
-    reach(cluster, "Copying");
-    const serving = cluster.pods.find(({ metadata }) => metadata.name.startsWith("kube-apiserver"));
-    if (serving === undefined) throw new Error("there is an API server");
-    const labels = { ...serving.metadata.labels, "pod-template-hash": "older" };
-    const metadata = { ...serving.metadata, name: "kube-apiserver-older", labels };
-    cluster.pods.unshift({ ...serving, metadata, status: { ...serving.status, phase: "Failed", conditions: [] } });
-    const ending = { ...metadata, name: "kube-apiserver-ending", deletionTimestamp: "2026-01-01T00:00:00Z" };
-    cluster.pods.unshift({ ...serving, metadata: ending });
-    reach(cluster, "Freezing");
-    expect(cluster.record?.heldBy).toBe(serving.metadata.labels?.["pod-template-hash"]);
-  });
-
-  test("keeps to the operator's ceilings until there are volumes, and then to those that it began with", () => {
-    const etcdOf = (storage: string, storageClassName: string) =>
-      specOf({ pods: own({ datastore: { members: 3, storage, storageClassName } }) });
-    const [small, large] = [etcdOf("9Gi", "standard"), etcdOf("500Gi", "premium")];
-    const ceilings = { storage: "10Gi", storageClasses: ["standard"] };
-    const volumes = ({ live }: MovingCluster) => JSON.stringify(live.get("StatefulSet/etcd"));
-    const cluster = started();
-    cluster.settings = { ...cluster.settings, ceilings };
-    expect(plan(cluster.observe(large), now).status.problem?.code).toBe("PODS_CEILING_EXCEEDED");
-    reach(cluster, "Starting", { spec: small });
-    expect(turn(cluster, large, now).status.problem?.code).toBe("PODS_CEILING_EXCEEDED");
-    expect(cluster.live.has("StatefulSet/etcd")).toBe(false);
-    // Another request that is allowed is followed still.
-    turn(cluster, etcdOf("10Gi", "standard"), now);
-    expect(volumes(cluster)).toContain('"storage":"10Gi"');
-    reach(cluster, "Switching", { spec: large });
-    turn(cluster, large, now);
-    expect(volumes(cluster)).toContain('"storage":"10Gi"');
-    expect(volumes(cluster)).not.toContain("premium");
-    // So is the next attempt.
-    const at = now + FREEZE_LIMIT;
-    reach(cluster, "Starting", { spec: small, at });
-    const later = cluster.record?.retryAt ?? 0;
-    expect(turn(cluster, large, later).status.problem?.code).toBe("PODS_CEILING_EXCEEDED");
-    reach(cluster, "Retained", { spec: small, at: later });
-    expect(volumes(cluster)).toContain('"storage":"9Gi"');
-    expect(turn(cluster, large, later).status.problem?.code).toBe("PODS_STORAGE_INVALID");
-  });
-
-  test("whose copies fail all the time goes back, and says why", () => {
-    const cluster = started();
-    reach(cluster, "Copying");
-    // An attempt ended between the mark of a complete copy and its record.
-    cluster.own = { ...cluster.own, complete: true };
-    advance(cluster);
-    reach(cluster, "Returning", { at: now + COPY_LIMIT });
-    expect(cluster.record?.failure).toBe("the data was not copied within 30 min");
-    expect(cluster.performed.filter((each) => each === "freeze-datastore")).toEqual([]);
-  });
 
   test.each(["Starting", "Copying", "Freezing", "Switching", "Retained"])(
     "whose process ends in stage %s is finished by another one",

@@ -91,12 +91,7 @@ export function planMigration(observed: Observed, serving: ServingPlan, now: num
   if (isWithdrawn && !isOver && record.stage !== "Returning") return next({ stage: "Returning" });
   switch (record.stage) {
     case "Starting":
-      if (!hasVolumesOf(observed, record)) return { steps: [recordStep(observed, withVolumes(record, requested))] };
-      if (record.retryAt !== undefined && record.retryAt > now)
-        return { steps: [], until: record.retryAt, problem: failedProblem(record) };
-      return serving.isEtcdDone
-        ? next({ stage: "Copying", copyingAt: now })
-        : waiting("the members of its own etcd to start");
+      return starting(observed, serving, { record, next, now });
     case "Copying":
       return copying(observed, serving, { record, next, now });
     case "Freezing":
@@ -139,16 +134,32 @@ function begin({ pool, requested, live }: Observed, { isSettled }: ServingPlan, 
   return { steps: [{ type: "begin-migration", access: pool.access, record, ...replaced(live) } as const] };
 }
 
+function starting(observed: Observed, serving: ServingPlan, { record, next, now }: At): MigrationPlan {
+  if (!hasVolumesOf(observed, record))
+    return { steps: [recordStep(observed, withVolumes(record, observed.requested))] };
+  if (record.retryAt !== undefined && record.retryAt > now)
+    return { steps: [], until: record.retryAt, problem: failedProblem(record) };
+  if (serving.isEtcdDone && (observed.otherCopies ?? []).length > 0) return { ...otherCopy, until: now + OTHERS };
+  return serving.isEtcdDone
+    ? next({ stage: "Copying", copyingAt: now })
+    : waiting("the members of its own etcd to start");
+}
+
 function copying(observed: Observed, serving: ServingPlan, { record, next, now }: At): MigrationPlan {
   const [memory, sides] = [memoryOf(observed, record), sidesOf(observed, record)];
   if (memory.failure !== undefined) return next({ stage: "Returning", failure: memory.failure });
   const endsAt = (record.copyingAt ?? now) + COPY_LIMIT;
-  if (memory.copied !== true && now >= endsAt)
-    return next({ stage: "Returning", failure: `the data was not copied within ${COPY_LIMIT / 60_000} min` });
+  if (now >= endsAt) {
+    const what = memory.copied === true ? "the control plane was not as requested" : "the data was not copied";
+    return next({ stage: "Returning", failure: `${what} within ${COPY_LIMIT / 60_000} min` });
+  }
   if (!serving.isEtcdDone || sides === undefined) return { ...waiting("the members of both etcds"), until: endsAt };
+  // Of two that began at the same moment.
+  const isLater = (observed.otherCopies ?? []).some((name) => name < observed.namespaceName);
+  if (memory.copied !== true && isLater) return { ...otherCopy, until: Math.min(endsAt, now + OTHERS) };
   if (memory.copied !== true) return { steps: [{ type: "copy-datastore", record, ...sides }], until: endsAt };
   // A rollout, or a member that restarts, would make the time without writes longer.
-  if (!serving.isSettled) return waiting("the control plane to be as requested");
+  if (!serving.isSettled) return { ...waiting("the control plane to be as requested"), until: endsAt };
   // Of one that serves: there may be an evicted pod, or one that ends, of an older template.
   const heldBy = hashOf(apiServers(observed.pods)[1].find(isReady));
   if (heldBy === undefined) return waiting("an API server that is ready");
@@ -203,7 +214,6 @@ function returning(observed: Observed, { isSettled }: ServingPlan, { record, nex
   if (!live.has(MIGRATION_ID)) return next({});
   const thaw = thawStep(observed, record);
   if (thaw === undefined) return waiting("the shared etcd");
-  if (memoryOf(observed, record).thawed !== "Returning") return { steps: [thaw] };
   const isLeft = hasOwnServers(observed) || live.has("StatefulSet/etcd") || podsOf(observed.pods, "etcd").length > 0;
   if (!isSettled || isLeft) return waiting("its API servers to serve from the shared etcd again");
   const { attempt, revision, failure } = record;
@@ -376,6 +386,11 @@ function replaced(live: ReadonlyMap<string, KubeObject>): { readonly replaces?: 
 function withoutFailure({ failure: _failure, failures: _failures, retryAt: _retryAt, ...record }: MigrationRecord) {
   return record;
 }
+
+/** Milliseconds until others that are copied are counted again. */
+const OTHERS = 5_000;
+/** One after the other: the memory of the program has to hold all keys of each. */
+const otherCopy = waiting("the data of another control plane to be copied");
 
 function waiting(what: string): MigrationPlan {
   return {

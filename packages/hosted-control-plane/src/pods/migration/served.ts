@@ -88,6 +88,12 @@ export function isBetween(from: ServedFrom): boolean {
   return stage !== undefined && stage !== "Withdrawn" && datastoreWithData(from) !== "Own";
 }
 
+/** A process has all of its data in memory, or is about to. */
+export function isCopying(from: ServedFrom): boolean {
+  const stage = migrationOf(from)?.stage;
+  return stage === "Copying" || stage === "Freezing";
+}
+
 /** What users read of it. */
 export function migrationState(from: ServedFrom): Pick<ControlPlaneState, "migration"> {
   const record = migrationOf(from);
