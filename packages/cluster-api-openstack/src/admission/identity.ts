@@ -6,7 +6,13 @@ import {
   type IdentityReference,
   type OpenStackClusterIdentity,
 } from "@causeway/api";
-import type { KubeObject, KubernetesClient, ResourceType, SelectorLike } from "@causeway/kubernetes";
+import {
+  isForbidden,
+  type KubeObject,
+  type KubernetesClient,
+  type ResourceType,
+  type SelectorLike,
+} from "@causeway/kubernetes";
 import { quoted, shortened } from "./fields.ts";
 
 /** An object that says which credentials are its own. */
@@ -15,33 +21,46 @@ type Owner = KubeObject & { readonly spec: { readonly identityRef?: IdentityRefe
 /** "Kind namespace/name" of the objects that use an OpenStackClusterIdentity. */
 export type IdentityUsers = (identity: string) => Promise<readonly string[]>;
 
-/** Reads them from the API server: of one namespace, or of all. `client` is called when something is read. */
+const SHOWN = 5;
+
+/** Large lists last: the first kinds mostly have users enough. */
+const kinds: readonly ResourceType<Owner>[] = [
+  OpenStackCluster,
+  OpenStackFloatingIPPool,
+  OpenStackServer,
+  OpenStackMachine,
+];
+
+/**
+ * Reads them from the API server, kind by kind, until there are enough to refuse. `namespace`: the one that is read
+ * where the rights are for no other. `client` is called when something is read.
+ */
 export function identityUsersOf(client: () => KubernetesClient, namespace?: string): IdentityUsers {
+  const listOf = async (type: ResourceType<Owner>): Promise<readonly Owner[]> => {
+    try {
+      return (await client().list(type)).items;
+    } catch (error) {
+      if (namespace === undefined || !isForbidden(error)) throw error;
+      return (await client().list(type, { namespace })).items;
+    }
+  };
   return async (identity) => {
-    const kinds: readonly ResourceType<Owner>[] = [
-      OpenStackCluster,
-      OpenStackMachine,
-      OpenStackServer,
-      OpenStackFloatingIPPool,
-    ];
-    const where = namespace === undefined ? {} : { namespace };
-    const found = kinds.map(async (type) => {
-      const { items } = await client().list(type, where);
-      const users = items.filter(
-        ({ spec: { identityRef } }) => identityRef?.type === "ClusterIdentity" && identityRef.name === identity,
-      );
-      return users.map(({ metadata }) => `${type.kind} ${metadata.namespace}/${metadata.name}`);
-    });
-    return (await Promise.all(found)).flat();
+    const users: string[] = [];
+    for (const type of kinds) {
+      const items = await listOf(type);
+      for (const { metadata, spec } of items)
+        if (spec.identityRef?.type === "ClusterIdentity" && spec.identityRef.name === identity)
+          users.push(`${type.kind} ${metadata.namespace}/${metadata.name}`);
+      if (users.length > SHOWN) break;
+    }
+    return users;
   };
 }
-
-const SHOWN = 5;
 
 /** Objects without their credentials could not be deleted: their resources would remain in the cloud. */
 export function identityDeletionRefusals(users: readonly string[]): string[] {
   if (users.length === 0) return [];
-  const more = users.length > SHOWN ? ` and ${users.length - SHOWN} more` : "";
+  const more = users.length > SHOWN ? ` and at least ${users.length - SHOWN} more` : "";
   return [
     `it is used by ${users.slice(0, SHOWN).join(", ")}${more}; delete them first, or give them other credentials`,
   ];
