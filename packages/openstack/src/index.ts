@@ -23,8 +23,8 @@ export type {
   LoadBalancingService,
   NetworkService,
   ServiceDescription,
+  ServicePause,
 } from "./types/cloud.ts";
-export type { ServicePause } from "./http/budget.ts";
 export type { ServiceName } from "./types/service-name.ts";
 export type { CloudChange, CloudInformer, CloudWatch } from "./watch/interface.ts";
 export type {

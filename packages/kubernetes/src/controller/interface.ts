@@ -28,8 +28,8 @@ export interface ControllerOptions {
   /** Keys worked on at once; one key never twice. Default 8. */
   readonly concurrency?: number;
   /**
-   * Keys that may wait for the same slow party, which are not to occupy all workers. Those of which work takes longer than
-   * 5 s share half of the workers, and more workers begin in place of those that wait. Default: none.
+   * Keys that may wait for the same slow party, which are not to occupy all workers. Those of which work takes longer
+   * than 5 s share half of the workers, and more workers begin in place of those that wait. Default: none.
    */
   readonly groups?: KeyGroups;
   /** Where its queue is measured, and as whose. */

@@ -123,7 +123,9 @@ export class Turns {
     return group.underWay < Math.ceil(most / 2) && this.#slowUnderWay < this.#mostSlow;
   }
 
-  /** Hands turns to keys that were set aside: of the group whose turn has ended, and of slow ones, which share theirs. */
+  /**
+   * Hands turns to keys that were set aside: of the group whose turn has ended, and of slow ones, which share theirs.
+   */
   #wake(ended: Group): ObjectKey[] {
     const ready = this.#slow.has(ended) ? [] : this.#next(ended);
     const slow = [...this.#slow];

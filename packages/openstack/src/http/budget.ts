@@ -1,4 +1,5 @@
 import type { Clock } from "@causeway/foundation";
+import type { ServicePause } from "../types/cloud.ts";
 
 /** How many requests at a time and a second go to one cloud. */
 export interface BudgetOptions {
@@ -8,16 +9,6 @@ export interface BudgetOptions {
   readonly burst?: number;
   /** Calls under way at the same time. Default 16. */
   readonly inFlight?: number;
-}
-
-/** A service wants to be left alone, by Retry-After. */
-export interface ServicePause {
-  /** Ms since the epoch, as `since`. */
-  readonly until: number;
-  /** When the first of the pauses began that followed one another without a call that succeeded. */
-  readonly since: number;
-  /** It does not respond (503), in place of limiting the rate of requests (429). */
-  readonly isUnavailable: boolean;
 }
 
 /** Milliseconds from the end of a pause within which another one continues it. */

@@ -1,4 +1,3 @@
-import type { ServicePause } from "../http/budget.ts";
 import type { ServiceName } from "./service-name.ts";
 import type { Collection, CallOptions, ReadOnlyCollection } from "./collection.ts";
 import type * as N from "./network.ts";
@@ -106,6 +105,16 @@ export interface ServiceDescription {
   }[];
   /** How far (ms) its clock is ahead of ours at least, to the second; undefined if it sends no date. */
   readonly skew: number | undefined;
+}
+
+/** A service wants to be left alone, by Retry-After. */
+export interface ServicePause {
+  /** Ms since the epoch, as `since`. */
+  readonly until: number;
+  /** When the first of the pauses began that followed one another without a call that succeeded. */
+  readonly since: number;
+  /** It does not respond (503), in place of limiting the rate of requests (429). */
+  readonly isUnavailable: boolean;
 }
 
 /** One project of one region, with one budget for all its calls. Made by `connectCloud`. */
