@@ -14,6 +14,7 @@ import {
   thawSteps,
   whileRefused,
 } from "./migration/plan-migration.ts";
+import { mayBeFrozen } from "./migration/urgent.ts";
 import { datastoreWithData, isBetween, migrationOf, migrationState } from "./migration/served.ts";
 import { isPooled } from "./options.ts";
 import { grantOf } from "./ceilings.ts";
@@ -332,6 +333,7 @@ function joinSteps(
   { server, port }: { server: string; port: number },
 ): Step[] {
   const { joinedAt: done, spec } = observed;
+  if (mayBeFrozen(observed, observed.migration)) return [];
   const mark = joinMark(spec, server);
   // New roots are published when every API server has them.
   if (!isServing || done === mark || (!isComplete && waitsToPublish(observed, server))) return [];
@@ -339,7 +341,13 @@ function joinSteps(
 }
 
 /** URLs of our own pods and Service. */
-function ownAddresses({ pods, live }: Observed, port: number): string[] {
+function ownAddresses(observed: Observed, port: number): string[] {
+  const { live } = observed;
+  const heldBy = heldByOf(observed);
+  // What is written to an own etcd that does not serve yet would be lost if the move returns.
+  const pods = observed.pods.filter(
+    ({ metadata }) => heldBy === undefined || metadata.labels?.["pod-template-hash"] === heldBy,
+  );
   const { clusterIP } = (live.get("Service/kube-apiserver") as Service | undefined)?.spec ?? {};
   const addresses = readyAddresses(pods, "kube-apiserver").map((host) => urlOf({ host, port }));
   const inside =

@@ -65,6 +65,23 @@ describe("a control plane that moves from the shared etcd to its own", () => {
     expect(cluster.record?.heldBy).toBe(serving.metadata.labels?.["pod-template-hash"]);
   });
 
+  test("has nothing written by this program while writes are refused, and to no API server with the own etcd before it serves", () => {
+    const cluster = started();
+    const before = plan(cluster.observe(shared()), now).status.inside;
+    expect(before?.length).toBeGreaterThan(1);
+    reach(cluster, "Switching");
+    cluster.takeOver();
+    const joins = cluster.performed.filter((each) => each === "create-join-objects").length;
+    turn(cluster, moved(), now);
+    expect(cluster.performed.filter((each) => each === "create-join-objects")).toHaveLength(joins);
+    advance(cluster);
+    expect(plan(cluster.observe(moved()), now).status.inside).toEqual(before);
+    reach(cluster, "Retained");
+    turn(cluster, moved(), now);
+    expect(cluster.performed.at(-1)).toBe("create-join-objects");
+    expect(plan(cluster.observe(moved()), now).status.inside).not.toEqual(before);
+  });
+
   test("keeps to the operator's ceilings until there are volumes, and then to those that it began with", () => {
     const etcdOf = (storage: string, storageClassName: string) =>
       specOf({ pods: own({ datastore: { members: 3, storage, storageClassName } }) });
