@@ -108,7 +108,8 @@ export async function restoreClusters(options: RestoreOptions, signal: AbortSign
   if (!clusters.some(({ object }) => object.metadata.annotations?.[marks.copied] === COMPARED)) {
     report(`creating ${members.length} objects`);
     const uids = new Map<string, string>();
-    for (const member of members) uids.set(member.object.metadata.uid ?? "", await copy(to, member, uids, signal));
+    for (const member of members)
+      uids.set(member.object.metadata.uid ?? "", await copy({ client: to }, member, uids, signal));
     report("comparing the cluster with the files");
     await compare({ from: members, copied: members, to }, uids, signal);
     for (const member of members)

@@ -15,6 +15,8 @@ export const marks = {
   paused: "move.causeway.dev/was-paused",
   /** On each object of the target: the uid that the object had in the source. */
   from: "move.causeway.dev/from",
+  /** On each of them: the uid of namespace kube-system of the source. */
+  source: "move.causeway.dev/source",
 } as const;
 
 const FOLDER = "directory ";
@@ -126,8 +128,17 @@ export function deletionOrder(graph: readonly Member[]): Member[] {
   return [...graph.filter(isFree), ...graph.filter((member) => !isFree(member)).toReversed()];
 }
 
-/** The object as it is created in the target. `uids`: those of the target by those of the source. */
-export function copyOf({ object }: Member, uids: ReadonlyMap<string, string>): KubeObject {
+/** Did a move from this source, or a folder (undefined), create it here? */
+export function isCopyOf(object: KubeObject, source: string | undefined): boolean {
+  const { [marks.from]: from, [marks.source]: of } = object.metadata.annotations ?? {};
+  return from !== undefined && of === source;
+}
+
+/**
+ * The object as it is created in the target. `uids`: those of the target by those of the source. `source`: which
+ * management cluster; undefined: a folder.
+ */
+export function copyOf({ object }: Member, uids: ReadonlyMap<string, string>, source?: string): KubeObject {
   const { metadata, status: _status, ...rest } = object as KubeObject & { status?: unknown };
   const { labels, annotations = {}, finalizers, name, namespace, uid = "" } = metadata;
   const ownerReferences = (metadata.ownerReferences ?? []).flatMap((owner) => {
@@ -140,7 +151,12 @@ export function copyOf({ object }: Member, uids: ReadonlyMap<string, string>): K
       name,
       ...(namespace === undefined ? {} : { namespace }),
       ...(labels ? { labels } : {}),
-      annotations: { ...withoutMarks(annotations), ...kept(annotations), [marks.from]: uid },
+      annotations: {
+        ...withoutMarks(annotations),
+        ...kept(annotations),
+        [marks.from]: uid,
+        ...(source === undefined ? {} : { [marks.source]: source }),
+      },
       ...(finalizers ? { finalizers } : {}),
       ...(ownerReferences.length === 0 ? {} : { ownerReferences }),
     },

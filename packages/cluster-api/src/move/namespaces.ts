@@ -1,10 +1,10 @@
 import { CausewayError } from "@causeway/foundation";
 import type { KubeObject, KubernetesClient } from "@causeway/kubernetes";
-import { isCluster, marks, savedFolder } from "./graph.ts";
-import { movedTypes } from "./read.ts";
+import { isCluster, isCopyOf, marks, savedFolder } from "./graph.ts";
+import { clusterId, movedTypes } from "./read.ts";
 
 /**
- * The namespaces with Clusters of the source, and those where a move to the target did not end.
+ * The namespaces with Clusters of the source, and those where a move from it to the target did not end.
  * @throws MOVE_NOTHING
  */
 export async function namespacesToMove(
@@ -18,8 +18,8 @@ export async function namespacesToMove(
     const lists = await Promise.all(types.map((type) => client.list(type, { signal })));
     return lists.flatMap(({ items }) => items);
   };
-  const [source, target] = await Promise.all([clustersIn(from), clustersIn(to)]);
-  const begun = target.filter((object) => object.metadata.annotations?.[marks.from] !== undefined);
+  const [id, source, target] = await Promise.all([clusterId(from, signal), clustersIn(from), clustersIn(to)]);
+  const begun = target.filter((object) => isCopyOf(object, id));
   const namespaces = [...new Set([...source, ...begun].map(({ metadata }) => metadata.namespace ?? ""))].toSorted();
   if (namespaces.length > 0) return namespaces;
   throw new CausewayError("MOVE_NOTHING", "the source has no Cluster in any namespace", {

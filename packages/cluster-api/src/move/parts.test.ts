@@ -2,7 +2,7 @@ import type { KubeObject, ResourceType } from "@causeway/kubernetes";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { marks, type Member } from "./graph.ts";
-import { membersOf, nextWave, partsOf } from "./parts.ts";
+import { belongings, membersOf, nextWave, partsOf } from "./parts.ts";
 
 const type: ResourceType<KubeObject> = { group: "", version: "v1", kind: "Any", plural: "anys", namespaced: true };
 
@@ -53,15 +53,36 @@ describe("the parts of a graph", () => {
   });
 });
 
+test("a hosted control plane is of the cluster that owns it, whatever its labels are", () => {
+  const plane = member("plane", { kind: "HostedControlPlane", owners: ["a"], cluster: "b" });
+  const { own, shared } = partsOf([cluster("a"), cluster("b"), plane]);
+  expect([names(own.get("a")), names(shared)]).toEqual([["a", "plane"], []]);
+});
+
 describe("the next wave of a move", () => {
   const [to, copied] = [{ [marks.target]: "there" }, { [marks.target]: "there", [marks.copied]: "there" }];
-  test.for<[string, Member[], string[], boolean, boolean]>([
-    ["the first clusters by name", [cluster("c"), cluster("b"), cluster("a")], ["a", "b"], false, false],
-    ["all that are left", [cluster("c"), cluster("b")], ["b", "c"], false, true],
-    ["those that were paused before the end of an attempt", [cluster("a"), cluster("c", to)], ["c"], false, false],
-    ["those that were copied", [cluster("a"), cluster("b", to), cluster("c", copied)], ["c"], true, false],
-  ])("is %s", ([, members, clusters, isCopied, isLast]) => {
-    expect(nextWave(members, { target: "there", size: 2 })).toEqual({ clusters, isCopied, isLast });
+  test.for<[string, Member[], string[], boolean]>([
+    ["the first clusters by name", [cluster("c"), cluster("b"), cluster("a")], ["a", "b"], false],
+    ["all that are left", [cluster("c"), cluster("b")], ["b", "c"], false],
+    ["those that were paused before the end of an attempt", [cluster("a"), cluster("c", to)], ["c"], false],
+    ["those that were copied", [cluster("a"), cluster("b", to), cluster("c", copied)], ["c"], true],
+  ])("is %s", ([, members, clusters, isCopied]) => {
+    expect(nextWave(members, { target: "there", size: 2 })).toEqual({ clusters, isCopied, isWhole: false });
+  });
+
+  test("without a size is everything, and copied only where all of it is", () => {
+    const all = [cluster("a"), cluster("b", copied)];
+    const wave = { clusters: ["a", "b"], isCopied: false, isWhole: true };
+    expect(nextWave(all, { target: "there", size: undefined })).toEqual(wave);
+    const again = nextWave([cluster("b", copied)], { target: "there", size: undefined });
+    expect(again).toEqual({ clusters: ["b"], isCopied: true, isWhole: true });
+    expect(belongings([...graph, cluster("late")], wave)).toHaveLength(graph.length + 1);
+  });
+
+  test("takes what is shared only with the last cluster that there is by then", () => {
+    const wave = { clusters: ["b"], isCopied: false, isWhole: false };
+    expect(names(belongings([cluster("b"), member("set")], wave))).toEqual(["b", "set"]);
+    expect(names(belongings([cluster("b"), cluster("late"), member("set")], wave))).toEqual(["b"]);
   });
 
   test("is none where no cluster is left", () => {
@@ -79,8 +100,7 @@ describe("the next wave of a move", () => {
           const members = membersOf(left, wave);
           expect(members.filter(({ object }) => object.kind === "Cluster")).toHaveLength(wave.clusters.length);
           for (const each of members) moved.add(each);
-          const { own } = partsOf(left);
-          const gone = new Set(wave.isLast ? left : wave.clusters.flatMap((name) => own.get(name) ?? []));
+          const gone = new Set(belongings(left, wave));
           left = left.filter((each) => !gone.has(each));
         }
         expect(left).toEqual([]);

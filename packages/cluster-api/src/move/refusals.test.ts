@@ -23,7 +23,7 @@ describe("a move", () => {
     ],
     ["MOVE_CONTROL_PLANE_STAYS", "one of processes", plane("Process", { endpoint }), true, /disk of the host/],
     ["MOVE_CONTROL_PLANE_STAYS", "one that has no runtime yet", plane(undefined), true, /an address of that host/],
-    ["MOVE_CONTROL_PLANE_STAYS", "one as pods, into a folder", plane("Pods"), false, /a folder has objects only/],
+    ["MOVE_CONTROL_PLANE_STAYS", "one as pods, unless it may", plane("Pods"), false, /run by two management clusters/],
     [
       "MOVE_OBJECT_DELETED",
       "what is being deleted",

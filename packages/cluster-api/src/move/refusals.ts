@@ -14,7 +14,7 @@ export function refuseUnmovable(graph: readonly Member[], target: string, handsO
     if (other !== undefined && other !== target) throw underWay(object, other);
     if (object.metadata.deletionTimestamp !== undefined)
       throw new CausewayError("MOVE_OBJECT_DELETED", `${nameOf(object)} is being deleted`, {
-        hint: "Wait until it is gone, then move.",
+        hint: "Wait until it is gone, then move. Where a move paused its Cluster, it goes only once spec.paused of the Cluster is false again.",
       });
     if (isControlPlane(object)) refuseControlPlane(object, handsOver);
   }
@@ -34,8 +34,8 @@ function refuseControlPlane(object: KubeObject, handsOver: boolean): void {
     });
   if (runtime === "Pods")
     throw stays(
-      "a folder has objects only, and its pods would be run by two management clusters",
-      "Move it to another management cluster with --to-kubeconfig.",
+      "its pods would be run by two management clusters",
+      "With --to-kubeconfig and --hosted-control-planes it is handed over to another management cluster, which is a preview. Into a folder it cannot be saved.",
     );
   if (runtime === "Process")
     throw stays(

@@ -8,7 +8,17 @@ import {
   type KubeObject,
   type KubernetesClient,
 } from "@causeway/kubernetes";
-import { copyOf, fingerprint, graphOf, isCluster, marks, withoutMarks, withoutProgress, type Member } from "./graph.ts";
+import {
+  copyOf,
+  fingerprint,
+  graphOf,
+  isCluster,
+  isCopyOf,
+  marks,
+  withoutMarks,
+  withoutProgress,
+  type Member,
+} from "./graph.ts";
 import { readMembers } from "./read.ts";
 
 /** The field manager of every write of a move. */
@@ -66,7 +76,7 @@ export async function settled(
         "MOVE_NOT_PAUSED",
         `${nameOf(acting.object)} is not paused: its controller has not observed it`,
         {
-          hint: "Check that its controller runs, and repeat the command. The clusters remain paused until then.",
+          hint: "Check that its controller runs, and repeat the command. Clusters of which the target has nothing yet are unpaused again; the others remain paused until then.",
         },
       );
     await clock.sleep(250, signal);
@@ -87,22 +97,23 @@ export async function createNamespace(client: KubernetesClient, name: string, si
 }
 
 /**
- * Creates one object in the target, or takes the one that an earlier attempt created. Returns its uid there.
+ * Creates one object in the target, or takes the one that an earlier attempt created. Returns its uid there. `source`:
+ * the management cluster that it comes from; undefined: a folder.
  * @throws MOVE_TARGET_OCCUPIED
  */
 export async function copy(
-  client: KubernetesClient,
+  { client, source }: { readonly client: KubernetesClient; readonly source?: string },
   member: Member,
   uids: ReadonlyMap<string, string>,
   signal: AbortSignal,
 ): Promise<string> {
   const { type, object } = member;
-  const wanted = copyOf(member, uids);
+  const wanted = copyOf(member, uids, source);
   const there = await client.create(type, wanted, { fieldManager, signal }).catch(async (error: unknown) => {
     if (!isAlreadyExists(error)) throw error;
     return client.get(type, keyOf(object), { signal });
   });
-  if (there.metadata.annotations?.[marks.from] !== object.metadata.uid)
+  if (there.metadata.annotations?.[marks.from] !== object.metadata.uid || !isCopyOf(there, source))
     throw new CausewayError("MOVE_TARGET_OCCUPIED", `the target has another ${nameOf(object)}`, {
       hint: "Delete or rename it there, and repeat the command. What is paused remains so until then.",
     });

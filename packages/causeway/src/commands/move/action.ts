@@ -6,12 +6,13 @@ import { withManagement } from "../../clusters/place.ts";
 import { chosenCluster } from "../../composition/chosen.ts";
 import type { MoveOptions } from "./command.ts";
 import { measureClusters } from "./interruptions.ts";
+import { moveEach } from "./namespaces.ts";
 
 const report = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /**
  * Moves the clusters of a namespace, saves them in a folder, or creates them from one.
- * @throws MOVE_TARGET_MISSING, and what `moveClusters`, `saveClusters` and `restoreClusters` throw
+ * @throws MOVE_TARGET_MISSING, FLAG_INVALID, MOVE_NAMESPACES_LEFT, and what `moveClusters`, `saveClusters` and `restoreClusters` throw
  */
 export async function move(options: MoveOptions, signal: AbortSignal): Promise<void> {
   const { toDirectory, fromDirectory, toKubeconfig, dryRun } = options;
@@ -41,17 +42,35 @@ interface Between {
 }
 
 async function moveAll(options: MoveOptions, between: Between, signal: AbortSignal): Promise<void> {
-  const { dryRun, wave, fromOwner, toOwner, allNamespaces } = options;
-  const { client: from, to, service, namespace } = between;
-  const owners = { from: fromOwner ?? (await uidOf(from, signal)), to: toOwner ?? (await uidOf(to, signal)) };
-  const controlPlanes = createPodsTransfer({ client: service, ...owners, clock: systemClock });
-  const namespaces = allNamespaces ? await namespacesToMove({ from, to }, signal) : [namespace];
-  for (const each of namespaces) {
-    const measure = measureClusters({ from, to, namespace: each, clock: systemClock });
+  const { dryRun, wave, allNamespaces } = options;
+  const { client: from, to, namespace } = between;
+  const handing = await handingOver(options, between, signal);
+  const one = async (each: string, { isCheck = dryRun } = {}): Promise<void> => {
+    const measure = handing && measureClusters({ from, to, namespace: each, clock: systemClock });
     const about = allNamespaces ? (line: string): void => report(`${each}: ${line}`) : report;
-    const moving = { from, to, namespace: each, dryRun, wave, clock: systemClock, report: about };
-    print(await moveClusters({ ...moving, controlPlanes, measure }, signal), dryRun ? "would move" : "moved");
-  }
+    const moving = { from, to, namespace: each, dryRun: isCheck, clock: systemClock, report: about };
+    const more = handing && { controlPlanes: handing, measure, ...(wave === undefined ? {} : { wave }) };
+    const result = await moveClusters({ ...moving, ...more }, signal);
+    if (isCheck === dryRun) print(result, dryRun ? "would move" : "moved");
+  };
+  if (!allNamespaces) return one(namespace);
+  const namespaces = await namespacesToMove({ from, to }, signal);
+  await moveEach(namespaces, { check: (each) => one(each, { isCheck: true }), move: one, report, dryRun }, signal);
+}
+
+/** Undefined: hosted control planes are refused. */
+async function handingOver(
+  { hostedControlPlanes, wave, fromOwner, toOwner }: MoveOptions,
+  { client: from, to, service }: Between,
+  signal: AbortSignal,
+) {
+  if (!hostedControlPlanes && wave !== undefined)
+    throw new InputError("FLAG_INVALID", "--wave is given without --hosted-control-planes.", {
+      hint: "Clusters without hosted control planes move at once: leave --wave out.",
+    });
+  if (!hostedControlPlanes) return undefined;
+  const owners = { from: fromOwner ?? (await uidOf(from, signal)), to: toOwner ?? (await uidOf(to, signal)) };
+  return createPodsTransfer({ client: service, ...owners, clock: systemClock });
 }
 
 /** What a manager calls its management cluster where no --owner is given. */

@@ -12,16 +12,17 @@ export function moveCommand(signal: AbortSignal) {
       "after",
       `
 Every Cluster of the namespace moves, with all objects that belong to it, their statuses and their
-Secrets, some at a time (--wave). Clusters of a wave are paused on both sides until the source has
-nothing of them left. Both sides are compared before anything is deleted. Nothing is requested of the
-cloud. It may end at any point: the same command continues. The target serves the same kinds: the
-CRDs of Cluster API and its providers are installed there first.
+Secrets. Clusters are paused on both sides until the source has nothing of them left. Both sides are
+compared before anything is deleted. Nothing is requested of the cloud. It may end at any point: the
+same command continues. The target serves the same kinds: the CRDs of Cluster API and its providers
+are installed there first. Clusters with hosted control planes are refused.
 
-Hosted control planes that run as pods are handed over: the managers of both sides (causeway run
-hosted-control-plane) run meanwhile, with the same service cluster and the same options but --owner.
-Pods, keys, endpoints and data remain as they are, and the source can never change them again. Those
-with another runtime are refused, since the data of their API servers is where they run. The API of
-each cluster is requested throughout, and its longest interruption is reported.
+With --hosted-control-planes, a preview, those that run as pods are handed over: the managers of both
+sides (causeway run hosted-control-plane) run meanwhile, with the same service cluster and the same
+options but --owner. Pods, keys, endpoints and data remain as they are, and the source can never
+change them again. Those with another runtime are refused, since the data of their API servers is
+where they run. The API of each cluster is requested throughout, and its longest interruption is
+reported.
 
 With --to-directory the clusters are saved as files, with credentials, and continue where they are;
 --from-directory creates them from such files. Two management clusters must never act on the same
@@ -31,7 +32,7 @@ Examples:
   causeway move --to-kubeconfig target.kubeconfig --dry-run
   causeway move --to-kubeconfig target.kubeconfig -n tenants
   causeway move --kubeconfig target.kubeconfig --to-kubeconfig .causeway/management.kubeconfig -n tenants
-  causeway move --to-kubeconfig target.kubeconfig --all-namespaces --service-kubeconfig service.kubeconfig
+  causeway move --to-kubeconfig target.kubeconfig -A --hosted-control-planes --service-kubeconfig service.kubeconfig
   causeway move -n tenants --to-directory saved
   causeway move --from-directory saved --to-kubeconfig target.kubeconfig`,
     )
@@ -68,7 +69,15 @@ function options() {
         .default(false)
         .conflicts(["toDirectory", "fromDirectory", "namespace"]),
     )
-    .option("--wave <number>", "clusters that move at a time", countOf, 5)
+    .addOption(
+      new Option(
+        "--hosted-control-planes",
+        "hand over hosted control planes that run as pods (a preview; without it they are refused)",
+      )
+        .default(false)
+        .conflicts(["toDirectory", "fromDirectory"]),
+    )
+    .option("--wave <number>", "with it: clusters that move at a time (default: all of the namespace)", countOf)
     .option(
       "--service-kubeconfig <file>",
       "of the cluster that runs hosted control planes as pods (default: the management cluster of the source)",
