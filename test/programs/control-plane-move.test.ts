@@ -40,12 +40,16 @@ describe.skipIf(why !== undefined)(`control planes that move${why === undefined 
   let source: World;
   let server: ApiServer;
   let target: KubernetesClient;
+  let management: { readonly from: string; readonly to: string };
   const stopping = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
   beforeAll(async () => {
     source = await startWorld("Pods");
     server = await startApiServer({ crds: allKinds.map(toCustomResourceDefinition) });
     target = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));
+    const uidOf = async (client: KubernetesClient): Promise<string> =>
+      (await client.get(Namespace, { namespace: "", name: "kube-system" })).metadata.uid ?? "";
+    management = { from: await uidOf(source.client), to: await uidOf(target) };
     running = manage();
     for (const name of NAMES) await create(source, name);
     for (const name of NAMES) await available(source, name);
@@ -64,7 +68,7 @@ describe.skipIf(why !== undefined)(`control planes that move${why === undefined 
     const [informers, service] = [createInformers(target, tools), createInformers(source.client, tools)];
     const pods = createPodsRuntime({
       informers: service,
-      settings: { owner: "next", pool: { members: 1 } },
+      settings: { owner: "next", management: management.to, pool: { members: 1 } },
       readSecret: (namespace, name) => target.find(Secret, { namespace, name }),
       ...tools,
     });
@@ -93,7 +97,13 @@ describe.skipIf(why !== undefined)(`control planes that move${why === undefined 
     const loads = tenants.map((tenant) => loadOn(tenant, "move"));
     for (const load of loads) await until("writes", async () => (load.fewest() > 0 ? true : undefined));
 
-    const controlPlanes = createPodsTransfer({ client: source.client, from: "suite", to: "next", clock: systemClock });
+    const controlPlanes = createPodsTransfer({
+      client: source.client,
+      from: "suite",
+      to: "next",
+      management,
+      clock: systemClock,
+    });
     const moving = { from: source.client, to: target, namespace: "default", wave: 1, clock: systemClock };
     const moved = await moveClusters({ ...moving, controlPlanes, report: () => {} }, signal);
     expect(moved.clusters).toEqual([...NAMES]);

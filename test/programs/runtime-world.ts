@@ -30,6 +30,7 @@ import {
   type Condition,
   type KubernetesClient,
   type ObjectKey,
+  Namespace,
 } from "@causeway/kubernetes";
 import { PlayedNode } from "./played-node.ts";
 import { programs } from "./programs.ts";
@@ -106,6 +107,7 @@ export async function startWorld(
   const { dir, server, client, node } = cluster;
   let end = async (): Promise<void> => {};
   let runtime: ControlPlaneRuntime | undefined;
+  const management = (await client.get(Namespace, { namespace: "", name: "kube-system" })).metadata.uid ?? "";
   const { authenticators } = (await import(external)) as { authenticators: ExternalAuthenticators };
   const start = (): void => {
     const stopping = new AbortController();
@@ -119,7 +121,12 @@ export async function startWorld(
     const readSecret = (namespace: string, secret: string) => client.find(Secret, { namespace, name: secret });
     const pods =
       name === "Pods"
-        ? createPodsRuntime({ informers, settings: { ...more, owner: "suite", pool }, readSecret, ...tools })
+        ? createPodsRuntime({
+            informers,
+            settings: { ...more, owner: "suite", management, pool },
+            readSecret,
+            ...tools,
+          })
         : undefined;
     runtime = createRuntimes({
       runtimes: {

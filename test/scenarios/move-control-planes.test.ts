@@ -45,6 +45,7 @@ const move = (from: Manager, to: Manager, namespace: string): MoveOptions => ({
     client: world.service,
     from: from.owner,
     to: to.owner,
+    management: { from: from.management, to: to.management },
     clock: systemClock,
     timeout: 20_000,
   }),
@@ -187,6 +188,7 @@ test.for([false, true])(
         client: dying(world.service, life),
         from: from.owner,
         to: to.owner,
+        management: { from: from.management, to: to.management },
         clock: systemClock,
       });
       const killed = { ...options, from: dying(from.client, life), to: dying(to.client, life), controlPlanes };

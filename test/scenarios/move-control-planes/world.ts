@@ -23,6 +23,8 @@ export const managed = "app.kubernetes.io/managed-by=causeway-hosted-control-pla
 /** A management cluster and its program, which can be killed and started again. */
 export interface Manager {
   readonly owner: string;
+  /** The uid of namespace kube-system. */
+  readonly management: string;
   /** Of the management cluster. */
   readonly client: KubernetesClient;
   createNamespace(name: string): Promise<void>;
@@ -59,7 +61,9 @@ export async function startWorld(owners: readonly string[]): Promise<World> {
   const playing = playServiceCluster(service, tenants, ended.signal);
   const managers: Manager[] = [];
   for (const owner of owners) {
-    const manager = manage({ owner, client: await serve(), service, users });
+    const client = await serve();
+    const { metadata } = await client.get(Namespace, { namespace: "", name: "kube-system" });
+    const manager = manage({ owner, management: metadata.uid ?? "", client, service, users });
     manager.start();
     managers.push(manager);
   }
@@ -80,16 +84,18 @@ export async function startWorld(owners: readonly string[]): Promise<World> {
 
 interface ManageOptions {
   readonly owner: string;
+  readonly management: string;
   readonly client: KubernetesClient;
   readonly service: KubernetesClient;
   readonly users: Set<string>;
 }
 
-function manage({ owner, client, service, users }: ManageOptions): Manager {
+function manage({ owner, management, client, service, users }: ManageOptions): Manager {
   let running: { readonly life: { dead: boolean }; stop(): Promise<void> } | undefined;
   let writes = 0;
   return {
     owner,
+    management,
     client,
     writes: () => writes,
     async createNamespace(name) {
@@ -114,7 +120,7 @@ function manage({ owner, client, service, users }: ManageOptions): Manager {
       };
       const pods = createPodsRuntime({
         informers: inService,
-        settings: { owner, pool: { members: 1 } },
+        settings: { owner, management, pool: { members: 1 } },
         readSecret: (namespace, name) => client.find(Secret, { namespace, name }),
         etcd,
         ...tools,

@@ -1,7 +1,7 @@
 import { canonicalJson, CausewayError, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import {
   runPipeline,
-  Namespace,
+  type Namespace,
   runController,
   watchInformer,
   type Change,
@@ -41,7 +41,7 @@ import { createEtcdAdmin, type EtcdAdmin } from "../etcd/etcd-admin.ts";
 import { createEtcdMembers, type EtcdMembers } from "./pool/membership.ts";
 import { createPools } from "./pool/pools.ts";
 import { idOfObject, poolUser, shareRequest } from "./pool/users.ts";
-import { refuseHandedOver, removeNamespace } from "./removal.ts";
+import { removeControlPlane } from "./removal.ts";
 import { openServiceCluster, type ServiceCluster } from "./service-cluster.ts";
 import { failedState, leftover, requestedState, restoreFailureAfter, withBackup } from "./states.ts";
 import type { Step } from "./steps.ts";
@@ -106,6 +106,8 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
   const shards = shared?.shards;
   const cluster = openServiceCluster(informers);
   const known = new Map<string, Known>();
+  /** Their users and keys are being removed: they are not handed over before that ended. */
+  const leaving = new Set<string>();
   /** Those whose namespace was deleted and may still be there. */
   const removing = new Set<string>();
   const listeners = new Set<(id: string) => void>();
@@ -289,17 +291,13 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
       return settings.tunnel && tunnelAccess(settings.tunnel, cluster, namespaceOfId(id));
     },
     async remove(id, signal) {
+      leaving.add(id);
       known.delete(id);
       endCopy(namespaceOfId(id));
-      await informers.whenSynced(signal);
-      const name = namespaceOfId(id);
-      const found = await cluster.informers.client.find(Namespace, { namespace: "", name }, { signal });
-      refuseHandedOver(found, id);
-      // Of another management cluster nothing is removed, nor its data in the shared etcd.
-      if (found !== undefined && !isOwnedBy(found, settings.owner, id)) return;
-      await pools.remove(poolOfId(id), name, signal);
-      await removeNamespace(cluster, found, signal);
-      removing.add(id);
+      const named = (): string => namespaceOfId(id);
+      const removeData = (name: string) => pools.remove(poolOfId(id), name, signal);
+      const removal = removeControlPlane(cluster, { id, owner: settings.owner, named, removeData }, signal);
+      if (await removal.finally(() => leaving.delete(id))) removing.add(id);
     },
     async run(signal) {
       const reconcile = withShortPauses(
@@ -328,7 +326,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
         createHandOverController({
           cluster,
           settings,
-          isKnown: (id) => known.has(id),
+          isKnown: (id) => known.has(id) || leaving.has(id),
           shards,
           metrics,
           clock,

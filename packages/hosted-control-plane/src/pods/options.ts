@@ -19,6 +19,8 @@ export interface Ceilings {
 export interface PodsSettings {
   /** Which management cluster this is: part of the names of namespaces. It must not change. */
   readonly owner: string;
+  /** The uid of the management cluster's namespace kube-system. Undefined: nothing is handed over. */
+  readonly management?: string;
   /** Where images are pulled from. Default: registry.k8s.io. */
   readonly registry?: string;
   /** Image of Causeway, for the cloud controller manager. Undefined: control planes with a cloud are refused. */

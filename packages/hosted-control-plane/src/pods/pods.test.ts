@@ -1,9 +1,17 @@
 import { startApiServer } from "@causeway/apiserver";
 import { silentLog, systemClock } from "@causeway/foundation";
 import { createClient, createInformers, loadKubeconfig, Namespace } from "@causeway/kubernetes";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { createPodsRuntime } from "./controller.ts";
-import { idAnnotation, managedBy, managedByLabel, namespaceOf, ownerAnnotation } from "./tenant.ts";
+import {
+  handOverAnnotation,
+  idAnnotation,
+  managedBy,
+  managedByLabel,
+  namespaceOf,
+  ownerAnnotation,
+  releasedAnnotation,
+} from "./tenant.ts";
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -50,4 +58,67 @@ test("a namespace whose creation took effect after the removal is removed, too",
   await gone;
   expect(await client.find(Namespace, { namespace: "", name })).toBeUndefined();
   expect(await runtime.observe(id, signal)).toBeUndefined();
+});
+
+test("is not given to another management cluster while it is being removed", async () => {
+  const server = await startApiServer();
+  closing.push(() => server.close());
+  const client = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));
+  closing.push(() => client.close());
+  const stop = new AbortController();
+  const { signal } = stop;
+  const tools = { clock: systemClock, log: silentLog };
+  const [id, name] = ["team.web", namespaceOf("management", "team.web")];
+  const [found, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const slow = new Proxy(client, {
+    get: (target, member) => {
+      const value: unknown = Reflect.get(target, member);
+      if (typeof value !== "function") return value;
+      if (member !== "find") return value.bind(target) as unknown;
+      return async (...call: unknown[]): Promise<unknown> => {
+        const result = (await Reflect.apply(value, target, call)) as unknown;
+        if ((call[1] as { name: string }).name !== name) return result;
+        found.resolve();
+        await resumed.promise;
+        return result;
+      };
+    },
+  });
+  const informers = createInformers(slow, tools);
+  const settings = { owner: "management" };
+  const runtime = createPodsRuntime({ informers, settings, readSecret: () => Promise.resolve(undefined), ...tools });
+  const running = Promise.allSettled([informers.run(signal), runtime.run(signal)]);
+  closing.push(() => {
+    stop.abort();
+    return running;
+  });
+  const make = (ofId: string, at: string) =>
+    client.create(Namespace, {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: {
+        name: at,
+        labels: { [managedByLabel]: managedBy },
+        annotations: { [idAnnotation]: ofId, [ownerAnnotation]: "management" },
+      },
+    });
+  const request = { metadata: { annotations: { [handOverAnnotation]: JSON.stringify({ id: "1", to: "next" }) } } };
+  const give = (at: string) => client.patch(Namespace, { namespace: "", name: at }, { type: "merge", body: request });
+  const releasedIn = async (at: string) =>
+    (await client.get(Namespace, { namespace: "", name: at })).metadata.annotations?.[releasedAnnotation];
+  await make(id, name);
+  await make("team.other", "hcp-other");
+  await informers.whenSynced(signal);
+
+  const removal = runtime.remove(id, signal).catch((error: unknown) => error);
+  await found.promise;
+  await give(name);
+  // The controller sees this one later.
+  await give("hcp-other");
+  await vi.waitFor(async () => expect(await releasedIn("hcp-other")).toBeDefined(), { timeout: 10_000 });
+  expect(await releasedIn(name)).toBeUndefined();
+  resumed.resolve();
+  // What was read is old.
+  expect(await removal).toBeInstanceOf(Error);
+  expect(await client.find(Namespace, { namespace: "", name })).toBeDefined();
 });

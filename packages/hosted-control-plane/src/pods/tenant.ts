@@ -51,6 +51,8 @@ export const handOverAnnotation = "controlplane.causeway.dev/hand-over";
 export const releasedAnnotation = "controlplane.causeway.dev/hand-over-released";
 /** On it: the next manager sees it. In JSON. */
 export const awaitedAnnotation = "controlplane.causeway.dev/hand-over-awaited";
+/** On it: which management cluster handed it over last, and to which one (uids of kube-system). In JSON. */
+export const handedOverAnnotation = "controlplane.causeway.dev/handed-over";
 /** On it: the namespace of the shared etcd that has its data, where that is another management cluster's. */
 export const poolAnnotation = "controlplane.causeway.dev/pool";
 

@@ -46,10 +46,13 @@ async function moveAll(options: MoveOptions, between: Between, signal: AbortSign
   const { client: from, to, namespace } = between;
   const handing = await handingOver(options, between, signal);
   const one = async (each: string, { isCheck = dryRun } = {}): Promise<void> => {
-    const measure = handing && measureClusters({ from, to, namespace: each, clock: systemClock });
     const about = allNamespaces ? (line: string): void => report(`${each}: ${line}`) : report;
     const moving = { from, to, namespace: each, dryRun: isCheck, clock: systemClock, report: about };
-    const more = handing && { controlPlanes: handing, measure, ...(wave === undefined ? {} : { wave }) };
+    const more = handing && {
+      controlPlanes: handing,
+      measure: measureClusters({ from, to, namespace: each, clock: systemClock }),
+      ...(wave === undefined ? {} : { wave }),
+    };
     const result = await moveClusters({ ...moving, ...more }, signal);
     if (isCheck === dryRun) print(result, dryRun ? "would move" : "moved");
   };
@@ -69,11 +72,12 @@ async function handingOver(
       hint: "Clusters without hosted control planes move at once: leave --wave out.",
     });
   if (!hostedControlPlanes) return undefined;
-  const owners = { from: fromOwner ?? (await uidOf(from, signal)), to: toOwner ?? (await uidOf(to, signal)) };
-  return createPodsTransfer({ client: service, ...owners, clock: systemClock });
+  const management = { from: await uidOf(from, signal), to: await uidOf(to, signal) };
+  const owners = { from: fromOwner ?? management.from, to: toOwner ?? management.to };
+  return createPodsTransfer({ client: service, ...owners, management, clock: systemClock });
 }
 
-/** What a manager calls its management cluster where no --owner is given. */
+/** Which management cluster it is; its manager calls it so where no --owner is given. */
 async function uidOf(client: KubernetesClient, signal: AbortSignal): Promise<string> {
   const { metadata } = await client.get(Namespace, { namespace: "", name: "kube-system" }, { signal });
   return metadata.uid ?? "";

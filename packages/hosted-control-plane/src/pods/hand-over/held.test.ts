@@ -12,7 +12,13 @@ const spec = specOf({ pods: own() });
 const much = { ...spec, version: "v1.34.1" };
 const YEARS = 3 * 365 * 24 * 3600_000;
 const transferOf = (namespace: Namespace) =>
-  planTransfer({ id: spec.id, from: "management", to: "next", namespaces: [namespace] });
+  planTransfer({
+    id: spec.id,
+    from: "management",
+    to: "next",
+    management: { from: "uid-1", to: "uid-2" },
+    namespaces: [namespace],
+  });
 
 function annotate(cluster: PlayedCluster, annotations: Readonly<Record<string, string | null>>): void {
   const { metadata, ...rest } = cluster.namespace as Namespace;
@@ -26,7 +32,7 @@ function handOver(source: PlayedCluster): PlayedCluster {
   const held = plan(source.observe(much), now + YEARS);
   expect(held.steps).toEqual([expect.objectContaining({ type: "acknowledge" })]);
   for (const step of held.steps) source.perform(step, now);
-  const target = new PlayedCluster({ ...source.settings, owner: "next" });
+  const target = new PlayedCluster({ ...source.settings, owner: "next", management: "uid-2" });
   const step = acknowledgement(source.namespace as Namespace, target.settings);
   if (typeof step === "string") throw new Error(step);
   source.perform(step, now);
@@ -41,7 +47,7 @@ function handOver(source: PlayedCluster): PlayedCluster {
 }
 
 function serving(): PlayedCluster {
-  const cluster = new PlayedCluster();
+  const cluster = new PlayedCluster({ management: "uid-1" });
   cluster.complete(spec);
   return cluster;
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import {
   awaitedAnnotation,
   datastoreAnnotation,
+  handedOverAnnotation,
   handOverAnnotation,
   idAnnotation,
   initializedAnnotation,
@@ -16,13 +17,17 @@ import { acknowledgement } from "./request.ts";
 
 const base = { [idAnnotation]: "team.web", [ownerAnnotation]: "one", [initializedAnnotation]: "true" };
 const request = { [handOverAnnotation]: JSON.stringify({ id: "1", to: "two" }) };
-const said = (id: string, settings: object = {}): string => JSON.stringify({ id, settings });
-const both = { ...request, [releasedAnnotation]: said("1"), [awaitedAnnotation]: said("1") };
+const management = { from: "uid-1", to: "uid-2" };
+const said = (id: string, uid: string, settings: object = {}): string =>
+  JSON.stringify({ id, management: uid, settings });
+const both = { ...request, [releasedAnnotation]: said("1", "uid-1"), [awaitedAnnotation]: said("1", "uid-2") };
+const handedOver = { [ownerAnnotation]: "two", [handedOverAnnotation]: JSON.stringify(management) };
 
 function namespace(annotations: Record<string, string>, more: object = {}): Namespace {
   return { apiVersion: "v1", kind: "Namespace", metadata: { name: "hcp-web", annotations, ...more } };
 }
-const planOf = (...namespaces: Namespace[]) => planTransfer({ id: "team.web", from: "one", to: "two", namespaces });
+const given = { id: "team.web", from: "one", to: "two", management };
+const planOf = (...namespaces: Namespace[]) => planTransfer({ ...given, namespaces });
 
 describe("the hand-over of a control plane to another management cluster", () => {
   test.for<[string, Namespace[], object]>([
@@ -34,12 +39,12 @@ describe("the hand-over of a control plane to another management cluster", () =>
     ],
     [
       "waits for the source, although the target sees it",
-      [namespace({ ...base, ...request, [awaitedAnnotation]: said("1") })],
+      [namespace({ ...base, ...request, [awaitedAnnotation]: said("1", "uid-2") })],
       { type: "wait", released: false, awaited: true },
     ],
     [
       "does not take the word of an earlier hand-over",
-      [namespace({ ...base, ...both, [releasedAnnotation]: said("0") })],
+      [namespace({ ...base, ...both, [releasedAnnotation]: said("0", "uid-1") })],
       { type: "wait", released: false, awaited: true },
     ],
     [
@@ -53,7 +58,7 @@ describe("the hand-over of a control plane to another management cluster", () =>
       {
         type: "switch",
         annotations: {
-          [ownerAnnotation]: "two",
+          ...handedOver,
           [handOverAnnotation]: null,
           [releasedAnnotation]: null,
           [awaitedAnnotation]: null,
@@ -65,7 +70,11 @@ describe("the hand-over of a control plane to another management cluster", () =>
       [namespace({ ...base, ...both, [datastoreAnnotation]: "Pooled" })],
       { type: "switch", annotations: { [poolAnnotation]: poolNamespaceOf("one") } },
     ],
-    ["is done where the target owns it", [namespace({ ...base, [ownerAnnotation]: "two" })], { type: "done" }],
+    [
+      "is done where the source handed it over to the target",
+      [namespace({ ...base, ...handedOver })],
+      { type: "done" },
+    ],
   ])("%s", ([, namespaces, step]) => {
     expect(planOf(...namespaces)).toMatchObject(step);
   });
@@ -95,10 +104,28 @@ describe("the hand-over of a control plane to another management cluster", () =>
       "while it goes elsewhere",
       [namespace({ ...base, [handOverAnnotation]: JSON.stringify({ id: "1", to: "three" }) })],
     ],
+    ["MOVE_OWNER_FOREIGN", "where owners are swapped", [namespace({ ...base, [ownerAnnotation]: "two" })]],
+    [
+      "MOVE_OWNER_FOREIGN",
+      "where another one handed it over",
+      [namespace({ ...base, ...handedOver, [handedOverAnnotation]: JSON.stringify({ from: "uid-3", to: "uid-2" }) })],
+    ],
+    [
+      "MOVE_OWNER_FOREIGN",
+      "where the owner's name is that of a third one",
+      [namespace({ ...base, ...both, [awaitedAnnotation]: said("1", "uid-3") })],
+      "--owner two is not that of the target",
+    ],
+    [
+      "MOVE_OWNER_FOREIGN",
+      "where the source's owner is that of a third one",
+      [namespace({ ...base, ...both, [releasedAnnotation]: said("1", "uid-3") })],
+      "--owner one is not that of the source",
+    ],
     [
       "MOVE_SETTINGS_DIFFER",
       "where pods would be replaced",
-      [namespace({ ...base, ...both, [awaitedAnnotation]: said("1", { registry: "other" }) })],
+      [namespace({ ...base, ...both, [awaitedAnnotation]: said("1", "uid-2", { registry: "other" }) })],
       "registry",
     ],
   ])("is refused with %s %s", ([code, , namespaces, text = ""]) => {
@@ -110,16 +137,16 @@ describe("the hand-over of a control plane to another management cluster", () =>
   test.for(["Copying", "Switching", "Retained"] as const)(
     "is refused while its data moves to an etcd of its own, and the request is withdrawn: %s",
     (migration) => {
-      const given = { id: "team.web", from: "one", to: "two", migration };
+      const moving = { ...given, migration };
       const [before, after] = [namespace(base), namespace({ ...base, ...both })];
-      expect(planTransfer({ ...given, namespaces: [before] })).toMatchObject({ code: "MOVE_DATA_MIGRATING" });
-      expect(planTransfer({ ...given, namespaces: [after] })).toMatchObject({ withdraw: after });
-      expect(planTransfer({ ...given, migration: "Done", namespaces: [after] })).toMatchObject({ type: "switch" });
+      expect(planTransfer({ ...moving, namespaces: [before] })).toMatchObject({ code: "MOVE_DATA_MIGRATING" });
+      expect(planTransfer({ ...moving, namespaces: [after] })).toMatchObject({ withdraw: after });
+      expect(planTransfer({ ...moving, migration: "Done", namespaces: [after] })).toMatchObject({ type: "switch" });
     },
   );
 
   test("is refused between managers with one owner", () => {
-    const step = planTransfer({ id: "team.web", from: "one", to: "one", namespaces: [namespace(base)] });
+    const step = planTransfer({ ...given, to: "one", namespaces: [namespace(base)] });
     expect(step).toMatchObject({ code: "MOVE_OWNER_SAME" });
   });
 });
@@ -133,7 +160,12 @@ describe("the manager that sees a hand-over", () => {
     ["awaits what it is to have", "two", request, { type: "acknowledge", annotation: awaitedAnnotation }],
     ["has nothing to say about that of others", "three", request, "none"],
     ["says it once", "one", both, "given"],
-    ["says it again for another request", "one", { ...both, [releasedAnnotation]: said("0") }, { type: "acknowledge" }],
+    [
+      "says it again for another request",
+      "one",
+      { ...both, [releasedAnnotation]: said("0", "uid-1") },
+      { type: "acknowledge" },
+    ],
     [
       "holds still also where it cannot read the request",
       "one",
@@ -144,6 +176,11 @@ describe("the manager that sees a hand-over", () => {
     const step = of(owner, annotations);
     if (typeof expected === "string") expect(step).toBe(expected);
     else expect(step).toMatchObject(expected as object);
+  });
+
+  test("states which management cluster it works for", () => {
+    const step = acknowledgement(namespace({ ...base, ...request }), { owner: "one", management: "uid-1" });
+    expect(step).toMatchObject({ content: { management: "uid-1", settings: {} } });
   });
 
   test("states the settings that pods are made from, and no others", () => {

@@ -4,6 +4,7 @@ import { initializedNamespace } from "../plan-objects.ts";
 import {
   awaitedAnnotation,
   datastoreAnnotation,
+  handedOverAnnotation,
   handOverAnnotation,
   ownerAnnotation,
   poolAnnotation,
@@ -18,10 +19,17 @@ export interface TransferObserved {
   /** Owners: as `PodsSettings.owner`. */
   readonly from: string;
   readonly to: string;
+  readonly management: ManagementClusters;
   /** Namespaces of control planes with this id, of whichever management cluster. */
   readonly namespaces: readonly Namespace[];
   /** Where its data is on the way to an etcd of its own. Undefined: it is not. */
   readonly migration?: MigrationStage | undefined;
+}
+
+/** The two sides of the move, by the uids of their namespaces kube-system: an owner is only a name. */
+export interface ManagementClusters {
+  readonly from: string;
+  readonly to: string;
 }
 
 /** Why it cannot be handed over. */
@@ -32,6 +40,7 @@ export interface TransferRefusal {
     | "MOVE_CONTROL_PLANE_STARTING"
     | "MOVE_DATA_MIGRATING"
     | "MOVE_OBJECT_DELETED"
+    | "MOVE_OWNER_FOREIGN"
     | "MOVE_OWNER_SAME"
     | "MOVE_SETTINGS_DIFFER"
     | "MOVE_TARGET_OCCUPIED"
@@ -66,7 +75,7 @@ export const withoutRequest: Annotations = {
  * cluster with the same settings. Then one write changes whose it is: from then on the first manager, also one that
  * starts again, refuses it, and the second one finds everything as it would have made it.
  */
-export function planTransfer({ id, from, to, namespaces, migration }: TransferObserved): TransferStep {
+export function planTransfer({ id, from, to, management, namespaces, migration }: TransferObserved): TransferStep {
   if (from === to)
     return {
       type: "refuse",
@@ -76,7 +85,7 @@ export function planTransfer({ id, from, to, namespaces, migration }: TransferOb
     };
   const [ours, theirs] = [from, to].map((owner) => namespaces.filter((each) => isOwnedBy(each, owner, id)));
   const [namespace, ...more] = ours ?? [];
-  if (namespace === undefined) return theirs?.length === 1 ? { type: "done" } : missing(id, [from, to]);
+  if (namespace === undefined) return planLeft({ id, from, to, management }, theirs ?? []);
   if (more.length > 0 || (theirs ?? []).length > 0) return occupied(id, [namespace, ...more, ...(theirs ?? [])]);
   const { name, deletionTimestamp } = namespace.metadata;
   if (deletionTimestamp !== undefined)
@@ -105,11 +114,21 @@ export function planTransfer({ id, from, to, namespaces, migration }: TransferOb
     };
   if (handOver === undefined) return { type: "request", namespace };
   if (handOver.to !== to) return underWay(id, name, handOver);
-  return planSwitch({ id, from, to }, namespace, handOver);
+  return planSwitch({ id, from, to, management }, namespace, handOver);
+}
+
+/** The source has it no longer: that the target has one is not enough. */
+function planLeft(
+  { id, from, to, management }: Omit<TransferObserved, "namespaces">,
+  [there, ...others]: readonly Namespace[],
+): TransferStep {
+  if (there === undefined || others.length > 0) return missing(id, [from, to]);
+  const isOurs = there.metadata.annotations?.[handedOverAnnotation] === handedOver(management);
+  return isOurs ? { type: "done" } : notHandedOver(id, { from, to });
 }
 
 function planSwitch(
-  { id, from, to }: Omit<TransferObserved, "namespaces">,
+  { id, from, to, management }: Omit<TransferObserved, "namespaces">,
   namespace: Namespace,
   handOver: HandOver,
 ): TransferStep {
@@ -117,6 +136,18 @@ function planSwitch(
   const awaited = acknowledged(namespace, "awaited", handOver);
   if (released === undefined || awaited === undefined)
     return { type: "wait", released: released !== undefined, awaited: awaited !== undefined };
+  const foreign = [
+    ...(released.management === management.from ? [] : [`--owner ${from} is not that of the source`]),
+    ...(awaited.management === management.to ? [] : [`--owner ${to} is not that of the target`]),
+  ];
+  if (foreign.length > 0)
+    return {
+      type: "refuse",
+      code: "MOVE_OWNER_FOREIGN",
+      message: `control plane ${id} is not handed over: the manager with ${foreign.join(", and the one with ")} works for another management cluster`,
+      hint: "Specify what the managers of the two management clusters have as --owner, with --from-owner and --to-owner, and run the same version of both.",
+      withdraw: namespace,
+    };
   const different = differences(released, awaited);
   if (different.length > 0)
     return {
@@ -129,7 +160,19 @@ function planSwitch(
   const { [datastoreAnnotation]: datastore, [poolAnnotation]: pool } = namespace.metadata.annotations ?? {};
   const isShared = datastore === "Pooled" && pool === undefined;
   const place = isShared ? { [poolAnnotation]: poolNamespaceOf(from) } : {};
-  return { type: "switch", namespace, annotations: { ...withoutRequest, ...place, [ownerAnnotation]: to } };
+  const whose = { [ownerAnnotation]: to, [handedOverAnnotation]: handedOver(management) };
+  return { type: "switch", namespace, annotations: { ...withoutRequest, ...place, ...whose } };
+}
+
+const handedOver = ({ from, to }: ManagementClusters): string => JSON.stringify({ from, to });
+
+function notHandedOver(id: string, { from, to }: { readonly from: string; readonly to: string }): TransferRefusal {
+  return {
+    type: "refuse",
+    code: "MOVE_OWNER_FOREIGN",
+    message: `control plane ${id} is that of --owner ${to} in the service cluster, and the source (--owner ${from}) did not hand it over to the target`,
+    hint: "Specify what the managers have as --owner: that of the source with --from-owner, that of the target with --to-owner.",
+  };
 }
 
 function differences({ settings: a }: Acknowledgement, { settings: b }: Acknowledgement): string[] {

@@ -22,6 +22,8 @@ export interface HandOver {
 /** What a manager writes when it saw the request. */
 export interface Acknowledgement {
   readonly id: string;
+  /** The uid of namespace kube-system of its management cluster: an owner is only a name. */
+  readonly management?: string;
   /** Digests of the settings that pods are made from, by their names. */
   readonly settings: Readonly<Record<string, string>>;
 }
@@ -41,10 +43,10 @@ export function acknowledged(
   { id }: HandOver,
 ): Acknowledgement | undefined {
   const text = metadata.annotations?.[by === "released" ? releasedAnnotation : awaitedAnnotation];
-  const { id: of, settings } = parsed(text ?? "");
+  const { id: of, management, settings } = parsed(text ?? "");
   if (of !== id || !isRecord(settings)) return undefined;
   const digests = Object.entries(settings).filter((entry): entry is [string, string] => typeof entry[1] === "string");
-  return { id, settings: Object.fromEntries(digests) };
+  return { id, ...(typeof management === "string" ? { management } : {}), settings: Object.fromEntries(digests) };
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> {
@@ -91,12 +93,14 @@ export function acknowledgement(namespace: Namespace, settings: PodsSettings): S
     type: "acknowledge",
     namespace,
     annotation,
-    content: { id: handOver.id, settings: settingsDigests(settings) },
+    content: { id: handOver.id, ...managementOf(settings), settings: settingsDigests(settings) },
   };
 }
 
+const managementOf = ({ management }: PodsSettings) => (management === undefined ? {} : { management });
+
 /** What pods, their policies and endpoints are made from. Ceilings and the shared etcd's size change none of them. */
-function settingsDigests({ owner: _owner, ceilings: _ceilings, pool: _pool, ...rest }: PodsSettings) {
+function settingsDigests({ owner: _owner, management: _of, ceilings: _ceilings, pool: _pool, ...rest }: PodsSettings) {
   const entries = Object.entries(rest).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries.map(([name, value]) => [name, digestOf([value]).slice(0, 12)]));
 }

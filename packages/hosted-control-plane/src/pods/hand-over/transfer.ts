@@ -3,7 +3,13 @@ import { CausewayError, type Clock } from "@causeway/foundation";
 import { ConfigMap, isConflict, Namespace, type KubernetesClient } from "@causeway/kubernetes";
 import { MIGRATION_NAME, parseMigration, type MigrationStage } from "../migration/record.ts";
 import { handOverAnnotation, idAnnotation, managedSelector } from "../tenant.ts";
-import { planTransfer, withoutRequest, type TransferObserved, type TransferRefusal } from "./plan-transfer.ts";
+import {
+  planTransfer,
+  withoutRequest,
+  type ManagementClusters,
+  type TransferObserved,
+  type TransferRefusal,
+} from "./plan-transfer.ts";
 import { isOwnedBy, type HandOver } from "./request.ts";
 
 /** The service cluster that runs the pods of both management clusters. */
@@ -12,6 +18,7 @@ export interface PodsTransferOptions {
   /** Owners: as managers have them in `PodsSettings.owner`. */
   readonly from: string;
   readonly to: string;
+  readonly management: ManagementClusters;
   /** Milliseconds that the two managers may take to see a request. Default: a minute. */
   readonly timeout?: number;
   readonly clock: Clock;
@@ -27,7 +34,7 @@ export interface PodsTransfer {
   /**
    * Changes nothing.
    * @throws MOVE_OWNER_SAME, MOVE_CONTROL_PLANE_MISSING, MOVE_CONTROL_PLANE_STARTING, MOVE_DATA_MIGRATING,
-   * MOVE_OBJECT_DELETED, MOVE_TARGET_OCCUPIED, MOVE_UNDER_WAY
+   * MOVE_OBJECT_DELETED, MOVE_OWNER_FOREIGN, MOVE_TARGET_OCCUPIED, MOVE_UNDER_WAY
    */
   check(controlPlanes: readonly ControlPlaneObject[], signal: AbortSignal): Promise<void>;
   /**
@@ -43,7 +50,7 @@ const AGAIN = 250;
 
 /** Control planes as pods, both of whose managers run. */
 export function createPodsTransfer(options: PodsTransferOptions): PodsTransfer {
-  const { client, from, to, clock, timeout = 60_000 } = options;
+  const { client, from, to, management, clock, timeout = 60_000 } = options;
   const all = async (signal: AbortSignal): Promise<Namespace[]> =>
     (await client.list(Namespace, { labelSelector: managedSelector, signal })).items;
   return {
@@ -51,7 +58,7 @@ export function createPodsTransfer(options: PodsTransferOptions): PodsTransfer {
       if (controlPlanes.length === 0) return;
       const namespaces = await all(signal);
       for (const object of controlPlanes) {
-        const observed = observedOf({ from, to }, idOf(object), namespaces);
+        const observed = observedOf({ from, to, management }, idOf(object), namespaces);
         const step = planTransfer({ ...observed, migration: await migrationOf(client, observed, signal) });
         if (step.type === "refuse") throw refused(step);
       }
@@ -59,17 +66,20 @@ export function createPodsTransfer(options: PodsTransferOptions): PodsTransfer {
     async handOver(object, signal) {
       const id = idOf(object);
       const until = clock.now() + timeout;
-      const names = observedOf({ from, to }, id, await all(signal)).namespaces.map(({ metadata }) => metadata.name);
+      const names = observedOf({ from, to, management }, id, await all(signal)).namespaces.map(
+        ({ metadata }) => metadata.name,
+      );
       for (;;) {
         const found = await Promise.all(
           names.map((name) => client.find(Namespace, { namespace: "", name }, { signal })),
         );
         const namespaces = found.filter((each) => each !== undefined);
-        const observed = observedOf({ from, to }, id, namespaces);
+        const observed = observedOf({ from, to, management }, id, namespaces);
         const step = planTransfer({ ...observed, migration: await migrationOf(client, observed, signal) });
         if (step.type === "done") return;
         if (step.type === "refuse") {
-          if (step.withdraw) await write(client, step.withdraw, withoutRequest, signal);
+          // It changed in the meantime: a request that remained would stop its manager for ever.
+          if (step.withdraw && !(await write(client, step.withdraw, withoutRequest, signal))) continue;
           throw refused(step);
         }
         if (step.type === "request") {
@@ -93,7 +103,7 @@ export function createPodsTransfer(options: PodsTransferOptions): PodsTransfer {
 const idOf = ({ metadata: { namespace = "", name } }: ControlPlaneObject): string => `${namespace}.${name}`;
 
 function observedOf(
-  owners: Pick<TransferObserved, "from" | "to">,
+  owners: Pick<TransferObserved, "from" | "to" | "management">,
   id: string,
   namespaces: readonly Namespace[],
 ): TransferObserved {

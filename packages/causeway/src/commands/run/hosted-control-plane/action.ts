@@ -79,7 +79,8 @@ interface Tools {
 
 async function run(flags: HostedControlPlaneFlags, using: Tools, signal: AbortSignal): Promise<void> {
   const { client, metrics, log } = using;
-  const settings = settingsOf(flags, flags.owner ?? (await ownerOf(client, signal)));
+  const management = await managementOf(client, signal);
+  const settings: PodsSettings = { ...settingsOf(flags, flags.owner ?? management), management };
   const where = flags.serviceKubeconfig;
   if (where === undefined) return control(settings, client, using, signal);
   await followServiceCluster(where, { client, clock, log }, signal, async (text, term) => {
@@ -133,8 +134,8 @@ async function control(
   ]).finally(stop);
 }
 
-/** The management cluster, as long as nothing else names it: its namespace kube-system is never deleted. */
-async function ownerOf(client: KubernetesClient, signal: AbortSignal): Promise<string> {
+/** The management cluster: its namespace kube-system is never deleted. */
+async function managementOf(client: KubernetesClient, signal: AbortSignal): Promise<string> {
   const { metadata } = await client.get(Namespace, { namespace: "", name: "kube-system" }, { signal });
   return metadata.uid ?? "";
 }
