@@ -7,7 +7,7 @@ const signal = new AbortController().signal;
 const key = { namespace: "", name: "default.web" };
 const fails = () => Promise.reject(new Error("the shared etcd does not respond"));
 
-test("what fails is repeated soon while writes are refused, and by the queue otherwise", async () => {
+test("a reconcile that fails is repeated soon while writes are refused, and by the queue otherwise", async () => {
   const pauses = (isFrozen: boolean) => withShortPauses(fails, { isFrozen: () => isFrozen, log: silentLog });
   for (let attempt = 0; attempt < 20; attempt++)
     expect(await pauses(true)(key, signal)).toEqual({ after: FROZEN_AGAIN });
