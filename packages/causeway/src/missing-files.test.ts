@@ -41,6 +41,7 @@ const needs: Readonly<Record<string, readonly string[]>> = {
   "up --backup-key-file": ["--state", join(dir, "up"), "--cloud", "a", "--backup-cloud", "a"],
   apiserver: ["--state", join(dir, "apiserver"), ...tls],
   "move --kubeconfig": ["--to-directory", join(dir, "moved")],
+  "move --service-kubeconfig": ["--to-kubeconfig", kubeconfig, "--hosted-control-planes"],
   "run cloud-controller-manager": ["--kubeconfig", kubeconfig, "--enable-leader-migration", ...tls],
   "run keystone-auth": ["--keystone-url", keystone, ...tls],
   "run keystone-auth --sync-config-file": ["--keystone-url", keystone, "--kubeconfig", kubeconfig, ...tls],

@@ -22,7 +22,13 @@ export const outlookOf: ReadonlyMap<string, Outlook> = new Map([
   ...of("remains", ["LoadBalancerProviderNotFound", "RotationBroken", "NotServed", "WrongCloud", "SpecRefused"]),
   // Something is made, changed or deleted.
   ...of("passes", ["Creating", "CreatingNetwork", "CreatingSubnet", "CreatingRouter", "CreatingSecurityGroups"]),
-  ...of("passes", ["CreatingLoadBalancer", "CreatingFloatingIP", "CreatingBastion", "CreatingIPAddressClaim"]),
+  ...of("passes", [
+    "CreatingLoadBalancer",
+    "CreatingMonitor",
+    "CreatingFloatingIP",
+    "CreatingBastion",
+    "CreatingIPAddressClaim",
+  ]),
   ...of("passes", ["Starting", "Deleting", "DeletingBastion", "DeletingNode", "InstanceDeleting"]),
   ...of("passes", ["ScalingUp", "ScalingDown", "ScalingMachineSet", "RollingOut", "RollingUpdate"]),
   ...of("passes", ["Rotating", "Prepared", "MachinesRemain", "ExpiresSoon"]),

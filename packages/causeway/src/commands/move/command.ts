@@ -17,11 +17,11 @@ compared before anything is deleted. Nothing is requested of the cloud. It may e
 same command continues. The target serves the same kinds: the CRDs of Cluster API and its providers
 are installed there first. Clusters with hosted control planes are refused.
 
-With --hosted-control-planes, a preview, those that run as pods are handed over: the managers of both
-sides (causeway run hosted-control-plane) run meanwhile, with the same service cluster and the same
-options but --owner. Pods, keys, endpoints and data remain as they are, and the source can never
-change them again. Those with another runtime are refused, since the data of their API servers is
-where they run. The API of each cluster is requested throughout, and its longest interruption is
+With --hosted-control-planes, a preview, those that run as pods are handed over: the managers of
+both sides (causeway run hosted-control-plane) run meanwhile, with the same service cluster and the
+same options but --owner. Pods, keys, endpoints and data remain as they are, and the source can
+never change them again. Those with another runtime are refused, since the data of their API servers
+is where they run. The API of each cluster is requested throughout, and its longest interruption is
 reported.
 
 With --to-directory the clusters are saved as files, with credentials, and continue where they are;
