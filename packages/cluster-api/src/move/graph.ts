@@ -8,7 +8,7 @@ export const marks = {
   target: "move.causeway.dev/target",
   /**
    * On a Cluster of the source: everything is in the target and compared; what is left here is deleted. On an object of
-   * the target that several clusters use: a cluster of an earlier wave uses it already.
+   * the target that several clusters use: a cluster of an earlier wave uses it already, and how it was then.
    */
   copied: "move.causeway.dev/copied",
   /** On both: whether the Cluster was paused before. */

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { CausewayError, type Clock } from "@causeway/foundation";
 import {
   isAlreadyExists,
@@ -149,6 +150,13 @@ async function copyStatus(
   }
 }
 
+/** Of what several clusters use, as it was compared: what the target's controllers write later does not count. */
+export function sharedDigest(object: KubeObject): string {
+  return createHash("sha256")
+    .update(fingerprint(withoutProgress(object), () => false))
+    .digest("hex");
+}
+
 /**
  * Proves that the target has exactly what the source has.
  * @throws MOVE_NOT_EQUAL
@@ -162,16 +170,24 @@ export async function compare(
   const before = new Set(copied.map(({ object }) => object.metadata.uid));
   for (const { type, object } of from) {
     const there = before.has(object.metadata.uid) ? await to.find(type, keyOf(object), { signal }) : undefined;
-    const isUsed = there?.metadata.annotations?.[marks.copied] !== undefined && there.kind !== "Cluster";
-    const form = (each: KubeObject): KubeObject => (isUsed ? withoutProgress(each) : each);
+    const used = there?.kind === "Cluster" ? undefined : there?.metadata.annotations?.[marks.copied];
+    if (used !== undefined && used !== sharedDigest(object)) throw changedSince(object);
     const equal =
       there !== undefined &&
-      fingerprint(form(object), (uid) => uids.has(uid)) === fingerprint(form(there), (uid) => known.has(uid));
+      (used !== undefined ||
+        fingerprint(object, (uid) => uids.has(uid)) === fingerprint(there, (uid) => known.has(uid)));
     if (!equal)
       throw new CausewayError("MOVE_NOT_EQUAL", `${nameOf(object)} differs between source and target`, {
         hint: "Something writes to one of the two sides: stop it, delete the object in the target if it was changed there, and repeat the command. Nothing was deleted.",
       });
   }
+}
+
+function changedSince(object: KubeObject): CausewayError {
+  const what = `${nameOf(object)}, which several clusters use, was changed in the source after the first of them moved`;
+  return new CausewayError("MOVE_NOT_EQUAL", what, {
+    hint: "Undo the change in the source, and repeat the command; make it in the target afterwards. Nothing more was deleted.",
+  });
 }
 
 /** Sets annotations of one object. */

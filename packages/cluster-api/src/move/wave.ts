@@ -15,6 +15,7 @@ import {
   pause,
   release,
   settled,
+  sharedDigest,
   type Source,
 } from "./transfer.ts";
 
@@ -80,7 +81,8 @@ async function copyWave(moving: MoveContext, wave: Wave, signal: AbortSignal): P
   await compare({ from: again, copied: graph, to }, uids, signal);
   const own = new Set(belongings(all, wave));
   // From now on the target's controllers may write to what it shares with clusters that come later.
-  for (const member of again) if (!own.has(member)) await annotate(to, member, { [marks.copied]: target }, signal);
+  for (const member of again)
+    if (!own.has(member)) await annotate(to, member, { [marks.copied]: sharedDigest(member.object) }, signal);
   for (const member of again)
     if (isCluster(member)) await annotate(moving.from, member, { [marks.copied]: target }, signal);
 }

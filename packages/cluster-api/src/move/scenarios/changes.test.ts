@@ -24,7 +24,6 @@ afterAll(async () => {
 
 type ControlPlanes = NonNullable<MoveOptions["controlPlanes"]>;
 
-/** `at` is awaited, since it is a change of the source, when the move reports a line that begins so. */
 function options(namespace: string, more: Partial<MoveOptions> = {}): MoveOptions {
   return { from: one.client, to: two.client, namespace, clock: systemClock, report: () => {}, ...more };
 }
@@ -59,7 +58,7 @@ async function planes(namespace: string, metadata: object = {}): Promise<void> {
     await make("HostedControlPlane", namespace, each.metadata.name, { ...ownedBy(each as KubeObject), ...metadata });
 }
 
-/** Once, before the first object of a kind is created in the target. */
+/** Once, before the first object is created in the target. */
 function beforeCopying(work: () => Promise<unknown>): Partial<MoveOptions> {
   let isDone = false;
   const create: Side["client"]["create"] = async (type, object, more) => {
@@ -143,6 +142,53 @@ describe("a move, while the source changes", () => {
       hint: expect.stringContaining("spec.paused") as string,
     });
     expect(await one.client.find(Secret, { namespace, name: "web-cloud" })).toBeDefined();
+  });
+});
+
+describe("what several clusters use", () => {
+  const type = kind("KubeadmConfigTemplate");
+  const used = (namespace: string) => ({ namespace, name: "workers" });
+  async function seedShared(namespace: string): Promise<void> {
+    await planes(namespace);
+    const { group, version } = type;
+    const clusters = await Promise.all(
+      ["alpha", "web"].map((name) => one.client.get(kind("Cluster"), { namespace, name })),
+    );
+    const object = { metadata: { ...used(namespace), ...ownedBy(...clusters) }, spec: { template: { spec: {} } } };
+    await one.client.create(type, { apiVersion: `${group}/${version}`, kind: type.kind, ...object } as KubeObject);
+  }
+  /** Changes it when the first wave has moved. */
+  function changing(namespace: string, at: Side): Partial<MoveOptions> {
+    const body = { metadata: { labels: { "cluster.x-k8s.io/cluster-name": "alpha" } } };
+    let handed = 0;
+    const handOver = async (): Promise<void> => {
+      handed += 1;
+      if (handed === 1) await at.client.patch(type, used(namespace), { type: "merge", body });
+    };
+    return { wave: 1, ...handsOver(handOver) };
+  }
+
+  test("may be changed by the target's controllers before the last of them moves", async () => {
+    const namespace = "adopted";
+    await seedShared(namespace);
+    await moveClusters(options(namespace, changing(namespace, two)), signal);
+    expect(await graph(one, namespace)).toEqual([]);
+    const { metadata } = await two.client.get(type, used(namespace));
+    expect(metadata.labels).toEqual({ "cluster.x-k8s.io/cluster-name": "alpha" });
+    expect(metadata.annotations ?? {}).not.toHaveProperty([marks.copied]);
+  });
+
+  test("may not be changed in the source meanwhile, and the move continues once that is undone", async () => {
+    const namespace = "edited";
+    await seedShared(namespace);
+    const moving = moveClusters(options(namespace, changing(namespace, one)), signal);
+    await expect(moving).rejects.toMatchObject({
+      code: "MOVE_NOT_EQUAL",
+      message: expect.stringContaining("was changed in the source") as string,
+    });
+    await one.client.patch(type, used(namespace), { type: "merge", body: { metadata: { labels: null } } });
+    await moveClusters(options(namespace, { wave: 1, ...handsOver() }), signal);
+    expect(await graph(one, namespace)).toEqual([]);
   });
 });
 
