@@ -60,7 +60,7 @@ test("a namespace whose creation took effect after the removal is removed, too",
   expect(await runtime.observe(id, signal)).toBeUndefined();
 });
 
-test("is not given to another management cluster while it is being removed", async () => {
+test("a control plane is not given to another management cluster while it is being removed", async () => {
   const server = await startApiServer();
   closing.push(() => server.close());
   const client = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));

@@ -48,11 +48,7 @@ test.for<[string, Partial<MoveOptions>, object]>([
     {},
     { code: "MOVE_CONTROL_PLANE_STAYS", hint: expect.stringContaining("--hosted-control-planes") as string },
   ],
-  [
-    "looks for them in the service cluster with the option",
-    { hostedControlPlanes: true },
-    { code: "MOVE_CONTROL_PLANE_MISSING" },
-  ],
+  ["reads the service cluster with the option", { hostedControlPlanes: true }, { code: "MOVE_CONTROL_PLANE_MISSING" }],
   ["has no waves without the option", { wave: 2 }, { code: "FLAG_INVALID" }],
   ["says which namespaces do not move", { allNamespaces: true }, { code: "MOVE_NAMESPACES_LEFT" }],
 ])("causeway move %s", async ([, more, error]) => {

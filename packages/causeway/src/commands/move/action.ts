@@ -12,7 +12,8 @@ const report = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /**
  * Moves the clusters of a namespace, saves them in a folder, or creates them from one.
- * @throws MOVE_TARGET_MISSING, FLAG_INVALID, MOVE_NAMESPACES_LEFT, and what `moveClusters`, `saveClusters` and `restoreClusters` throw
+ * @throws MOVE_TARGET_MISSING, FLAG_INVALID, MOVE_NAMESPACES_LEFT, and what `moveClusters`, `saveClusters` and
+ * `restoreClusters` throw
  */
 export async function move(options: MoveOptions, signal: AbortSignal): Promise<void> {
   const { toDirectory, fromDirectory, toKubeconfig, dryRun } = options;

@@ -145,7 +145,7 @@ describe("a move, while the source changes", () => {
   });
 });
 
-describe("what several clusters use", () => {
+describe("an object that several clusters use", () => {
   const type = kind("KubeadmConfigTemplate");
   const used = (namespace: string) => ({ namespace, name: "workers" });
   async function seedShared(namespace: string): Promise<void> {
@@ -220,7 +220,7 @@ describe("a hosted control plane", () => {
   });
 });
 
-describe("what another management cluster moves to the same target", () => {
+describe("a cluster that another management cluster moves to the same target", () => {
   test("is neither listed nor unpaused", async () => {
     const namespace = "of-another";
     await seed(one.client, namespace);
