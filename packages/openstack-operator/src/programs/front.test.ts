@@ -15,7 +15,7 @@ const python = spawnSync("python3", ["-c", "import ssl"]).status === 0;
 /** Represents uWSGI with one worker, or with many: it says what it got, and how long its body was. */
 const WORKER = `
 import json, os, signal, socket, struct, sys, threading, time
-signal.signal(signal.SIGTERM, lambda *_: (print("stopped", flush=True), os._exit(0)))
+signal.signal(signal.SIGTERM, lambda *_: (os.write(1, b"stopped\\n"), os._exit(0)))
 listener = socket.socket(socket.AF_UNIX); listener.bind(os.environ["FRONT_SOCKET"]); listener.listen(int(os.environ.get("BACKLOG", "100")))
 def read(connection, count):
     data = b""
@@ -38,7 +38,7 @@ def serve(connection):
             block = connection.recv(65536)
             if not block: break
             body += block
-    print("request", flush=True)
+    os.write(1, b"request\\n")
     if variables["QUERY_STRING"].startswith("wait="): time.sleep(float(variables["QUERY_STRING"][5:]))
     size = int(variables["QUERY_STRING"][5:]) if variables["QUERY_STRING"].startswith("size=") else 0
     text = "x" * size if size else json.dumps({"body": len(body), **variables})
