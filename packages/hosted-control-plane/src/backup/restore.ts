@@ -3,6 +3,7 @@ import { base64, CausewayError, type Clock } from "@causeway/foundation";
 import { openEtcd } from "../etcd/etcd-admin.ts";
 import { rangeOf } from "../etcd/range.ts";
 import { policyKeys } from "../etcd/permissions.ts";
+import { batches, putOf } from "./batches.ts";
 import { clearAttempt, isFull } from "./clear-attempt.ts";
 import { OWN_KEYS, type Keyspace, type Value } from "./datastore.ts";
 import { parsePoint, pointAt, pointName, type Point } from "./points.ts";
@@ -22,10 +23,6 @@ export interface RestoreFrom {
 
 /** What etcd needs for each key. */
 const PER_KEY = 128;
-
-/** Limits of etcd: 128 operations and 1.5 MiB in one transaction. */
-const OPERATIONS = 100;
-const BYTES = 1_000_000;
 
 /**
  * What names the endpoint, which may be another one, is created for each endpoint. The policy of a storage budget is of
@@ -137,24 +134,6 @@ async function manifestOf(store: SealedStore, folder: string, point: Point, sign
   const manifest = (await store.get(pointName(folder, point), signal)) as Manifest;
   if (manifest.format === 1 || manifest.format === 2) return manifest;
   throw new CausewayError("BACKUP_TOO_NEW", `${folder} was written by a newer Causeway`, { hint: "Restore with it." });
-}
-
-function* batches(values: readonly Value[]): Iterable<Value[]> {
-  let [batch, size]: [Value[], number] = [[], 0];
-  for (const value of values) {
-    const bytes = value.key.length + value.value.length;
-    if (batch.length > 0 && (batch.length >= OPERATIONS || size + bytes > BYTES)) {
-      yield batch;
-      [batch, size] = [[], 0];
-    }
-    batch.push(value);
-    size += bytes;
-  }
-  if (batch.length > 0) yield batch;
-}
-
-function putOf(prefix: string, { key, value }: Value): object {
-  return { request_put: { key: base64(prefix + key), value } };
 }
 
 function exceeds(limit: number): CausewayError {

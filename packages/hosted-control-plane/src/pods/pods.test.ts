@@ -1,6 +1,6 @@
 import { startApiServer } from "@causeway/apiserver";
 import { silentLog, systemClock } from "@causeway/foundation";
-import { createClient, createInformers, loadKubeconfig, Namespace } from "@causeway/kubernetes";
+import { createClient, createInformers, loadKubeconfig, Namespace, type KubernetesClient } from "@causeway/kubernetes";
 import { afterEach, expect, test, vi } from "vitest";
 import { createPodsRuntime } from "./controller.ts";
 import {
@@ -18,11 +18,16 @@ afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
 
-test("a namespace whose creation took effect after the removal is removed, too", async () => {
+async function openCluster(): Promise<KubernetesClient> {
   const server = await startApiServer();
   closing.push(() => server.close());
   const client = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));
   closing.push(() => client.close());
+  return client;
+}
+
+/** The runtime of management cluster "management" over a service cluster. */
+function start(client: KubernetesClient) {
   const stop = new AbortController();
   const { signal } = stop;
   const tools = { clock: systemClock, log: silentLog };
@@ -34,6 +39,12 @@ test("a namespace whose creation took effect after the removal is removed, too",
     stop.abort();
     return running;
   });
+  return { runtime, informers, signal };
+}
+
+test("a namespace whose creation took effect after the removal is removed, too", async () => {
+  const client = await openCluster();
+  const { runtime, informers, signal } = start(client);
   const [id, name] = ["team.web", namespaceOf("management", "team.web")];
   const changes: (() => void)[] = [];
   runtime.onChange(() => changes.splice(0).forEach((resolve) => resolve()));
@@ -61,13 +72,7 @@ test("a namespace whose creation took effect after the removal is removed, too",
 });
 
 test("a control plane is not given to another management cluster while it is being removed", async () => {
-  const server = await startApiServer();
-  closing.push(() => server.close());
-  const client = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));
-  closing.push(() => client.close());
-  const stop = new AbortController();
-  const { signal } = stop;
-  const tools = { clock: systemClock, log: silentLog };
+  const client = await openCluster();
   const [id, name] = ["team.web", namespaceOf("management", "team.web")];
   const [found, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const slow = new Proxy(client, {
@@ -84,14 +89,7 @@ test("a control plane is not given to another management cluster while it is bei
       };
     },
   });
-  const informers = createInformers(slow, tools);
-  const settings = { owner: "management" };
-  const runtime = createPodsRuntime({ informers, settings, readSecret: () => Promise.resolve(undefined), ...tools });
-  const running = Promise.allSettled([informers.run(signal), runtime.run(signal)]);
-  closing.push(() => {
-    stop.abort();
-    return running;
-  });
+  const { runtime, informers, signal } = start(slow);
   const make = (ofId: string, at: string) =>
     client.create(Namespace, {
       apiVersion: "v1",

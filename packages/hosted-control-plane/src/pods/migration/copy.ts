@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { base64, CausewayError, type Clock } from "@causeway/foundation";
+import { batches, OPERATIONS, putOf } from "../../backup/batches.ts";
 import {
   openReader,
   OWN_KEYS,
@@ -40,9 +41,6 @@ export interface DatastoreCopy {
 const COPYING = `${OWN_KEYS}migrating`;
 /** In the own etcd: it is complete, and no copy begins any more. */
 const COMPLETE = `${OWN_KEYS}migrated`;
-/** Limits of etcd: 128 operations and 1.5 MiB in one transaction. */
-const OPERATIONS = 100;
-const BYTES = 1_000_000;
 /** Values that are read at the same moment. */
 const READS = 8;
 const MOST_KEYS = 200_000;
@@ -233,24 +231,6 @@ export async function changedSince(
   } finally {
     reader.close();
   }
-}
-
-function* batches(values: readonly Value[]): Iterable<Value[]> {
-  let [batch, size]: [Value[], number] = [[], 0];
-  for (const value of values) {
-    const bytes = value.key.length + value.value.length;
-    if (batch.length > 0 && (batch.length >= OPERATIONS || size + bytes > BYTES)) {
-      yield batch;
-      [batch, size] = [[], 0];
-    }
-    batch.push(value);
-    size += bytes;
-  }
-  if (batch.length > 0) yield batch;
-}
-
-function putOf(prefix: string, { key, value }: Value): object {
-  return { request_put: { key: base64(prefix + key), value } };
 }
 
 /** Another key would be written: only Kubernetes' own keys are known to be texts. */
