@@ -7,6 +7,8 @@ import { DNS_ADDRESS } from "./facts.ts";
 export const HOST = "10.211.0.1";
 const BRIDGE = "cwos0";
 const NAMESPACE = "cw-openstack-";
+/** Rigs that run at once, each with a network and a `/run/netns` of its own, differ in this alone. */
+export const RIG_CGROUP = process.env["CAUSEWAY_OPERATOR_CGROUP"] ?? "causeway-openstack";
 
 export interface Place {
   readonly number: number;
@@ -25,7 +27,7 @@ export const placeOf = (number: number): Place => ({
   namespace: `${NAMESPACE}${number}`,
   address: `10.211.0.${number + 1}`,
   pods: `10.212.${number - 1}.0/24`,
-  cgroup: `/causeway-openstack/${number}`,
+  cgroup: `/${RIG_CGROUP}/${number}`,
 });
 
 const ip = (...args: string[]) => execFileSync("ip", args, { stdio: ["ignore", "ignore", "pipe"] });

@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { causeway, eventually, kubectl, root, startProgram, type Started } from "../support/processes.ts";
 import { Machine } from "./machines.ts";
-import { allowWatchers, HOST, makeNetwork, placeOf, removeNetwork, type Place } from "./network.ts";
+import { allowWatchers, HOST, makeNetwork, placeOf, removeNetwork, RIG_CGROUP, type Place } from "./network.ts";
 
 export const TIMEOUT = 45 * 60_000;
 /** Disks for claims that each machine has. */
 export const DISKS = 16;
 /** The group of all machines, which one of them has made. */
-const SHARED = "/sys/fs/cgroup/cpu/causeway-openstack/cgroup.procs";
+const SHARED = `/sys/fs/cgroup/cpu/${RIG_CGROUP}/cgroup.procs`;
 const CAUSEWAY = join(root, "packages/causeway/src/start.js");
 
 const execute = promisify(execFile);
