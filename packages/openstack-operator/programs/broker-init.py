@@ -6,10 +6,13 @@ import base64
 import json
 import os
 import sys
+import time
 import urllib.error
 import urllib.request
 
 CREDENTIALS = os.environ.get("CREDENTIALS", "/run/credentials")
+ATTEMPTS = 30
+PAUSE = float(os.environ.get("PAUSE_SECONDS", "2"))
 
 
 def secret(name, fallback=None):
@@ -34,8 +37,22 @@ def send(method, path, body=None):
         return json.loads(text) if text else None
 
 
+def first(method, path, body):
+    """The first request. A node learns where a new pod is a moment after the pod is ready."""
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            return send(method, path, body)
+        except (OSError, urllib.error.URLError) as error:
+            is_refusal = isinstance(error, urllib.error.HTTPError) and error.code < 500
+            if is_refusal or attempt == ATTEMPTS:
+                raise
+            if attempt == 2:
+                print(json.dumps({"level": "WARNING", "message": f"the broker does not respond yet: {error}"}), flush=True)
+            time.sleep(PAUSE)
+
+
 def main(service):
-    send("PUT", f"/vhosts/{service}", {"default_queue_type": "quorum"})
+    first("PUT", f"/vhosts/{service}", {"default_queue_type": "quorum"})
     generations = secret("accounts").split()
     names = {service if g == "0" else f"{service}_{g}": g for g in generations}
     everything = {"configure": ".*", "write": ".*", "read": ".*"}

@@ -13,6 +13,14 @@ umask 077
   printf '[client]\nhost=%s\nport=%s\n' "$DATABASE_HOST" "$DATABASE_PORT"
   printf 'user=%s\npassword=%s\n' "$(cat "$credentials/database.user" 2>/dev/null || echo root)" "$(cat "$credentials/database.admin")"
 } > /tmp/client.cnf
+# A node learns where a new pod is a moment after the pod is ready.
+attempts=0
+until mysql --defaults-extra-file=/tmp/client.cnf --execute 'SELECT 1' > /dev/null 2> /tmp/said; do
+  attempts=$((attempts + 1))
+  if [ "$attempts" = 2 ] || [ "$attempts" -ge 30 ]; then cat /tmp/said >&2; fi
+  [ "$attempts" -lt 30 ] || exit 1
+  sleep 2
+done
 name_of() { if [ "$1" = 0 ]; then echo "$service"; else echo "${service}_$1"; fi; }
 accounts=$(cat "$credentials/accounts")
 {

@@ -15,7 +15,14 @@ class PlayedKeystone {
   readonly made: Record<string, Record<string, unknown>[]> = {};
   /** Runs before a creation is checked: what another Job writes in between. */
   meanwhile: (kind: string) => void = () => {};
+  /** Statuses of the first responses, before it works. */
+  readonly early: number[] = [];
   readonly server: Server = createServer((incoming, response) => {
+    const early = this.early.shift();
+    if (early !== undefined) {
+      response.writeHead(early).end();
+      return;
+    }
     void this.#respond(incoming).then(([status, body]) => {
       response.writeHead(status, { "X-Subject-Token": "token" }).end(JSON.stringify(body));
     });
@@ -81,7 +88,7 @@ describe.skipIf(!python)("the registration of a service", () => {
     const file = join(folder, "wanted.json");
     writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), ...more }));
     const child = spawn("python3", [program, join(folder, "wanted.json")], {
-      env: { ...process.env, CREDENTIALS: folder },
+      env: { ...process.env, CREDENTIALS: folder, PAUSE_SECONDS: "0" },
       stdio: "ignore",
     });
     const [status] = (await once(child, "close")) as [number];
@@ -99,6 +106,17 @@ describe.skipIf(!python)("the registration of a service", () => {
     expect(namesOf("roles")).toEqual(["admin", "service"]);
     expect(namesOf("users")).toEqual(["glance"]);
     expect(keystone.made["endpoints"]?.map(({ url }) => url)).toEqual(["http://glance", "https://image"]);
+  });
+
+  test("waits for a Keystone that does not respond yet, and not for one that knows another password", async () => {
+    keystone.early.push(503, 502, 500);
+    expect(await register()).toBe(0);
+    expect(namesOf("users")).toEqual(["glance"]);
+    keystone.early.push(401);
+    expect(await register()).toBe(1);
+    keystone.early.push(...Array<number>(31).fill(503));
+    expect(await register()).toBe(1);
+    expect(keystone.early).toHaveLength(1);
   });
 
   test("makes the roles that policies ask of users, and the domain of the service's own users with its administrator", async () => {
