@@ -10,7 +10,8 @@
  *   --report        judges nothing: what earlier runs found out
  *   --jobs N        processes that judge, default 1
  *   --json FILE     writes every mutant and what became of it
- *   --page          writes docs/reference/mutation.md, from this run and earlier ones
+ *   --page          writes docs/reference/mutation.md and its mutation.json, from this run, earlier ones, and what
+ *                   mutation.json has of files whose text is the same
  */
 import { globSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -115,10 +116,10 @@ async function judgeGroup(name: string, group: readonly Scope[]): Promise<void> 
     const mutant = target.mutants[index];
     const scope = group.find((s) => s.files.includes(target.file))?.name;
     if (!mutant || scope === undefined) continue;
-    const { by } = state.find(target, index);
+    const { by, survived } = state.find(target, index);
     const before = tried(one);
     const isOpen = by === undefined && [...tests.keys()].some((file) => !before.has(file));
-    judged.push({ scope, mutant, same: target.mutants, by, isOpen });
+    judged.push({ scope, mutant, same: target.mutants, by, isOpen, isUntried: by === undefined && !survived });
   }
 }
 

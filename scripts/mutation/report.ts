@@ -2,8 +2,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { explainedBy, readExplanations } from "./explained.ts";
 import type { Mutant } from "./mutants.ts";
-import { pageOf, type Row } from "./page.ts";
+import { pageOf } from "./page.ts";
 import type { Scope } from "./scopes.ts";
+import { digest, withoutImports } from "./state.ts";
+import { mergedSummary, readSummary, rowsOf, writeSummary, type Current } from "./summary.ts";
+import { readTargets } from "./targets.ts";
 
 export interface Judged {
   readonly scope: string;
@@ -14,6 +17,8 @@ export interface Judged {
   readonly by: string | undefined;
   /** It is alive, and not all tests have been tried. */
   readonly isOpen: boolean;
+  /** No run of this checkout has judged it. */
+  readonly isUntried: boolean;
 }
 
 interface Results {
@@ -32,17 +37,7 @@ export function report(root: string, { scopes, judged, page, json }: Results): n
     console.log(`survived: ${mutant.file}:${mutant.line}: ${shown(mutant.original)} -> ${shown(mutant.replacement)}`);
   }
   for (const one of stale) console.log(`stale explanation: ${one}`);
-  if (page) {
-    const rows = scopes.map(({ name, goal }): Row => {
-      const own = judged.filter((j) => j.scope === name);
-      const killed = own.filter((j) => j.by !== undefined).length;
-      const explained = own.filter((j) => reasonOf(j) !== undefined).length;
-      const unknown = own.filter((j) => j.isOpen && reasonOf(j) === undefined).length;
-      return { name, goal, mutants: own.length, killed, explained, unknown };
-    });
-    const left = survivors.map(({ mutant: { file } }) => ({ file }));
-    writeFileSync(join(root, "docs/reference/mutation.md"), pageOf(rows, left));
-  }
+  if (page) writePage(root, { scopes, judged, reasonOf });
   if (json !== undefined) {
     const all = judged.map((j) => ({ scope: j.scope, ...j.mutant, by: j.by, isOpen: j.isOpen, reason: reasonOf(j) }));
     writeFileSync(json, JSON.stringify(all, undefined, 1));
@@ -51,6 +46,36 @@ export function report(root: string, { scopes, judged, page, json }: Results): n
   const explained = judged.filter((j) => reasonOf(j) !== undefined).length;
   console.log(`${killed} passed, ${survivors.length + stale.length} failed, ${explained} skipped`);
   return survivors.length + stale.length > 0 ? 1 : 0;
+}
+
+interface Known extends Pick<Results, "scopes" | "judged"> {
+  readonly reasonOf: (one: Judged) => string | undefined;
+}
+
+/** The page and its summary, from what this checkout has found out and what others have. */
+function writePage(root: string, { scopes, judged, reasonOf }: Known): void {
+  const path = join(root, "docs/reference/mutation.json");
+  const byFile = Map.groupBy(judged, (j) => j.mutant.file);
+  const { files } = readTargets(
+    root,
+    scopes.flatMap((s) => s.files),
+  );
+  const current = files.map(({ file, source, mutants }): Current => {
+    const own = byFile.get(file) ?? [];
+    return {
+      file,
+      text: digest(withoutImports(source)),
+      mutants: mutants.length,
+      killed: own.filter((j) => j.by !== undefined).length,
+      explained: own.filter((j) => reasonOf(j) !== undefined).length,
+      survived: own.filter((j) => j.by === undefined && !j.isOpen && reasonOf(j) === undefined).length,
+      isUntried: own.every((j) => j.isUntried),
+    };
+  });
+  const summary = mergedSummary(readSummary(path), current);
+  writeSummary(path, summary);
+  const rows = rowsOf(scopes, summary, new Map(files.map((f) => [f.file, f.mutants.length])));
+  writeFileSync(join(root, "docs/reference/mutation.md"), pageOf(rows, summary));
 }
 
 /** Why mutants are left alive; explanations that hold for none are stale. */
