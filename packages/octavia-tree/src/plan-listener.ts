@@ -55,5 +55,6 @@ function timeoutChange(listener: Listener, timeouts: ListenerSettings["timeouts"
 }
 
 function sameHeaders(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
-  return sameSet(Object.entries(a).flat(), Object.entries(b).flat());
+  const texts = (headers: typeof a): string[] => Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return sameSet(texts(a), texts(b));
 }

@@ -67,15 +67,10 @@ function paired(observed: readonly ObservedPolicy[], wanted: readonly DesiredPol
     if (each.policy.provisioning_status === "PENDING_DELETE") continue;
     const { name } = each.policy;
     const named = byName.get(name);
-    const key = named && isPart(each, named) ? name : each.rules && policyName({ rules: each.rules.map(bodyOf) });
+    const key = named && isPart(each, named) ? name : each.rules && policyName({ rules: each.rules });
     if (key !== undefined && !free.has(key)) free.set(key, each);
   }
   return [...byName].map(([name, policy]) => ({ name, wanted: policy, found: free.get(name) }));
-}
-
-function bodyOf(rule: NonNullable<ObservedPolicy["rules"]>[number]): DesiredPolicy["rules"][number] {
-  const { type, compare_type, value, key, invert } = rule;
-  return { type, compare_type, value, invert, ...(key === null ? {} : { key }) };
 }
 
 /** Has it no rules but wanted ones? */
@@ -177,7 +172,7 @@ export function longestRise(numbers: readonly number[]): ReadonlySet<number> {
       if ((numbers[ends[middle] ?? 0] ?? 0) < number) low = middle + 1;
       else high = middle;
     }
-    previous[i] = low === 0 ? undefined : ends[low - 1];
+    previous[i] = ends[low - 1];
     ends[low] = i;
   }
   const found = new Set<number>();

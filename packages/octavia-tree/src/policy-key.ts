@@ -9,8 +9,11 @@ export interface ObservedPolicy {
   readonly rules: readonly L7Rule[] | undefined;
 }
 
+/** A rule as it is wanted, or as it was read. */
+type AnyRule = Pick<L7RuleCreate, "type" | "compare_type" | "value"> & Partial<L7Rule>;
+
 /** One rule as text, whatever its id. */
-export function ruleText(rule: Pick<L7RuleCreate, "type" | "compare_type" | "value"> & Partial<L7Rule>): string {
+export function ruleText(rule: AnyRule): string {
   return JSON.stringify([rule.type, rule.compare_type, rule.key ?? null, rule.value, rule.invert ?? false]);
 }
 
@@ -18,7 +21,7 @@ export function ruleText(rule: Pick<L7RuleCreate, "type" | "compare_type" | "val
  * A policy's name: a digest of its rules and their number. Two policies of a listener with the same rules would be one
  * too many.
  */
-export function policyName({ rules }: Pick<DesiredPolicy, "rules">): string {
+export function policyName({ rules }: { readonly rules: readonly AnyRule[] }): string {
   const digest = createHash("sha256").update(rules.map(ruleText).sort().join("\n")).digest("hex");
   return `${digest.slice(0, 32)}-${rules.length}`;
 }

@@ -47,8 +47,25 @@ test.each<[string, Node, CSINode | undefined, string[], string[]]>([
 
 test("the plan of a node's CSINode names the server and its zone as the driver's node plugin does", () => {
   const { steps } = plan({ machineId: "s", node: zoned, csiNode: undefined, installed: [CINDER] });
-  const [, create] = steps;
-  if (create?.type !== "create") throw new Error("no CSINode is created");
-  expect(create.csiNode.metadata.ownerReferences).toEqual([{ apiVersion: "v1", kind: "Node", name: "n", uid: "u" }]);
-  expect(create.csiNode.spec).toEqual(registered("s").spec);
+  const ownerReferences = [{ apiVersion: "v1", kind: "Node", name: "n", uid: "u" }];
+  expect(steps).toEqual([
+    { type: "label-node", labels: { [TOPOLOGY]: "a" } },
+    { type: "create", csiNode: { ...registered("s"), metadata: { name: "n", ownerReferences } } },
+  ]);
+});
+
+test("the plan of a node's CSINode has no driver while the zone is unknown", () => {
+  const { steps } = plan({ machineId: "s", node: node({}), csiNode: undefined, installed: [CINDER] });
+  expect(steps).toMatchObject([{ type: "create", csiNode: { spec: { drivers: [] } } }]);
+});
+
+test("the plan of a node's CSINode keeps the drivers of others, in any order", () => {
+  const other = { name: "other", nodeID: "o", topologyKeys: [] };
+  const before = registered("old");
+  const csiNode = { ...before, spec: { drivers: [...(before.spec.drivers ?? []), other] } };
+  const [own] = registered("s").spec.drivers ?? [];
+  const { steps } = plan({ machineId: "s", node: labelled, csiNode, installed: [CINDER] });
+  expect(steps).toEqual([{ type: "change", drivers: [other, own] }]);
+  const now = { ...csiNode, spec: { drivers: [...(registered("s").spec.drivers ?? []), other] } };
+  expect(plan({ machineId: "s", node: labelled, csiNode: now, installed: [CINDER] }).steps).toEqual([]);
 });

@@ -61,6 +61,6 @@ export function plan(observed: Observed): { readonly steps: readonly Step[] } {
       .toSorted()
       .join(" ");
   // A zone that is not known any more takes no driver away: volumes may be attached.
-  const isSame = names(drivers) === names(before) || (zone === undefined && before.length > 0);
+  const isSame = zone === undefined || names(drivers) === names(before);
   return { steps: isSame ? steps : [...steps, { type: "change", drivers }] };
 }

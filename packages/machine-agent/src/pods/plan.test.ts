@@ -113,11 +113,60 @@ describe("a simulated pod", () => {
     ]);
   });
 
+  test.each(["not-ready", "crash-loop"])("starts after that time when its outcome is %s, too", (outcome) => {
+    const { at, phases } = play({ annotations: { "start-after": "5s", outcome } }, 5 * SECOND);
+    expect([phases[0], phases[1], at[1]]).toEqual(["Pending", "Running", 5]);
+  });
+
+  const at = (pod: Pod, more: Partial<Parameters<typeof plan>[0]> = {}) =>
+    plan({ pod, hostIPs: ["192.0.2.1"], podIPs: ["10.244.1.2"], hasVolumes: true, ...more }, start);
+
+  test("waits for its volumes before it starts, and not afterwards", () => {
+    const { steps, until } = at(podOf({}), { hasVolumes: false });
+    expect(until).toBeUndefined();
+    expect(steps).toMatchObject([{ status: { phase: "Pending", hostIP: "192.0.2.1" } }]);
+    const [waiting] = steps;
+    if (waiting?.type !== "report") throw new Error("nothing is reported");
+    expect(waiting.status).not.toHaveProperty("podIP");
+    expect(waiting.status.containerStatuses?.[0]?.state?.waiting).toMatchObject({ reason: "ContainerCreating" });
+    expect(at(play({}, SECOND).pod, { hasVolumes: false }).steps).toEqual([]);
+  });
+
+  test("keeps the address that it has while it is pending again", () => {
+    const { pod } = play({}, SECOND);
+    const held = { ...pod, metadata: podOf({ annotations: { outcome: "hang" } }).metadata };
+    expect(at(held).steps).toMatchObject([{ status: { phase: "Pending", podIP: "10.244.1.2" } }]);
+  });
+
+  test("reports no containers and addresses that it does not have", () => {
+    const [step] = at(podOf({}), { hostIPs: [], podIPs: [] }).steps;
+    if (step?.type !== "report") throw new Error("nothing is reported");
+    const fields = ["phase", "startTime", "conditions", "containerStatuses"];
+    expect(Object.keys(step.status)).toEqual(fields);
+  });
+
+  test.each(["Succeeded", "Failed"])("is left alone after it has %s, and goes at once when it is deleted", (phase) => {
+    const pod = { ...podOf({}), status: { ...play({}, SECOND).pod.status, phase } } as Pod;
+    expect(at(pod)).toEqual({ steps: [] });
+    const deletionTimestamp = timestamp(start + 60 * SECOND);
+    const annotations = { [`${DOMAIN}/stop-after`]: "1m" };
+    const metadata = { ...pod.metadata, annotations, deletionTimestamp, deletionGracePeriodSeconds: 60 };
+    expect(at({ ...pod, metadata })).toEqual({ steps: [{ type: "delete" }] });
+  });
+
+  test("remains running while its containers end and are started again", () => {
+    const spec = { restartPolicy: "Always" };
+    const { phases, pod } = play({ annotations: { "finish-after": "1s" }, spec }, 60 * SECOND);
+    expect(new Set(phases)).toEqual(new Set(["Running"]));
+    expect(main(pod)?.restartCount).toBeGreaterThan(0);
+  });
+
   test.each([
     ["hang", "ContainerCreating"],
     ["image-pull-error", "ImagePullBackOff"],
   ])("remains pending when its outcome is %s", (outcome, reason) => {
-    const { pod, phases } = play({ annotations: { outcome } }, 3600 * SECOND);
+    const { pod, phases } = play({ annotations: { outcome, "start-after": "5s" } }, 3600 * SECOND);
+    expect(at(podOf({ annotations: { outcome, "start-after": "5s" } })).until).toBeUndefined();
     expect(phases).toEqual(["Pending"]);
     expect(main(pod)?.state?.waiting).toMatchObject({ reason });
   });
@@ -186,6 +235,13 @@ describe("a simulated pod that is deleted", () => {
     const { steps, pod } = play({}, 60 * SECOND, deleted({}, 30));
     expect(steps.map(({ type }) => type)).toEqual(["report", "delete"]);
     expect(main(pod)?.state?.terminated?.exitCode).toBe(0);
+    expect(pod.status?.phase).toBe("Running");
+  });
+
+  test("is not killed when it stops at the end of its grace period", () => {
+    const given = { annotations: { "stop-after": "30s" } };
+    const { at, pod } = play(given, 120 * SECOND, deleted(given, 30));
+    expect([at.at(-1), main(pod)?.state?.terminated?.exitCode]).toEqual([30, 0]);
   });
 
   test("takes the time that stop-after says, and is killed when its grace period ends", () => {

@@ -39,9 +39,10 @@ export function plan(observed: Observed, now: number): PodPlan {
   const hasStarted = status.phase === "Running";
   if (!observed.hasVolumes && !hasStarted)
     return { steps: report(observed, { startTime, containers: waitingAll(pod, false), phase: "Pending" }, now) };
-  if (asked.outcome === "hang" || asked.outcome === "image-pull-error" || now < startsAt) {
+  const neverStarts = asked.outcome === "hang" || asked.outcome === "image-pull-error";
+  if (neverStarts || now < startsAt) {
     const containers = waitingAll(pod, asked.outcome === "image-pull-error");
-    const until = asked.outcome === "run" && now < startsAt ? { until: startsAt } : {};
+    const until = neverStarts ? {} : { until: startsAt };
     return { steps: report(observed, { startTime, containers, phase: "Pending" }, now), ...until };
   }
   const containers = containersAt(pod, asked, now);

@@ -36,6 +36,10 @@ describe("the cache that checks a token soon", () => {
 
 describe("a text that is sent to Keystone", () => {
   const jwt = (claims: object) => `aGVhZGVy.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.c2lnbmF0dXJl`;
+  it("is refused with the reason", () => {
+    expect(notKeystoneToken("abc")).toBe("it is not a token of Keystone");
+    expect(notKeystoneToken("aaaaaaaa.bbbbbbbb.cccccccc")).toBe("it is a token of another issuer");
+  });
   it.each<[string, string, boolean]>([
     ["a Fernet token", `gAAAAAB${"x".repeat(180)}==`, true],
     ["a UUID token", "0123456789abcdef0123456789abcdef", true],
@@ -47,6 +51,10 @@ describe("a text that is sent to Keystone", () => {
     ],
     ["a token of three parts that are no JSON", "aaaaaaaa.bbbbbbbb.cccccccc", false],
     ["a short text", "abc", false],
+    ["a text of 15 characters", "x".repeat(15), false],
+    ["a text of 16 characters", "x".repeat(16), true],
+    ["a text of 8,192 characters", "x".repeat(8_192), true],
+    ["a text of 8,193 characters", "x".repeat(8_193), false],
     ["a text of 9,000 characters", "x".repeat(9_000), false],
     ["a text with a line break", "gAAAAAB0123456789\r\nX-Evil: 1", false],
     ["a text with spaces", "not a token at all, sorry", false],
@@ -67,8 +75,10 @@ describe("a token that goes before others", () => {
   it.each<[string, string, boolean]>([
     ["a Fernet token of now", fernet(now), true],
     ["a Fernet token of a clock that is four minutes ahead", fernet(now + 4 * minute), true],
+    ["a Fernet token of a clock that is five minutes ahead", fernet(now + 5 * minute), true],
     ["a Fernet token of the future", fernet(now + 6 * minute), false],
     ["a Fernet token of last year", fernet(now - 365 * day), true],
+    ["a Fernet token of a leap year ago", fernet(now - 366 * day), true],
     ["a Fernet token that is older than a year", fernet(now - 367 * day), false],
     ["a Fernet token of another version", fernet(now, 0x81), false],
     ["a UUID token", "0123456789abcdef0123456789abcdef", true],

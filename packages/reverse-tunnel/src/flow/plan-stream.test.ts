@@ -141,6 +141,149 @@ describe("a stream", () => {
     ],
     ["ends with its connection", windowed, [{ type: "lost" }], ["failed tunnel-lost", "destroy-socket"]],
   ];
+  const { mark, window, queue, stalled, largestWindow } = LIMITS;
+  const held: StreamEvent = { type: "received", bytes: mark + 1 };
+  const ending: StreamEffect = { type: "destroy-socket", flush: true };
+  test.each<[string, StreamState, StreamEvent[], StreamEffect[], Partial<StreamState>]>([
+    [
+      "reads its socket again only when half is sent",
+      stock,
+      [
+        { type: "read", bytes: queue },
+        { type: "read", bytes: 1 },
+        { type: "sent", bytes: queue / 2 },
+      ],
+      [{ type: "pause" }],
+      { paused: true, queued: queue / 2 + 1 },
+    ],
+    [
+      "reads its socket on while little waits",
+      stock,
+      [
+        { type: "read", bytes: 2 },
+        { type: "sent", bytes: 1 },
+      ],
+      [],
+      { paused: false, queued: 1 },
+    ],
+    [
+      "counts as credit what it was granted and did not send",
+      windowed,
+      [
+        { type: "granted", bytes: 10 },
+        { type: "read", bytes: 4 },
+        { type: "sent", bytes: 4 },
+      ],
+      [],
+      { credit: window + 6 },
+    ],
+    [
+      "counts what was accepted as sent ahead until it is granted again",
+      windowed,
+      [
+        { type: "received", bytes: window },
+        { type: "accepted", bytes: 1 },
+        { type: "received", bytes: 1 },
+      ],
+      [
+        { type: "failed", reason: "window-exceeded" },
+        { type: "send-close", flush: false },
+        { type: "destroy-socket", flush: false },
+      ],
+      { closed: true },
+    ],
+    [
+      "grants a quarter of its window, and no more while something is unread",
+      windowed,
+      [
+        { type: "received", bytes: window / 4 + 1 },
+        { type: "accepted", bytes: window / 4 },
+      ],
+      [{ type: "grant", bytes: window / 4 }],
+      { window, owed: 0 },
+    ],
+    [
+      "doubles its window when the socket has accepted all",
+      windowed,
+      [
+        { type: "received", bytes: window / 4 },
+        { type: "accepted", bytes: window / 4 },
+      ],
+      [{ type: "grant", bytes: window / 4 + window }],
+      { window: 2 * window, owed: 0 },
+    ],
+    [
+      "has a largest window",
+      { ...windowed, window: largestWindow },
+      [
+        { type: "received", bytes: largestWindow },
+        { type: "accepted", bytes: largestWindow },
+      ],
+      [{ type: "grant", bytes: largestWindow }],
+      { window: largestWindow },
+    ],
+    ["does not hold its connection at the mark", stock, [{ type: "received", bytes: mark }], [], { holding: false }],
+    [
+      "releases its connection at half the mark, and not before",
+      stock,
+      [held, { type: "accepted", bytes: mark / 2 }, { type: "accepted", bytes: 1 }],
+      [{ type: "hold" }, { type: "release" }],
+      { unread: mark / 2, holding: false, stalled: false },
+    ],
+    [
+      "holds its connection while more than half the mark is unread",
+      stock,
+      [held, { type: "accepted", bytes: mark / 2 }],
+      [{ type: "hold" }],
+      { holding: true, stalled: false },
+    ],
+    [
+      "keeps at most its limit unread while it makes no progress",
+      stock,
+      [held, { type: "no-progress" }, { type: "received", bytes: stalled - mark - 1 }],
+      [{ type: "hold" }, { type: "release" }],
+      { closed: false, stalled: true, unread: stalled },
+    ],
+    [
+      "that made a little progress does not hold its connection again",
+      stock,
+      [held, { type: "no-progress" }, { type: "accepted", bytes: 1 }, { type: "received", bytes: mark }],
+      [{ type: "hold" }, { type: "release" }],
+      { stalled: true },
+    ],
+    [
+      "that made progress to half the mark may hold its connection again",
+      stock,
+      [held, { type: "no-progress" }, { type: "accepted", bytes: mark / 2 + 1 }, { type: "received", bytes: mark }],
+      [{ type: "hold" }, { type: "release" }, { type: "hold" }],
+      { stalled: false },
+    ],
+    [
+      "passes on the end of the socket after that of the peer, and is over",
+      windowed,
+      [{ type: "remote-end" }, { type: "local-end" }],
+      [{ type: "end-socket" }, { type: "send-end" }, ending],
+      { closed: true },
+    ],
+    [
+      "passes on each end once",
+      windowed,
+      [
+        { type: "read", bytes: 1 },
+        { type: "local-end" },
+        { type: "local-end" },
+        { type: "remote-end" },
+        { type: "remote-end" },
+      ],
+      [{ type: "send-end" }, { type: "linger" }, { type: "end-socket" }],
+      { closed: false },
+    ],
+  ])("%s", (_title, from, events, effects, state) => {
+    const end = run(from, events);
+    expect(end.effects).toEqual(effects);
+    expect(end.state).toMatchObject(state);
+  });
+
   test.each(rows)("%s", (_title, start, events, expected) => {
     expect(words(run(start, events).effects)).toEqual(expected);
   });
