@@ -135,9 +135,10 @@ export class Machine {
     return lines.map((line) => Number.parseInt(line, 10)).filter((pid) => pid > 0);
   }
 
-  /** Sends a signal to these processes of the machine by one command. */
+  /** Sends a signal to these processes of the machine by one command. The program of a probe may have ended before. */
   async signal(name: "KILL" | "STOP" | "CONT", pids: readonly number[]): Promise<void> {
-    await execute("nsenter", [...this.#inside(), "kill", "-s", name, ...pids.map(String)]);
+    const each = 'got=1; for pid; do kill -s "$0" "$pid" 2> /dev/null && got=0; done; exit "$got"';
+    await execute("nsenter", [...this.#inside(), "sh", "-c", each, name, ...pids.map(String)]);
   }
 
   async #ctr(...args: readonly string[]): Promise<string> {

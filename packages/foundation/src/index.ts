@@ -27,6 +27,7 @@ export {
   signRequest,
 } from "./pki.ts";
 export { signAsRequested } from "./pki-requested.ts";
+export { steadyPorts } from "./steady-ports.ts";
 export { backoff, retry, type Backoff, type BackoffOptions, type RetryOptions } from "./retry.ts";
 export {
   createMetrics,

@@ -1,8 +1,8 @@
 import type { TLSSocket } from "node:tls";
-import { messageOf } from "@causeway/foundation";
+import { InputError, messageOf, steadyPorts } from "@causeway/foundation";
 import type { LogicalClusterOptions } from "../interface.ts";
 import { requestHandler, type HandlerOptions } from "../server/handler.ts";
-import { listen, type Listener } from "../server/listener.ts";
+import { listen, type Listener, type ListenerOptions } from "../server/listener.ts";
 import { issueServing, readServing, renewInTime, type Identified, type ServingCertificate } from "./serving.ts";
 import type { Shared } from "./open-cluster.ts";
 import type { WatchedFile } from "./watched-files.ts";
@@ -41,6 +41,18 @@ export interface Place {
   readonly answer?: ReturnType<typeof requestHandler>;
 }
 
+/** At a port that will be free at the next start, too, as long as no other server takes it. */
+async function anywhere(options: Omit<ListenerOptions, "port">): Promise<Listener> {
+  for (const port of steadyPorts()) {
+    try {
+      return await listen({ ...options, port });
+    } catch (error) {
+      if (!(error instanceof InputError) || error.code !== "APISERVER_PORT_TAKEN") throw error;
+    }
+  }
+  return listen({ ...options, port: 0 });
+}
+
 /** Throws APISERVER_PORT_TAKEN, APISERVER_CANNOT_LISTEN, SERVING_CERTIFICATE_INVALID. */
 export async function openEndpoint(
   cluster: Identified,
@@ -56,7 +68,8 @@ export async function openEndpoint(
   const { certificate } = serving;
   const isManagement = folder === "management";
   const limits = { pool, isManagement };
-  const listener: Listener = await listen({ host, port: port || kept, certificate, handler, accepted, ...limits });
+  const options = { host, certificate, handler, accepted, ...limits };
+  const listener: Listener = port || kept ? await listen({ ...options, port: port || kept }) : await anywhere(options);
   const keep = (): void => {
     if (listener.port !== kept) files.write(`${folder}/port`, String(listener.port));
   };

@@ -1,6 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
+import { steadyPorts } from "@causeway/foundation";
 
 /** Ports of one control plane. They remain the same as long as its folder exists: nodes hold the one of the API. */
 export interface Ports {
@@ -49,13 +50,22 @@ function read(file: string): (Omit<Ports, "tokens"> & Partial<Ports>) | undefine
   }
 }
 
-function freePort(host: string): Promise<number> {
+/** One that is free now, and that no client's connection takes while the program is away. */
+async function freePort(host: string): Promise<number> {
+  for (const port of steadyPorts()) {
+    const found = await opened(host, port).catch(() => undefined);
+    if (found !== undefined) return found;
+  }
+  return opened(host, 0);
+}
+
+function opened(host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", reject);
-    server.listen(0, host, () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
+    server.listen(port, host, () => {
+      const found = (server.address() as AddressInfo).port;
+      server.close(() => resolve(found));
     });
   });
 }
