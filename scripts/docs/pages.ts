@@ -9,6 +9,7 @@ import { flagsPage } from "./flags.ts";
 import { indexPages } from "./indexes.ts";
 import { brokenLinks } from "./links.ts";
 import { metricsPage } from "./metrics.ts";
+import { openStackComponentsPage } from "./openstack-components.ts";
 import type { Page } from "./page.ts";
 import { missingPaths } from "./paths.ts";
 import { widePages, wrapMarkdown } from "./wrap.ts";
@@ -24,6 +25,7 @@ export function generatedPages(root: string): Page[] {
     cloudConfPage(),
     annotationsPage(),
     flagsPage(),
+    openStackComponentsPage(),
     ...indexPages(root),
   ];
   return pages.map(({ path, text }) => ({ path, text: path.endsWith(".md") ? wrapMarkdown(text) : text }));
