@@ -201,8 +201,8 @@ describe("pods of OpenStack's services", () => {
   test("have every program that they run, and that their probes run", () => {
     const programsOf = (object: KubeObject | undefined) =>
       Object.keys((object as { data?: object } | undefined)?.data ?? {});
-    for (const release of ["2022.2", "2025.1"] as const) {
-      const { all, workloads } = desire({ release });
+    for (const [release, from] of [["2022.2"], ["2025.1"], ["2025.1", "2024.1"]] as const) {
+      const { all, workloads } = desire({ release }, from);
       for (const { object, component = "" } of workloads) {
         const { spec: pod } = podOf(object);
         const volume = pod.volumes?.find(({ name }) => name === "programs") as

@@ -63,7 +63,7 @@ function checksOf({ components, services }: Catalogue): Component[] {
     if (!sync) return [];
     return [
       {
-        ...sync,
+        ...withoutSchemas(sync),
         name: `${service}-upgrade-check`,
         does: `Checks whether the data of ${service} can be upgraded.`,
         command: ["/bin/sh", "/programs/upgrade-check.sh", service],
@@ -76,6 +76,9 @@ function checksOf({ components, services }: Catalogue): Component[] {
     ];
   });
 }
+
+/** A Job makes schemas with a program, a password and a check of their beginning that others do not need. */
+const withoutSchemas = ({ schemas: _of, secrets: _password, programs: _program, ...job }: Component): Component => job;
 
 const conf = (service: string): string[] => ["--config-dir", `/etc/${service}/${service}.conf.d`];
 
@@ -133,7 +136,7 @@ function laterJob(catalogue: Catalogue, { of, name, does, command, programs }: L
   const processes = catalogue.components.filter((each) => each.service === service && each.kind === "Deployment");
   if (!sync) throw new TypeError(`${name} has no Job ${service}-db-sync to be made from`);
   return {
-    ...sync,
+    ...withoutSchemas(sync),
     name,
     does,
     command,
