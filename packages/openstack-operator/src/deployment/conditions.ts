@@ -4,13 +4,14 @@ import { SCHEMA_RELEASES } from "../config/schema.ts";
 import { isDone, type ComponentStatus, type Judged } from "./components.ts";
 import { ovnConditions, type rebuiltOf } from "./plan-ovn-databases.ts";
 import { restoreConditions } from "./plan-restore.ts";
-import { UPGRADE_STEPS, type Upgrade } from "./upgrade.ts";
+import { stepsOf, type Upgrade } from "./upgrade.ts";
 
 interface From {
   readonly deployment: OpenStackDeployment;
   readonly judged: ReadonlyMap<string, Judged>;
   readonly components: readonly ComponentStatus[];
   readonly upgrade: Upgrade | undefined;
+  readonly isUnpinned: boolean;
   readonly restore: OpenStackDeploymentStatus["restore"];
   readonly ovn: ReturnType<typeof rebuiltOf>;
   readonly now: number;
@@ -60,7 +61,7 @@ export function conditionsOf(from: From): Condition[] {
   ];
   const all = [
     ...wanted,
-    ...upgradeConditions(judged, upgrade),
+    ...upgradeConditions(from),
     ...restoreConditions(restore),
     ...ovnConditions(from.ovn, status?.conditions),
   ];
@@ -68,11 +69,11 @@ export function conditionsOf(from: From): Condition[] {
   return setConditions(status?.conditions, all, { generation: metadata.generation, now });
 }
 
-function upgradeConditions(judged: ReadonlyMap<string, Judged>, upgrade: Upgrade | undefined): WantedCondition[] {
+function upgradeConditions({ judged, upgrade, isUnpinned }: From): WantedCondition[] {
   if (!upgrade) return [];
   const message = `${upgrade.from} to ${upgrade.to}`;
-  return UPGRADE_STEPS.map(({ name, isOver }) =>
-    isOver(judged)
+  return stepsOf({ judged, isUnpinned }).map(({ name, isOver }) =>
+    isOver
       ? { type: name, status: "True", reason: "Done", message }
       : { type: name, status: "False", reason: "NotYet", message },
   );

@@ -34,7 +34,7 @@ import {
 } from "./rotation.ts";
 import type { Step } from "./steps.ts";
 import { planTls, type TlsPlan } from "./tls.ts";
-import { upgradeOf, type Upgrade } from "./upgrade.ts";
+import { isUnpinned, upgradeOf, type Upgrade } from "./upgrade.ts";
 
 /** The status that the plan makes. */
 export type Status = OpenStackDeploymentStatus;
@@ -75,7 +75,8 @@ function planned(observed: Observed, now: number, desire: Desire): Plan<Step, St
   const { credentials, operators, tls, next } = given;
   const { material } = tls;
   const ovn = ovnDatabasesOf(observed);
-  const { desired, judged, upgrade } = judge(observed, { credentials, nodes, desire, material, operators, ovn });
+  const found = judge(observed, { credentials, nodes, desire, material, operators, ovn });
+  const { desired, judged, upgrade } = found;
   if (desired.problems.length > 0) {
     const message = desired.problems.map((problem) => `${problem.service}: ${problem.message}`).join("; ");
     return refused(observed, now, { reason: "UnknownOption", message: message.slice(0, 8_000) });
@@ -109,7 +110,7 @@ function planned(observed: Observed, now: number, desire: Desire): Plan<Step, St
           ...cleanup(observed, desired, { judged, kept: tls.objects }),
         ];
   const rebuilt = rebuiltOf(ovn, judged, now);
-  const facts = { judged, upgrade, rotation, keyRotation, backup, rebuilt };
+  const facts = { judged, upgrade, isUnpinned: found.isUnpinned, rotation, keyRotation, backup, rebuilt };
   const status = statusNow(observed, now, facts);
   const events = [
     ...eventsOf(deployment.status?.components, status.components),
@@ -265,9 +266,10 @@ function judge(observed: Observed, { credentials, nodes, desire, material, opera
   const desired = desire({ ...options, messagesOf: upgrade?.from ?? release });
   const judged = judgeComponents(desired, observed);
   // Once no process of the older release is left, processes start again without the limit to its messages.
-  if (!upgrade || !isDone(judged.get("nova-compute"))) return { desired, judged, upgrade };
+  if (!upgrade || !isUnpinned(release, judged, observed.objects))
+    return { desired, judged, upgrade, isUnpinned: false };
   const unpinned = desire({ ...options, messagesOf: release });
-  return { desired: unpinned, judged: judgeComponents(unpinned, observed), upgrade };
+  return { desired: unpinned, judged: judgeComponents(unpinned, observed), upgrade, isUnpinned: true };
 }
 
 const renderedOf = ({ nb, sb }: OvnDatabases) => ({
@@ -348,6 +350,7 @@ function cleanup(
 interface Facts {
   readonly judged: ReadonlyMap<string, Judged>;
   readonly upgrade: Upgrade | undefined;
+  readonly isUnpinned: boolean;
   readonly rotation: PasswordRotation;
   readonly keyRotation: KeyRotation;
   readonly backup: BackupPlan;
@@ -369,6 +372,7 @@ function statusNow(observed: Observed, now: number, facts: Facts): Status {
       judged,
       components,
       upgrade,
+      isUnpinned: facts.isUnpinned,
       restore,
       ovn: rebuilt,
       now,
@@ -386,7 +390,7 @@ function statusNow(observed: Observed, now: number, facts: Facts): Status {
             : "Updating",
     ready: `${ready}/${components.length}`,
     components,
-    ...(upgrade && !all ? { upgrade: upgrade.status(judged, now) } : {}),
+    ...(upgrade && !all ? { upgrade: upgrade.status(facts, now) } : {}),
     ...backup.status,
     ...(restore ? { restore } : {}),
     ...(rebuilt.nb.status ? { northbound: rebuilt.nb.status } : {}),

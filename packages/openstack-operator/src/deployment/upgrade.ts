@@ -1,8 +1,18 @@
 import type { OpenStackDeployment, OpenStackDeploymentStatus } from "@causeway/api";
-import { timestamp } from "@causeway/kubernetes";
+import { timestamp, type Deployment, type KubeObject } from "@causeway/kubernetes";
+import type { Component } from "../model/component.ts";
+import { annotations } from "../model/names.ts";
 import { isDone, type Judged } from "./components.ts";
+import type { Observed } from "./gather.ts";
 
 type UpgradeStatus = NonNullable<OpenStackDeploymentStatus["upgrade"]>;
+
+/** What an upgrade's steps are read from. */
+export interface UpgradeProgress {
+  readonly judged: ReadonlyMap<string, Judged>;
+  /** No process of the older release is left, and Nova's start again without the limit to its messages. */
+  readonly isUnpinned: boolean;
+}
 
 /**
  * An upgrade from the release that runs to the one that is wanted. Its progress is what exists: Jobs that ended,
@@ -11,7 +21,7 @@ type UpgradeStatus = NonNullable<OpenStackDeploymentStatus["upgrade"]>;
 export interface Upgrade {
   readonly from: string;
   readonly to: string;
-  status(judged: ReadonlyMap<string, Judged>, now: number): UpgradeStatus;
+  status(progress: UpgradeProgress, now: number): UpgradeStatus;
 }
 
 /** The upgrade that is under way; undefined: the release that runs is the wanted one, or none ran yet. */
@@ -21,40 +31,73 @@ export function upgradeOf({ spec, status }: OpenStackDeployment): Upgrade | unde
   return {
     from,
     to: spec.release,
-    status: (judged, now) => ({
-      from,
-      to: spec.release,
-      step: UPGRADE_STEPS.find(({ isOver }) => !isOver(judged))?.name ?? "Finishing",
-      done: UPGRADE_STEPS.filter(({ isOver }) => isOver(judged)).map(({ name }) => name),
-      startedAt: before?.startedAt ?? timestamp(now),
-    }),
+    status(progress, now) {
+      const steps = stepsOf(progress);
+      return {
+        from,
+        to: spec.release,
+        step: steps.find(({ isOver }) => !isOver)?.name ?? "Finishing",
+        done: steps.filter(({ isOver }) => isOver).map(({ name }) => name),
+        startedAt: before?.startedAt ?? timestamp(now),
+      };
+    },
   };
+}
+
+/**
+ * Whether the limit to messages of the older release is lifted: once no process of that release is left, and from then
+ * on, so that a compute node that fails meanwhile does not bring it back.
+ */
+export function isUnpinned(to: string, judged: ReadonlyMap<string, Judged>, objects: Observed["objects"]): boolean {
+  const isLifted = (object: KubeObject) =>
+    object.kind === "Deployment" &&
+    (object as Deployment).spec.template.metadata?.annotations?.[annotations.messages] === to;
+  return isDone(judged.get("nova-compute")) || [...objects.values()].some(isLifted);
 }
 
 interface UpgradeStep {
   /** Type of its condition. */
   readonly name: string;
-  readonly isOver: (judged: ReadonlyMap<string, Judged>) => boolean;
+  readonly has: (component: Component) => boolean;
+  /** It was over when the limit to messages was lifted, for which Nova's processes start once more. */
+  readonly isBeforeUnpinning?: boolean;
+  readonly isUnpinning?: boolean;
 }
 
-const ended =
-  (belongs: (judged: Judged) => boolean): UpgradeStep["isOver"] =>
-  (judged) =>
-    [...judged.values()].filter(belongs).every(isDone);
-
-const isJob = (suffix: string) => (judged: Judged) =>
-  judged.component.kind === "Job" && judged.component.name.endsWith(suffix);
-const isCompute = ({ component }: Judged) => component.kind === "DaemonSet";
+const isNamed =
+  (...names: readonly string[]): UpgradeStep["has"] =>
+  ({ name }) =>
+    names.includes(name);
+const isJob =
+  (...suffixes: readonly string[]): UpgradeStep["has"] =>
+  ({ kind, name }) =>
+    kind === "Job" && suffixes.some((suffix) => name.endsWith(suffix));
+const isProcess: UpgradeStep["has"] = ({ kind }) => kind === "Deployment" || kind === "StatefulSet";
+const isNova: UpgradeStep["has"] = (component) => component.service === "nova" && isProcess(component);
 
 /** The steps of an upgrade in their order. Each is a condition of the deployment while it is upgraded. */
-export const UPGRADE_STEPS: readonly UpgradeStep[] = [
-  { name: "UpgradeChecked", isOver: ended(isJob("-upgrade-check")) },
-  { name: "SchemasExpanded", isOver: ended((each) => isJob("-db-sync")(each) || isJob("-cell-sync")(each)) },
-  {
-    name: "ControlPlaneUpdated",
-    isOver: ended(({ component }) => component.kind === "Deployment" || component.kind === "StatefulSet"),
-  },
-  { name: "ComputeNodesUpdated", isOver: ended(isCompute) },
-  { name: "DataMigrated", isOver: ended(isJob("-online-migrations")) },
-  { name: "SchemasContracted", isOver: ended(isJob("-contract")) },
+const UPGRADE_STEPS: readonly UpgradeStep[] = [
+  { name: "UpgradeChecked", has: isJob("-upgrade-check") },
+  { name: "PlacementUpdated", has: isNamed("placement-db-sync", "placement-api") },
+  { name: "NovaApiSchemaExpanded", has: isNamed("nova-db-sync") },
+  { name: "NovaCellSchemasExpanded", has: isNamed("nova-cell-sync") },
+  { name: "SchemasExpanded", has: isJob("-db-sync", "-cell-sync") },
+  { name: "NovaConductorsUpdated", has: isNamed("nova-super-conductor", "nova-conductor"), isBeforeUnpinning: true },
+  { name: "NovaSchedulerUpdated", has: isNamed("nova-scheduler"), isBeforeUnpinning: true },
+  { name: "NovaApiUpdated", has: isNamed("nova-api", "nova-metadata"), isBeforeUnpinning: true },
+  { name: "ControlPlaneUpdated", has: isProcess, isBeforeUnpinning: true },
+  { name: "ComputeNodesUpdated", has: ({ kind }) => kind === "DaemonSet" },
+  { name: "NovaMessagesUnpinned", has: isNova, isUnpinning: true },
+  { name: "DataMigrated", has: isJob("-online-migrations") },
+  { name: "SchemasContracted", has: isJob("-contract") },
 ];
+
+/** The steps that this deployment has, and how far it is. */
+export function stepsOf({ judged, isUnpinned: isLifted }: UpgradeProgress): { name: string; isOver: boolean }[] {
+  return UPGRADE_STEPS.flatMap(({ name, has, isBeforeUnpinning, isUnpinning }) => {
+    const all = [...judged.values()].filter(({ component }) => has(component));
+    if (all.length === 0) return [];
+    const open = all.filter((each) => !isDone(each) && !(isBeforeUnpinning && isLifted && isNova(each.component)));
+    return [{ name, isOver: open.length === 0 && (isLifted || !isUnpinning) }];
+  });
+}

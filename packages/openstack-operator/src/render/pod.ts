@@ -1,7 +1,7 @@
 import type { Container, PodTemplateSpec } from "@causeway/kubernetes";
 import { fileNames, LOGGING_FILE, needsLoggingFile } from "../config/index.ts";
 import type { Component } from "../model/component.ts";
-import { labels } from "../model/names.ts";
+import { annotations, labels } from "../model/names.ts";
 import {
   commandOf,
   configurationOf,
@@ -53,7 +53,7 @@ export function podOf(context: Context, component: Component, group?: NodeGroup)
         ...ovnMarks(context, component),
         "kubectl.kubernetes.io/default-container": component.name,
         ...(component.service === "nova" && (component.kind === "Deployment" || component.kind === "StatefulSet")
-          ? { "openstack.causeway.dev/messages": context.messagesOf }
+          ? { [annotations.messages]: context.messagesOf }
           : {}),
       },
     },

@@ -325,6 +325,14 @@ describe("the graph", () => {
     for (const { name, after = [] } of changes) expect(after, name).toEqual(expect.arrayContaining(checks));
     expect(order.indexOf("nova-online-migrations")).toBeGreaterThan(order.indexOf("nova-compute"));
     expect(order.indexOf("keystone-contract")).toBeGreaterThan(order.indexOf("keystone-api"));
+    const { needs } = catalogue.graph;
+    const comesAfter = (name: string, before: string): boolean =>
+      (needs.get(name) ?? []).some((each) => each === before || comesAfter(each, before));
+    const nova = ["placement-api", "nova-db-sync", "nova-cell-sync", "nova-conductor", "nova-scheduler", "nova-api"];
+    const steps = [...nova, "nova-compute", "nova-online-migrations"];
+    for (const [index, name] of steps.slice(1).entries())
+      expect(comesAfter(name, steps[index] ?? ""), `${name} after ${steps[index]}`).toBe(true);
+    expect(comesAfter("nova-scheduler", "nova-super-conductor")).toBe(true);
     // OVN: controllers, databases, northd; otherwise the other way round.
     const ovn = (names: readonly string[]) => names.filter((name) => /^ovn-(?:controller|nb|sb|northd)$/.test(name));
     expect(ovn(order)).toEqual(["ovn-controller", "ovn-nb", "ovn-sb", "ovn-northd"]);

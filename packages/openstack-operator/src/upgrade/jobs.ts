@@ -16,8 +16,9 @@ export function withUpgradeJobs(catalogue: Catalogue): Catalogue {
   const expanded = catalogue.components.map((component) => {
     const expand = EXPANSIONS[component.name];
     const command = expand ?? component.command;
+    const earlier = (IN_NOVA_ORDER[component.name] ?? []).filter((name) => names.has(name));
     // Nothing of the new release starts before every check of it has passed.
-    const checked = { ...component, command, after: [...(component.after ?? []), ...gate] };
+    const checked = { ...component, command, after: [...(component.after ?? []), ...gate, ...earlier] };
     // A southbound database that is being rebuilt has an order of its own, in which controllers come last.
     return names.has(SOUTHBOUND_SYNC) ? checked : inOvnOrder(checked);
   });
@@ -25,6 +26,18 @@ export function withUpgradeJobs(catalogue: Catalogue): Catalogue {
   const components = [...checks, ...expanded, ...later];
   return { ...catalogue, components, graph: graphOf(components) };
 }
+
+/**
+ * What comes before a component of Nova in an upgrade alone: Placement, schemas, conductors, scheduler, API, compute
+ * nodes. At a first start the order is a looser one, which is faster.
+ */
+const IN_NOVA_ORDER: Readonly<Record<string, readonly string[]>> = {
+  "nova-db-sync": ["placement-api"],
+  "nova-scheduler": ["nova-super-conductor", "nova-conductor"],
+  "nova-api": ["nova-scheduler"],
+  "nova-metadata": ["nova-scheduler"],
+  "nova-compute": ["nova-api"],
+};
 
 const CONTROLLER = "ovn-controller";
 
