@@ -1,6 +1,6 @@
 /**
- * Images of releases after Debian 12's, for upgrades: Keystone, Glance and Placement of PyPI over the image that
- * scripts/openstack-images builds. One archive has all of them, so that what they share is in there once.
+ * Images of releases after Debian 12's, for upgrades: services of PyPI over the image that scripts/openstack-images
+ * builds. One archive has all releases of a test, so that what they share is in there once.
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -21,7 +21,16 @@ import { fetchWheels, makeLayer } from "./layer.ts";
 
 /** Each can be reached from the one before it. */
 export const LATER_RELEASES = ["2023.1", "2024.1", "2025.1"] as const;
-const IMAGES = ["glance", "keystone", "mariadb", "memcached", "placement", "rabbitmq"];
+type LaterRelease = (typeof LATER_RELEASES)[number];
+/** Programs that are Debian's in every release, and the images of what PyPI may have. */
+const OF_DEBIAN = ["mariadb", "memcached", "openvswitch", "ovn", "rabbitmq"];
+const OF_PYPI: Readonly<Record<string, readonly string[]>> = {
+  glance: ["glance"],
+  keystone: ["keystone"],
+  neutron: ["neutron"],
+  nova: ["nova", "nova-compute"],
+  "openstack-placement": ["placement"],
+};
 const EPOCH = 1_700_000_000;
 const sources = join(root, "tools/openstack-releases");
 
@@ -41,24 +50,24 @@ interface Config {
   readonly rootfs: { readonly type: string; readonly diff_ids: readonly string[] };
 }
 
-/** A folder with the archive, built unless it is there for the same packages. */
-export async function openStackReleases(): Promise<string> {
+/** A folder with the archive of some releases, built unless it is there for the same packages. */
+export async function openStackReleases(releases: readonly LaterRelease[] = LATER_RELEASES): Promise<string> {
   const base = await openStackImages();
   const [baseArchive = ""] = readdirSync(base.folder).filter((name) => name.endsWith(".tar"));
-  const folder = cached("openstack-releases");
-  const file = join(folder, `openstack-releases-${revision(baseArchive)}.tar`);
+  const folder = cached(`openstack-releases/${releases.join("-")}`);
+  const file = join(folder, `openstack-releases-${revision(baseArchive, releases)}.tar`);
   if (existsSync(file)) return folder;
   for (const other of readdirSync(folder)) if (other.endsWith(".tar")) rmSync(join(folder, other));
   const work = mkdtempSync(join(folder, "build-"));
   try {
-    console.log(`building images of ${LATER_RELEASES.join(", ")}, once, into ${file}`);
+    console.log(`building images of ${releases.join(", ")}, once, into ${file}`);
     const image = join(work, "image");
     mkdirSync(image);
     execFileSync("tar", ["-x", "-f", join(base.folder, baseArchive), "-C", image]);
     const index = JSON.parse(readFileSync(join(image, "index.json"), "utf8")) as { manifests: Descriptor[] };
     const [first] = index.manifests;
     if (!first) throw new Error(`${baseArchive} has no image`);
-    const manifests = LATER_RELEASES.flatMap((release) => addRelease(release, image, first));
+    const manifests = releases.flatMap((release) => addRelease(release, image, first));
     writeFileSync(join(image, "index.json"), JSON.stringify({ schemaVersion: 2, manifests }));
     execFileSync("tar", ["-c", "-f", join(work, "archive"), "-C", image, "."]);
     renameSync(join(work, "archive"), file);
@@ -87,11 +96,17 @@ function addRelease(release: string, image: string, base: Descriptor): Descripto
     config: json(manifest.config, { ...config, rootfs }),
     layers: [...manifest.layers, { ...manifest.layers[0], ...layer }],
   });
-  return IMAGES.map((name) => {
+  return imagesOf(release).map((name) => {
     const full = `${REGISTRY}/${name}:${release}`;
     const annotations = { "io.containerd.image.name": full, "org.opencontainers.image.ref.name": full };
     return { ...described, annotations };
   });
+}
+
+/** Images of the services that a release's file has. */
+function imagesOf(release: string): string[] {
+  const lines = readFileSync(join(sources, `${release}.txt`), "utf8").split("\n");
+  return [...OF_DEBIAN, ...lines.flatMap((line) => OF_PYPI[line.split("==")[0] ?? ""] ?? [])];
 }
 
 function writeLayer(release: string, work: string, blobs: string): { digest: string; size: number } {
@@ -110,12 +125,11 @@ function writeLayer(release: string, work: string, blobs: string): { digest: str
 
 const hexOf = (digest: string): string => digest.replace("sha256:", "");
 
-function revision(base: string): string {
-  const hash = createHash("sha256")
-    .update(base)
-    .update(JSON.stringify([LATER_RELEASES, IMAGES]));
+function revision(base: string, releases: readonly string[]): string {
+  const hash = createHash("sha256").update(base).update(JSON.stringify(releases));
+  const others = LATER_RELEASES.filter((release) => !releases.includes(release)).map((release) => `${release}.txt`);
   for (const folder of [sources, import.meta.dirname])
     for (const name of readdirSync(folder).toSorted())
-      if (!name.endsWith(".md")) hash.update(name).update(readFileSync(join(folder, name)));
+      if (!name.endsWith(".md") && !others.includes(name)) hash.update(name).update(readFileSync(join(folder, name)));
   return hash.digest("hex").slice(0, 12);
 }

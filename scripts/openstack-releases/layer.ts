@@ -1,5 +1,5 @@
 /**
- * Keystone, Glance and Placement of one release from PyPI, as a layer over the image of Debian 12's packages: what is
+ * Services of one release from PyPI, as a layer over the image of Debian 12's packages: what is
  * below /usr/local comes first for Debian's Python.
  */
 import { execFileSync } from "node:child_process";
@@ -19,13 +19,14 @@ export function fetchWheels(requirements: string, folder: string): string[] {
   }).trim();
   if (version !== PYTHON) throw new Error(`python3 is ${version}, and the images have ${PYTHON}: use Debian 12`);
   const done = join(folder, "done");
-  if (!existsSync(done)) {
+  const wanted = readFileSync(requirements, "utf8");
+  if (!existsSync(done) || readFileSync(done, "utf8") !== wanted) {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
     execFileSync("python3", ["-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, "-r", requirements], {
       stdio: ["ignore", "inherit", "inherit"],
     });
-    writeFileSync(done, "");
+    writeFileSync(done, wanted);
   }
   return readdirSync(folder)
     .filter((name) => name.endsWith(".whl"))
