@@ -12,4 +12,5 @@ live_migration_inbound_addr = $address
 [vnc]
 server_proxyclient_address = $address
 END
+/usr/bin/python3 -I /programs/compute-id.py
 exec nova-compute --config-dir /etc/nova/nova.conf.d --config-dir /tmp/node.conf.d

@@ -135,7 +135,7 @@ export const nova: readonly Component[] = [
     scale: "Node",
     image: "nova-compute",
     command: ["/bin/sh", "/programs/nova-compute.sh"],
-    programs: ["nova-compute.sh"],
+    programs: ["nova-compute.sh", "compute-id.py"],
     topic: "compute",
     connections: [
       broker("nova"),
