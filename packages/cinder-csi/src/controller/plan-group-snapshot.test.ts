@@ -1,7 +1,13 @@
 import type { GroupSnapshot, Volume, VolumeSnapshot } from "@causeway/openstack";
 import { describe, expect, test } from "vitest";
 import { DESCRIPTION } from "../names.ts";
-import { planGroupSnapshot, type GroupSnapshotSpec, type GroupSnapshotView } from "./plan-group-snapshot.ts";
+import {
+  independentId,
+  nameOfIndependent,
+  planGroupSnapshot,
+  type GroupSnapshotSpec,
+  type GroupSnapshotView,
+} from "./plan-group-snapshot.ts";
 
 const CREATED = "2026-01-01T00:00:01.000000";
 const spec: GroupSnapshotSpec = {
@@ -159,6 +165,115 @@ describe("the plan of one snapshot for each volume", () => {
     ],
     ["refuses a snapshot of another volume", { snapshots: [alone("z")] }, "CSI_ALREADY_EXISTS"],
     ["retries while one is being deleted", { snapshots: [alone("a", { status: "deleting" })] }, "CSI_ABORTED"],
+    [
+      "decides nothing between two of one second",
+      { snapshots: [alone("a"), alone("a", { id: "s0" }), alone("b")] },
+      "CSI_ABORTED",
+    ],
     ["returns those of an earlier call", { snapshots: [alone("a"), alone("b")] }, "done"],
   ])("%s", (_, view, expected) => expect(outcomeOf({ spec: each, ...view })).toBe(expected));
+});
+
+describe("what the plan of a group snapshot says", () => {
+  const now = Date.UTC(2026, 0, 1, 0, 0, 5);
+  const planned = (view: Partial<GroupSnapshotView>) =>
+    planGroupSnapshot({ spec, groupSnapshots: [], snapshots: [], now, ...view });
+  const each = { ...spec, consistency: "volume" as const };
+  const alone = (id: string, change: Partial<VolumeSnapshot> = {}) =>
+    member(id, { group_snapshot_id: null, ...change });
+  const unknown = { ...spec, groupType: undefined };
+  const typed = (change: object) => ({ ...sources(), group: { ...sources().group, ...change } });
+
+  test.each<[string, Partial<GroupSnapshotView>, object]>([
+    [
+      "of one that is being deleted",
+      { groupSnapshots: [group({ status: "deleting" })] },
+      { message: "The group snapshot named gs is being deleted." },
+    ],
+    [
+      "of others' of the name",
+      {
+        groupSnapshots: [
+          group({ status: "error", description: null }),
+          group({ id: "g2", created_at: "2026-01-01T00:00:02.000000", description: null }),
+        ],
+      },
+      {
+        message: "Group snapshots of another program are named gs: g1, g2.",
+        hint: "Rename or delete those that are not in use.",
+      },
+    ],
+    ["of one that failed", { groupSnapshots: [group({ status: "error" })] }, { ids: ["g1"] }],
+    [
+      "of one of other volumes",
+      { groupSnapshots: [group()], snapshots: [member("a"), member("c")] },
+      { message: "Group snapshot g1 is named gs and is of volumes a, c." },
+    ],
+    [
+      "of a group with more volumes",
+      { sources: sources({ inGroup: ["a", "b", "c", "d"] }) },
+      {
+        message: "Group group has volumes that were not requested: c, d.",
+        hint: "A group snapshot is of all volumes of a group; select all of them.",
+      },
+    ],
+    [
+      "of a group of an unknown type",
+      { spec: unknown, sources: sources() },
+      {
+        hint: "Set group-type in the VolumeGroupSnapshotClass to the type that has consistent_group_snapshot_enabled.",
+      },
+    ],
+    [
+      "of volumes without a group",
+      { sources: { volumes: [volume("a", null), volume("b", null)], inGroup: [] } },
+      {
+        message: "Volume a is not in one Cinder group with the others.",
+        hint: "Put exactly these volumes into a group with consistent snapshots, or set consistency: volume in the VolumeGroupSnapshotClass.",
+      },
+    ],
+    [
+      "of snapshots that failed",
+      { spec: each, snapshots: [alone("a", { status: "error" }), alone("b", { status: "error" })] },
+      { ids: ["s-a", "s-b"], why: "Cinder could not create snapshots s-a, s-b." },
+    ],
+    [
+      "of two snapshots of one second",
+      { spec: each, snapshots: [alone("a"), alone("a", { id: "s0" })] },
+      { message: "Several snapshots of volume a were created at once." },
+    ],
+    [
+      "of the snapshots that are missing",
+      { spec: each, snapshots: [alone("a")], sources: sources() },
+      { volumeIds: ["b"] },
+    ],
+  ])("%s", (_title, view, expected) => expect(planned(view)).toMatchObject(expected));
+
+  test("has a hint only where there is one", () => {
+    expect(planned({ groupSnapshots: [group({ status: "deleting" })] })).not.toHaveProperty("hint");
+  });
+
+  test("is ready when all snapshots are", () => {
+    const made = (...snapshots: VolumeSnapshot[]) => planned({ groupSnapshots: [group()], snapshots });
+    const independent = (...snapshots: VolumeSnapshot[]) => planned({ spec: each, snapshots });
+    expect(made(member("a"), member("b"))).toMatchObject({ result: { id: "g1", ready: true } });
+    expect(made(member("a"), member("b", { status: "creating" }))).toMatchObject({ result: { ready: false } });
+    expect(independent(alone("a"), alone("b"))).toMatchObject({ result: { id: "volumes:gs", ready: true } });
+    expect(independent(alone("a"), alone("b", { status: "backing-up" }))).toMatchObject({ result: { ready: false } });
+  });
+
+  test.each([
+    ["the ID of the class's type", "t", {}],
+    ["its name", "consistent", {}],
+    ["the ID of the group's type, which the user cannot read", "t", { type: undefined }],
+  ])("accepts as declared %s", (_title, groupType, change) => {
+    const of = planned({ spec: { ...spec, groupType }, sources: typed(change) });
+    expect(of).toEqual({ type: "create-group-snapshot", groupId: "group" });
+    expect(planned({ spec: { ...spec, groupType: "other" }, sources: typed(change) })).toHaveProperty("hint");
+  });
+});
+
+test("the ID of independent snapshots has their name, and the ID of a group snapshot of Cinder has none", () => {
+  expect(nameOfIndependent(independentId("gs"))).toBe("gs");
+  expect(nameOfIndependent("6f70656e-7374-4163-6b20-697320666f72")).toBeUndefined();
 });

@@ -1,10 +1,9 @@
-import type { Volume, VolumeBackup, VolumeSnapshot } from "@causeway/openstack";
+import type { Volume } from "@causeway/openstack";
 import { describe, expect, test } from "vitest";
 import { METADATA_BACKUP, METADATA_CLUSTER } from "../names.ts";
 import { planExpand } from "./change-volume.ts";
 import { planPublish, planUnpublish, STUCK, type AttachmentView } from "./plan-attachment.ts";
 import { planCreate } from "./plan-create.ts";
-import { planSnapshot } from "./plan-snapshot.ts";
 import type { VolumeSpec } from "./volume-spec.ts";
 
 const volume = (change: Partial<Volume> = {}): Volume => ({
@@ -93,6 +92,8 @@ describe("the plan of CreateVolume", () => {
     ],
     ["keeps a volume in error of another cluster", {}, [volume({ status: "error", metadata: {} })], "CSI_INTERNAL"],
     ["retries while a volume of the name is being deleted", {}, [volume({ status: "deleting" })], "CSI_ABORTED"],
+    ["deletes a volume that Cinder could not delete", {}, [volume({ status: "error_deleting" })], "remove-failed"],
+    ["waits for a volume that gets its image", {}, [volume({ status: "downloading" })], "wait"],
     ["deletes the younger of two volumes", {}, [volume(), older], "discard"],
     ["keeps a younger volume that is attached", {}, [volume({ attachments: on("n") }), older], "CSI_INTERNAL"],
     ["keeps a younger volume of another cluster", {}, [volume({ metadata: {} }), older], "CSI_INTERNAL"],
@@ -101,6 +102,25 @@ describe("the plan of CreateVolume", () => {
   ] as const)("%s", (_, change, existing, expected) => {
     const step = planCreate({ spec: { ...spec, ...change } as VolumeSpec, existing, now });
     expect(step.type === "fail" ? step.code : step.type).toBe(expected);
+  });
+
+  test.each<[string, readonly Volume[], object, string]>([
+    ["is being deleted", [volume({ status: "deleting" })], {}, "The volume named pvc-1 is being deleted."],
+    ["has other content", [volume({ snapshot_id: "s" })], {}, "Volume v1 is named pvc-1 and has content source s."],
+    [
+      "has no content",
+      [volume()],
+      { source: { type: "volume", id: "x" } },
+      "Volume v1 is named pvc-1 and has no content source.",
+    ],
+    [
+      "is one of several",
+      [older, volume({ metadata: {} }), volume({ id: "v2", metadata: {} })],
+      {},
+      "Other volumes are named pvc-1: v1, v2. Rename or delete those that are not in use.",
+    ],
+  ])("says why a volume that %s is not returned", (_title, existing, change, message) => {
+    expect(planCreate({ spec: { ...spec, ...change }, existing, now })).toMatchObject({ message });
   });
 
   test("deletes its own volume when an older one has the name, or one of the same age", () => {
@@ -126,7 +146,7 @@ describe("the plan of ControllerPublishVolume", () => {
     waited: 0,
     ...change,
   });
-  test.each([
+  test.each<readonly [string, AttachmentView, string]>([
     ["attaches an available volume", view({}), "attach"],
     ["lists before it reports a missing volume", view({ volume: undefined, fresh: false }), "refresh"],
     ["reports a missing volume", view({ volume: undefined }), "CSI_NOT_FOUND"],
@@ -183,12 +203,44 @@ describe("the plan of ControllerPublishVolume", () => {
       view({ volume: volume({ status: "in-use", multiattach: true, attachments: on("n2") }) }),
       "CSI_FAILED_PRECONDITION",
     ],
-    ["waits for a volume that is being created", view({ volume: volume({ status: "creating" }) }), "wait"],
+    ...["creating", "downloading", "restoring-backup", "backing-up", "extending", "retyping", "uploading"].map(
+      (status) => [`waits while a volume is ${status}`, view({ volume: volume({ status }) }), "wait"] as const,
+    ),
+    ...["retyping", "backing-up", "uploading", "error_extending"].map(
+      (status) =>
+        [
+          `is done with an attached volume that is ${status}`,
+          view({ volume: volume({ status, attachments: on("n1") }) }),
+          "done",
+        ] as const,
+    ),
+    [
+      "lists before it recovers a volume in use without attachments",
+      view({ volume: volume({ status: "in-use" }), waited: STUCK, fresh: false }),
+      "refresh",
+    ],
     ["fails for a volume in error", view({ volume: volume({ status: "error" }) }), "CSI_INTERNAL"],
   ])("%s", (_, given, expected) => {
     const step = planPublish(given);
     expect(step.type === "fail" ? step.code : step.type).toBe(expected);
   });
+});
+
+test.each<[string, Volume | undefined, string]>([
+  ["there is none", undefined, "The volume does not exist."],
+  [
+    "others have it",
+    volume({ status: "in-use", attachments: on("n2", "n3") }),
+    "Volume v1 is attached to server n2, n3, and is not multiattach.",
+  ],
+  [
+    "others have its file system",
+    volume({ status: "in-use", multiattach: true, attachments: on("n2") }),
+    "Volume v1 is attached to server n2, and file systems cannot be mounted on two nodes.",
+  ],
+])("the plan of ControllerPublishVolume says why a volume is not attached: %s", (_title, of, message) => {
+  const view = { volume: of, server: "n1", fresh: true, waited: 0 };
+  expect(planPublish(view)).toMatchObject({ type: "fail", message });
 });
 
 describe("the plan of ControllerUnpublishVolume", () => {
@@ -204,6 +256,7 @@ describe("the plan of ControllerUnpublishVolume", () => {
     ["detaches", view({}), "detach"],
     ["is done for a volume that does not exist", view({ volume: undefined }), "done"],
     ["lists before it believes that", view({ volume: undefined, fresh: false }), "refresh"],
+    ["lists before it believes that the server does not have it", view({ volume: volume(), fresh: false }), "refresh"],
     ["is done when the volume is available", view({ volume: volume() }), "done"],
     [
       "is done when only another server has it",
@@ -239,72 +292,6 @@ describe("the plan of ControllerUnpublishVolume", () => {
   test("detaches from every server when no server is given", () => {
     const given = view({ volume: volume({ status: "in-use", attachments: on("n1", "n2") }), server: "" });
     expect(planUnpublish(given)).toEqual({ type: "detach", servers: ["n1", "n2"] });
-  });
-});
-
-describe("the plan of CreateSnapshot", () => {
-  const snapshot = (change: Partial<VolumeSnapshot> = {}): VolumeSnapshot => ({
-    id: "s1",
-    name: "snap",
-    description: null,
-    volume_id: "v1",
-    status: "available",
-    size: 2,
-    metadata: {},
-    created_at: "2026-01-01T00:00:00.000000",
-    ...change,
-  });
-  const backup = (change: Partial<VolumeBackup> = {}): VolumeBackup => ({
-    ...snapshot(),
-    id: "b1",
-    snapshot_id: "s1",
-    is_incremental: false,
-    availability_zone: null,
-    fail_reason: null,
-    ...change,
-  });
-  test.each([
-    ["creates a snapshot", "snapshot", [], [], "create-snapshot"],
-    ["waits for its content", "snapshot", [snapshot({ status: "creating" })], [], "wait-snapshot"],
-    ["returns the snapshot of an earlier call", "snapshot", [snapshot()], [], "done ready"],
-    [
-      "refuses the name of another volume's snapshot",
-      "snapshot",
-      [snapshot({ volume_id: "v2" })],
-      [],
-      "CSI_ALREADY_EXISTS",
-    ],
-    [
-      "deletes a snapshot that Cinder could not create",
-      "snapshot",
-      [snapshot({ status: "error" })],
-      [],
-      "remove-failed",
-    ],
-    ["fails for two snapshots of the name", "snapshot", [snapshot(), snapshot({ id: "s2" })], [], "CSI_INTERNAL"],
-    ["makes a snapshot for a backup first", "backup", [], [], "create-snapshot"],
-    ["makes the backup after the snapshot", "backup", [snapshot()], [], "create-backup"],
-    [
-      "returns a backup that is not ready",
-      "backup",
-      [snapshot({ status: "backing-up" })],
-      [backup({ status: "creating" })],
-      "done",
-    ],
-    ["deletes the snapshot of a complete backup", "backup", [snapshot()], [backup()], "delete-snapshot"],
-    ["returns a complete backup", "backup", [], [backup()], "done ready"],
-    [
-      "deletes a backup that Cinder could not create",
-      "backup",
-      [snapshot()],
-      [backup({ status: "error" })],
-      "remove-failed",
-    ],
-  ] as const)("%s", (_, kind, snapshots, backups, expected) => {
-    const step = planSnapshot({ kind, name: "snap", volumeId: "v1", snapshots, backups });
-    const shown =
-      step.type === "fail" ? step.code : step.type === "done" && step.result.ready ? "done ready" : step.type;
-    expect(shown).toBe(expected);
   });
 });
 

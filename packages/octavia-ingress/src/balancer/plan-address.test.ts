@@ -38,6 +38,26 @@ const rows: readonly Row[] = [
     address: "203.0.113.5",
   },
   {
+    says: "a second one of ours that is in use remains",
+    now: { floatingIp: ours, own: [ours, floatingIp(OWNER, { id: "used", port_id: "theirs" })] },
+    steps: [],
+    address: "203.0.113.5",
+  },
+  {
+    says: "a named address that it has already remains, whatever its description",
+    wanted: { address: "203.0.113.9" },
+    now: { floatingIp: users, named: users },
+    steps: [],
+    address: "203.0.113.9",
+  },
+  {
+    says: "a named address takes the place of a user's, which is not deleted",
+    wanted: { address: "203.0.113.7" },
+    now: { named: floatingIp(OWNER, { id: "named", port_id: null }), floatingIp: users },
+    steps: ["detach-floating-ip users"],
+    address: "203.0.113.9",
+  },
+  {
     says: "a second one of ours remains where addresses are to be kept",
     wanted: { keep: true },
     now: { floatingIp: ours, own: [ours, free] },
@@ -102,6 +122,16 @@ const rows: readonly Row[] = [
     failure: "belongs to namespace other",
   },
 ];
+
+test("a second one of ours is deleted only while it is free", () => {
+  const wanted = { internal: false, networkId: "public", address: undefined, keep: false };
+  const { steps } = planAddress(
+    wanted,
+    { ...emptyBalancer(OWNER), floatingIp: ours, own: [ours, free] },
+    lb("10.0.0.5"),
+  );
+  expect(steps).toEqual([{ type: "delete-floating-ip", id: "free", onlyFree: true }]);
+});
 
 test.each(rows)("$says", ({ wanted, now, vip = "10.0.0.5", steps, address, failure }) => {
   const all = { internal: false, networkId: "public", address: undefined, keep: false, ...wanted };

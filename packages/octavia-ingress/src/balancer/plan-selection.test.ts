@@ -21,6 +21,18 @@ test.each<[title: string, all: readonly LoadBalancer[], found: readonly string[]
     ["b"],
     ["a"],
   ],
+  [
+    "the order in which they were listed does not count",
+    [balancer("b", "2"), balancer("c", "3"), balancer("a", "1")],
+    ["a", "b", "c"],
+    [],
+  ],
+  [
+    "one that is deleted is not used",
+    [balancer("a", "1", { provisioning_status: "DELETED" as LoadBalancer["provisioning_status"] })],
+    [],
+    ["a"],
+  ],
   ["none is found where there is none", [], [], []],
 ])("of an owner's load balancers %s", (_title, all, found, leaving) => {
   const selected = selectBalancers(all, { tag: "ours" });

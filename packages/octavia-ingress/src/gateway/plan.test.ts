@@ -1,90 +1,13 @@
 import { expect, test } from "vitest";
 import { getCondition } from "@causeway/kubernetes";
 import { classParameters } from "../ingress/parameters.ts";
-import { FINALIZER, gatewayOwner } from "../names.ts";
-import {
-  Gateway,
-  HTTPRoute,
-  type GatewayListener,
-  type ReferenceGrant,
-  type Route,
-  type RouteRule,
-} from "../objects/gateway.ts";
-import { balancerOf, CONFIG, emptyBalancer, floatingIp, node, service } from "../testing/observed.ts";
+import type { ReferenceGrant, RouteRule } from "../objects/gateway.ts";
+import { gateway, HTTP, HTTPS, NOW, observed, OWNER, plain, route, settled, web } from "../testing/gateways.ts";
+import { CONFIG, emptyBalancer } from "../testing/observed.ts";
 import type { Observed } from "./observed.ts";
 import { plan } from "./plan.ts";
 
-const NOW = 1_000_000;
 const VERSION = "gateway.networking.k8s.io/v1";
-const OWNER = gatewayOwner("c", { namespace: "n", name: "gw", uid: "gw" });
-const HTTP: GatewayListener = { name: "http", port: 80, protocol: "HTTP" };
-const HTTPS: GatewayListener = {
-  name: "https",
-  port: 443,
-  protocol: "HTTPS",
-  tls: { certificateRefs: [{ name: "good" }] },
-};
-
-function gateway(
-  listeners: GatewayListener[],
-  more: { held?: boolean; going?: boolean; internal?: boolean } = {},
-): Gateway {
-  const { held = true, going = false, internal = false } = more;
-  return {
-    apiVersion: VERSION,
-    kind: Gateway.kind,
-    metadata: {
-      name: "gw",
-      namespace: "n",
-      uid: "gw",
-      annotations: { "octavia.ingress.kubernetes.io/internal": String(internal) },
-      finalizers: held ? [FINALIZER] : [],
-      ...(going ? { deletionTimestamp: "2026-01-01T00:00:00Z" } : {}),
-    },
-    spec: { gatewayClassName: "octavia", listeners },
-  };
-}
-
-function route(name: string, rule: RouteRule, namespace = "n"): Route {
-  return {
-    apiVersion: VERSION,
-    kind: HTTPRoute.kind,
-    metadata: { name, namespace, uid: name },
-    spec: {
-      parentRefs: [{ name: "gw", namespace: "n" }],
-      hostnames: [`${name}.example`],
-      rules: [{ backendRefs: [{ name: "one", namespace: "n", port: 80 }], ...rule }],
-    },
-  };
-}
-
-function observed(of: Gateway, routes: readonly Route[], more: Partial<Observed> = {}): Observed {
-  return {
-    gateway: of,
-    owner: OWNER,
-    config: CONFIG,
-    class: classParameters(CONFIG.balancer, undefined),
-    routes,
-    grants: [],
-    services: new Map([["n/one", service("one", 30_001)]]),
-    slices: new Map(),
-    secrets: new Map([["n/good", { digest: "d".repeat(64), pkcs12: () => Buffer.alloc(0) }]]),
-    namespaces: new Map(),
-    keyManager: true,
-    nodes: [node("a", "10.0.0.9")],
-    balancer: emptyBalancer(OWNER),
-    ...more,
-  };
-}
-
-function settled(of: Gateway, routes: readonly Route[]): Observed["balancer"] {
-  const [step] = plan(observed(of, routes), NOW).steps;
-  if (step?.type !== "create-load-balancer") throw new Error(`no create but ${step?.type}`);
-  return { ...balancerOf(OWNER, step.body), floatingIp: floatingIp(OWNER) };
-}
-
-const plain = gateway([HTTP]);
-const web = route("web", {});
 const grant: ReferenceGrant = {
   apiVersion: VERSION,
   kind: "ReferenceGrant",
@@ -234,4 +157,13 @@ test.each([
 
 test("two reconciles of one state plan the same", () => {
   for (const { of } of rows) expect(plan(of, NOW)).toEqual(plan(of, NOW));
+});
+
+test("a Gateway that goes waits for the cloud, and remains until nothing is left", () => {
+  const leaving = settled(plain, [web]).found;
+  const going = observed(gateway([HTTP], { going: true }), [], { balancer: { ...emptyBalancer(OWNER), leaving } });
+  const { steps, wait } = plan(going, NOW);
+  expect(steps).toEqual([]);
+  expect(wait?.until).toBe(NOW + 60_000);
+  expect(plan(observed(gateway([HTTP], { going: true }), []), NOW)).not.toHaveProperty("wait");
 });

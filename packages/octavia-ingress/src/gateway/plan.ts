@@ -72,7 +72,7 @@ function statusOf(
   const isProgrammed = getCondition(conditions, "Programmed")?.status === "True";
   const status: GatewayStatus = {
     conditions,
-    ...(planned?.address === undefined ? {} : { addresses: [{ type: "IPAddress", value: planned.address }] }),
+    ...addressesOf(observed, planned),
     listeners: wanted.listeners.map((each) => {
       const { listener, kinds, attached, accepted, conflicted, resolved } = each;
       const old = gateway.status?.listeners?.find(({ name }) => name === listener.name)?.conditions;
@@ -86,6 +86,20 @@ function statusOf(
     }),
   };
   return { gateway: status, routes: routes.map((route) => entries(observed, route, wanted.routes, now)) };
+}
+
+/**
+ * Where clients reach it. While it cannot be as it is wanted, a load balancer may still serve as it is: its address
+ * remains, since DNS follows it, and since one that has served is never deleted to be created again.
+ */
+function addressesOf(
+  { gateway, balancer }: Observed,
+  planned: BalancerPlan | undefined,
+): Pick<GatewayStatus, "addresses"> {
+  if (planned?.address !== undefined) return { addresses: [{ type: "IPAddress", value: planned.address }] };
+  const before = gateway.status?.addresses;
+  const isFailed = planned === undefined || planned.failure !== undefined;
+  return before && isFailed && balancer.found.length > 0 ? { addresses: before } : {};
 }
 
 /** Those that this controller writes. */

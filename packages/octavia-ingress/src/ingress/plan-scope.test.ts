@@ -83,6 +83,7 @@ describe("a class", () => {
   test("that shares a load balancer serves its Ingresses, the oldest first, and releases those that are deleted", () => {
     const scope = scopeOfClass([young, going, never, old], shared);
     expect([names(scope.served), names(scope.leaving), scope.held]).toEqual([["old", "young"], ["going"], true]);
+    expect(names(scopeOfClass([old, young], shared).served)).toEqual(["old", "young"]);
   });
 
   test("whose Ingresses have load balancers of their own serves none", () => {

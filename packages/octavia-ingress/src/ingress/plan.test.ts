@@ -285,3 +285,27 @@ test("a plan never mixes a deletion of the load balancer with changes of it", ()
     if (types.includes("delete-load-balancer")) expect(types.filter((t) => /policy|listener|pool/.test(t))).toEqual([]);
   }
 });
+
+test("an Ingress that is no longer served is released only when the load balancer is as the others want it", () => {
+  const going = ingress("old", { ...internal, going: true });
+  const balancer = settled(SHARED, [web]);
+  const done = plan(observed([web], { owner: SHARED, released: [going], balancer }), NOW);
+  expect(done.steps.map(({ type }) => type)).toEqual(["remove-finalizer"]);
+  const more = plan(observed([web, shop], { owner: SHARED, released: [going], balancer }), NOW);
+  expect(more.steps.map(({ type }) => type)).toEqual(["create-policy"]);
+});
+
+test("an Ingress is checked again after a minute where something keeps it from being served", () => {
+  const missing = plan(observed([ingress("web", { tls: "missing" })]), NOW);
+  expect(missing.wait?.until).toBe(NOW + 60_000);
+  expect(new Set(missing.events?.map(({ type, reason }) => `${type} ${reason}`))).toEqual(new Set(["Warning Failed"]));
+  const bad = { ...classParameters(CONFIG.balancer, undefined), problem: "unknown keys x" };
+  const unreadable = plan(observed([], { class: bad }), NOW);
+  expect(unreadable.wait?.until).toBe(NOW + 60_000);
+});
+
+test("an Ingress that was deleted is released though the parameters of its class cannot be read", () => {
+  const bad = { ...classParameters(CONFIG.balancer, undefined), problem: "unknown keys x" };
+  const { steps } = plan(observed([], { class: bad, released: [ingress("old", { going: true })] }), NOW);
+  expect(steps.map(({ type }) => type)).toEqual(["remove-finalizer"]);
+});

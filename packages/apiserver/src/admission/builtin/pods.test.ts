@@ -266,6 +266,15 @@ describe("a runtime class", () => {
       "pod rejected: 1001 different tolerations, at most 1000 with a RuntimeClass",
     ],
     [
+      "takes as many as can be compared",
+      { runtimeClassName: "selecting", tolerations: Array.from({ length: 1_000 }, (_, at) => ({ key: `k${at}` })) },
+      {
+        runtimeClassName: "selecting",
+        nodeSelector: { a: "b" },
+        tolerations: Array.from({ length: 1_000 }, (_, at) => ({ key: `k${at}` })),
+      },
+    ],
+    [
       "counts equal tolerations once",
       { runtimeClassName: "selecting", tolerations: Array.from({ length: 50_000 }, () => ({ key: "y" })) },
       { runtimeClassName: "selecting", nodeSelector: { a: "b" }, tolerations: [{ key: "y" }] },

@@ -49,14 +49,10 @@ const MOST_TOLERATIONS = 1_000;
 
 const TOLERATION = ["key", "operator", "value", "effect", "tolerationSeconds"];
 
-/** Of equal ones the first. */
+/** Of equal ones one, where the first is. */
 function distinct(tolerations: readonly Json[]): Json[] {
-  const byContent = new Map<string, Json>();
-  for (const toleration of tolerations) {
-    const content = JSON.stringify(TOLERATION.map((field) => toleration[field]));
-    if (!byContent.has(content)) byContent.set(content, toleration);
-  }
-  return [...byContent.values()];
+  const contentOf = (toleration: Json): string => JSON.stringify(TOLERATION.map((field) => toleration[field]));
+  return [...new Map(tolerations.map((toleration) => [contentOf(toleration), toleration])).values()];
 }
 
 /** Without those that another one covers. */
