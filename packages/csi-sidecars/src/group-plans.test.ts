@@ -152,7 +152,8 @@ describe("a VolumeGroupSnapshotContent", () => {
       status: {},
     } as VolumeGroupSnapshotContent,
     isBound: true,
-    readAt: undefined,
+    readAt: undefined as number | undefined,
+    ready: false,
     ...more,
   });
   const finalizers = [ofContent];
@@ -176,7 +177,47 @@ describe("a VolumeGroupSnapshotContent", () => {
       ["release"],
     ],
   ];
-  test.each(rows)("%s", (_, seen, expected) => expect(types(planGroupContent(seen, 0).steps)).toEqual(expected));
+  const more: typeof rows = [
+    ["that was never begun is begun though it has the finalizer", of({ finalizers }), ["begin", "create"]],
+    ["that is ready is left alone", of({ finalizers }, {}, { ready: true }), []],
+    ["that is ready and not protected is begun", of({}, handles, { ready: true }), ["begin", "read"]],
+    [
+      "whose creation has begun again is created",
+      of({ finalizers, annotations: being("created") }, {}, { ready: true }),
+      ["create"],
+    ],
+    ["without a source is only begun", of({}, { source: {} }), ["begin"]],
+    ["that was released is left alone", of({ ...deleted, annotations: being("deleted") }, handles), []],
+    [
+      "of which nothing is in the cloud is released",
+      of({ ...deleted, finalizers }, {}, { isBound: false }),
+      ["release"],
+    ],
+  ];
+  test.each([...rows, ...more])("%s", (_, { ready = false, ...seen }, expected) => {
+    const content = { ...seen.content, status: { ...seen.content.status, readyToUse: ready } };
+    expect(types(planGroupContent({ ...seen, content }, 0).steps)).toEqual(expected);
+  });
+
+  test("says for what it waits", () => {
+    const seen = of({ finalizers, annotations: being("created") }, {}, { readAt: 1_000 });
+    const wait = { for: "the driver to complete the group snapshot", until: 11_000 };
+    expect(planGroupContent(seen, 10_999)).toEqual({ steps: [], status: undefined, wait });
+    expect(types(planGroupContent(seen, 11_000).steps)).toEqual(["create"]);
+    const going = planGroupContent(of({ ...deleted, finalizers }), 0);
+    expect(going.wait).toEqual({ for: "its VolumeGroupSnapshot, which must be deleted first" });
+  });
+
+  test("that exists is deleted with the snapshots that it is known to have", () => {
+    const metadata = { ...deleted, finalizers, annotations: being("deleted") };
+    const [given] = planGroupContent(of(metadata, handles), 0).steps;
+    expect(given).toEqual({ type: "delete", handle: "gs", members: ["s"] });
+    const seen = of(metadata);
+    const status = { volumeGroupSnapshotHandle: "made", volumeSnapshotInfoList: [{ snapshotHandle: "a" }, {}] };
+    const content = { ...seen.content, status } as typeof seen.content;
+    const [made] = planGroupContent({ ...seen, content }, 0).steps;
+    expect(made).toEqual({ type: "delete", handle: "made", members: ["a"] });
+  });
 });
 
 describe("a member of a group snapshot", () => {
@@ -194,6 +235,13 @@ describe("a member of a group snapshot", () => {
       "is never deleted alone",
       { content: content({ ...deleted, finalizers }), isBound: false, readAt: undefined },
       ["release"],
+    ],
+    ["that is protected is left alone", { content: content({ finalizers }), isBound: true, readAt: undefined }, []],
+    ["that was released is left alone", { content: content(deleted), isBound: false, readAt: undefined }, []],
+    [
+      "is not released before its VolumeSnapshot is deleted",
+      { content: content({ ...deleted, finalizers }), isBound: true, readAt: undefined },
+      [],
     ],
   ])("%s", (_, seen, expected) => expect(types(planContent(seen, 0).steps)).toEqual(expected));
 
@@ -248,9 +296,22 @@ describe("CSIStorageCapacity objects", () => {
     expect(types(steps)).toEqual(expected);
     expect(wait?.until).toBe(61_000);
   });
+  test("of a class without topology match all nodes", () => {
+    const capacity = { available: 1n << 30n, largest: 1n << 29n };
+    const { steps, wait } = planCapacity(
+      { driver: NAME, places: [{ className: "x", segments: {}, capacity }], existing: [] },
+      0,
+    );
+    expect(steps).toMatchObject([{ object: { nodeTopology: {}, capacity: "1Gi", maximumVolumeSize: "512Mi" } }]);
+    expect(steps[0]?.object.nodeTopology).not.toHaveProperty("matchLabels");
+    expect(wait?.for).toBe("the next reading of the capacities");
+  });
   test("are those of csi-provisioner", () =>
     expect(object).toMatchObject({
+      apiVersion: "storage.k8s.io/v1",
+      kind: "CSIStorageCapacity",
       metadata: {
+        name: expect.stringMatching(/^csisc-[0-9a-f]{16}$/),
         namespace: "kube-system",
         labels: { "csi.storage.k8s.io/drivername": NAME, "csi.storage.k8s.io/managed-by": "external-provisioner" },
       },

@@ -112,6 +112,31 @@ describe("a volume", () => {
     ],
     ["that the driver deleted loses its object", of(released, { isDeleted: true }), ["delete-object"]],
     [
+      "that the driver deleted loses its object, which is then released",
+      of({ ...released, metadata: { ...released.metadata, finalizers } }, { isDeleted: true }),
+      ["delete-object", "remove-finalizer"],
+    ],
+    [
+      "that the driver deleted is released when its object is deleted already",
+      of({ ...released, metadata: { ...released.metadata, ...leaving } }, { isDeleted: true }),
+      ["remove-finalizer"],
+    ],
+    [
+      "with the policy Retain remains while its object does",
+      of(volume({ metadata: { finalizers }, spec: { csi, persistentVolumeReclaimPolicy: "Retain" } })),
+      [],
+    ],
+    [
+      "with the policy Retain that was released is left alone",
+      of(
+        volume({
+          metadata: { ...leaving, finalizers: [] },
+          spec: { csi, persistentVolumeReclaimPolicy: "Retain" },
+        }),
+      ),
+      [],
+    ],
+    [
       "whose object is deleted first is deleted, too",
       of(volume({ metadata: leaving, spec: { csi }, status: { phase: "Released" } })),
       ["delete-volume"],
@@ -188,10 +213,28 @@ describe("a VolumeAttachment", () => {
     ],
     ["that was released is left alone", of(attachment({ ...leaving, finalizers: [] })), []],
     ["of a missing volume is not released", of(attachment(leaving), { found: undefined }), ["detach"]],
+    ["of a node that is gone is not released", of(attachment(leaving), { nodeId: undefined }), ["detach"]],
+    [
+      "whose volume is protected and that is not is protected first",
+      of(attachment({ annotations: recorded.annotations })),
+      ["protect", "publish"],
+    ],
+    [
+      "that is protected and whose volume is not protects it first",
+      of(attachment(recorded), { found: { volume: volume({ spec: { csi } }), csi } }),
+      ["protect", "publish"],
+    ],
   ];
   test.each(rows)("%s", (_, seen, expected) => {
     const { steps, status } = planAttach(seen, 0);
     expect([...steps.map(({ type }) => type), ...(status ? [status.kind] : [])]).toEqual(expected);
+  });
+
+  test("of a volume that is being deleted says so, and is tried again", () => {
+    const message = "PersistentVolume is marked for deletion";
+    const wait = { for: message, until: 31_000 };
+    const blocked = { steps: [], status: { kind: "attach", message }, wait };
+    expect(planAttach(of(attachment(), { found: gone }), 1_000)).toEqual(blocked);
   });
 });
 
@@ -215,9 +258,25 @@ describe("a claim that requests more", () => {
     ["waits for its node", of(grown(["FileSystemResizePending"]), "2Gi"), []],
     ["again while its node waits is grown again", of(grown(["FileSystemResizePending"]), "1Gi"), ["begin", "expand"]],
     ["than it does is left alone", of(grown([], { resources: { requests: { storage: "1Gi" } } })), []],
-    ["and is not bound is left alone", of(claim({ spec: { resources: { requests: { storage: "2Gi" } } } })), []],
+    ["and is not bound is left alone", of({ ...grown([]), status: { ...grown([]).status, phase: "Lost" } }), []],
+    [
+      "and is being deleted is left alone",
+      of({ ...grown([]), metadata: { ...grown([]).metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } }),
+      [],
+    ],
+    ["without a size of its own is left alone", of(claim({ spec: grown([]).spec, status: { phase: "Bound" } })), []],
   ];
   test.each(rows)("%s", (_, seen, expected) => {
     expect(planResize(seen).steps.map(({ type }) => type)).toEqual(expected);
+  });
+
+  test("says that it is grown, and to how much", () => {
+    const planned = planResize(of(grown([])));
+    expect(planned.steps).toEqual([
+      { type: "begin", bytes: 2n ** 31n },
+      { type: "expand", bytes: 2n ** 31n },
+    ]);
+    const message = "External resizer is resizing volume pvc-u";
+    expect(planned.events).toEqual([{ type: "Normal", reason: "Resizing", message }]);
   });
 });

@@ -162,6 +162,18 @@ describe("a VolumeSnapshotContent", () => {
     ["that was released is left alone", of(content({ ...freed, finalizers: [] }, {}, ready)), []],
   ];
   test.each(rows)("%s", (_, seen, expected) => expect(types(planContent(seen, 1_000).steps)).toEqual(expected));
+
+  test("says for what it waits", () => {
+    const first = planContent(of(content(begun), { readAt: 1_000 }), 10_999);
+    expect(first.wait).toEqual({ for: "the driver to complete the snapshot", until: 11_000 });
+    expect(types(planContent(of(content(begun), { readAt: 1_000 }), 11_000).steps)).toEqual(["create"]);
+    const second = planContent(of(content(leaving, {}, ready)), 0);
+    expect(second.wait).toEqual({ for: "its VolumeSnapshot, which must be deleted first" });
+  });
+
+  test("without a source is only begun", () => {
+    expect(types(planContent(of(content({}, { source: {} })), 0).steps)).toEqual(["begin"]);
+  });
 });
 
 describe("a claim that names a VolumeAttributesClass", () => {
@@ -197,6 +209,7 @@ describe("a claim that names a VolumeAttributesClass", () => {
       [],
       undefined,
     ],
+    ["of no name is left alone", of(claim({ volumeAttributesClassName: "", volumeName: "pv" })), [], undefined],
     ["and is not bound is left alone", of(claim(named, { phase: "Pending" })), [], undefined],
     ["and is being deleted is left alone", of(claim(named, { phase: "Bound" }, deleted)), [], undefined],
     ["of another driver is infeasible", of(claim(named), attributes("other")), [], "Infeasible"],
@@ -204,6 +217,17 @@ describe("a claim that names a VolumeAttributesClass", () => {
   test.each(rows)("%s", (_, seen, expected, status) => {
     const planned = planModify(seen, 0);
     expect([types(planned.steps), planned.status?.status]).toEqual([expected, status]);
+  });
+
+  test("says in one event what becomes of it", () => {
+    const failed = (message: string) => [{ type: "Warning", reason: "VolumeModifyFailed", message }];
+    const missing = { driver, claim: claim(named), found: { volume, csi }, attributes: undefined };
+    expect(planModify(missing, 0).events).toEqual(failed('VolumeAttributesClass "gold" is missing'));
+    const other = planModify(of(claim(named), attributes("other")), 0);
+    expect(other.events).toEqual(failed('VolumeAttributesClass "gold" is of driver other'));
+    const message = "external resizer is modifying volume pv with vac gold";
+    expect(planModify(of(claim(named)), 0).events).toEqual([{ type: "Normal", reason: "VolumeModify", message }]);
+    expect(planModify(of(claim(named, progress("InProgress"))), 0).events).toEqual([]);
   });
 
   test("that is missing waits for it", () => {
