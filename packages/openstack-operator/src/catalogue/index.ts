@@ -4,4 +4,4 @@ export { CANARY, canaryComponents } from "./canary.ts";
 export { PREFLIGHT } from "./fabric.ts";
 export { NORTHBOUND, SOUTHBOUND } from "./network.ts";
 export { dependenciesOf, resolveCatalogue, withOperators, type Catalogue, type ExternalBackend } from "./resolve.ts";
-export { databaseOf, job, needs } from "./words.ts";
+export { databaseOf, job, needs, uses } from "./words.ts";

@@ -70,6 +70,14 @@ describe("NetworkPolicies", () => {
       .map(({ podSelector }) => podSelector?.matchLabels?.["openstack.causeway.dev/component"])
       .filter((name) => name !== undefined);
 
+  test("let the check of Nova's upgrade query the APIs that Nova uses, without waiting for them", () => {
+    const { all, catalogue } = desire({}, "2024.1");
+    const apis = ["keystone-api", "placement-api", "cinder-api"];
+    const peers = peerNames(policy(all, "cloud-nova-upgrade-check").spec.egress ?? []);
+    expect(peers).toEqual(expect.arrayContaining(["mariadb", ...apis]));
+    expect(catalogue.graph.needs.get("nova-upgrade-check")).toEqual([]);
+  });
+
   test("allow each connection at both of its ends, and nothing else by default", () => {
     const { all, catalogue } = desire();
     expect(policy(all, "cloud-default-deny").spec).toMatchObject({ policyTypes: ["Ingress", "Egress"] });

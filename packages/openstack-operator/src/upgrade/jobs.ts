@@ -1,5 +1,5 @@
 import type { OpenStackService } from "@causeway/api";
-import { NORTHBOUND, SOUTHBOUND, type Catalogue } from "../catalogue/index.ts";
+import { NORTHBOUND, SOUTHBOUND, uses, type Catalogue } from "../catalogue/index.ts";
 import { graphOf } from "../graph/graph.ts";
 import { SOUTHBOUND_SYNC } from "../restore/ovn-databases.ts";
 import type { Component } from "../model/component.ts";
@@ -69,11 +69,18 @@ const CHECKED: readonly OpenStackService[] = [
   "manila",
 ];
 
+/** APIs that a check queries, in addition to the databases. */
+const QUERIED: Readonly<Partial<Record<OpenStackService, readonly string[]>>> = {
+  nova: ["keystone-api", "placement-api", "cinder-api"],
+};
+
 /** The checks run with the new release's image against the databases as they are. */
 function checksOf({ components, services }: Catalogue): Component[] {
   return CHECKED.filter((service) => services.has(service)).flatMap((service) => {
     const sync = components.find(({ name }) => name === `${service}-db-sync`);
     if (!sync) return [];
+    const apis = components.filter(({ name }) => QUERIED[service]?.includes(name));
+    const connections = [...(sync.connections ?? []), ...apis.map(({ name }) => uses(name, "api"))];
     return [
       {
         ...withoutSchemas(sync),
@@ -82,7 +89,7 @@ function checksOf({ components, services }: Catalogue): Component[] {
         command: ["/bin/sh", "/programs/upgrade-check.sh", service],
         programs: ["upgrade-check.sh"],
         // The databases run; were they needed, they would be changed before the checks.
-        connections: (sync.connections ?? []).map((connection) => ({ ...connection, needed: false })),
+        connections: connections.map((connection) => ({ ...connection, needed: false })),
         after: [],
         rerunWith: [],
       },
