@@ -23,15 +23,29 @@ export function fetchWheels(requirements: string, folder: string): string[] {
   if (!existsSync(done) || readFileSync(done, "utf8") !== wanted) {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
-    execFileSync("python3", ["-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, "-r", requirements], {
-      stdio: ["ignore", "inherit", "inherit"],
-    });
+    getWheels(requirements, folder);
     writeFileSync(done, wanted);
   }
   return readdirSync(folder)
     .filter((name) => name.endsWith(".whl"))
     .toSorted()
     .map((name) => join(folder, name));
+}
+
+const ATTEMPTS = 4;
+
+/** A registry that responds once without a package that it has is queried again; what was fetched is not again. */
+function getWheels(requirements: string, folder: string): void {
+  const command = ["-m", "pip", "wheel", "-q", "--no-deps", "-f", folder, "-w", folder, "-r", requirements];
+  for (let attempt = 1; ; attempt++) {
+    try {
+      execFileSync("python3", command, { stdio: ["ignore", "inherit", "inherit"] });
+      return;
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error;
+      console.log(`pip failed; attempt ${attempt + 1} of ${ATTEMPTS} for ${requirements}`);
+    }
+  }
 }
 
 /** Fills an empty folder with what is laid over the image. */
