@@ -74,6 +74,7 @@ export {
   isRetryableOpenStackError,
   isUnauthorized,
 } from "./errors/predicates.ts";
+export { redacted } from "./errors/redact.ts";
 export { createCloudPool, type CloudClient, type CloudPool, type PoolOptions } from "./pool.ts";
 export { until, type UntilOptions } from "./watch/until.ts";
 export { watchCloud, type WatchOptions } from "./watch/watch.ts";

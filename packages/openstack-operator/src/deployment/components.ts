@@ -6,6 +6,7 @@ import { differs } from "./difference.ts";
 import { idOf, type Observed } from "./gather.ts";
 import { readinessOf, serves, type Readiness } from "./readiness.ts";
 import { containerFailure, podProblem } from "./pod-problem.ts";
+import { readCredentials } from "../credentials/credentials.ts";
 
 /** A component as the status of the deployment has it. */
 export type ComponentStatus = NonNullable<OpenStackDeploymentStatus["components"]>[number];
@@ -41,13 +42,22 @@ export function judgeComponents(desired: Desired, observed: Observed): ReadonlyM
 }
 
 /** What a node that is up lacks. Nodes that are away hold back nothing: their pods check them when they are back. */
-function failedNode({ pods, nodes }: Observed, component: string): string | undefined {
+function failedNode(observed: Observed, component: string): string | undefined {
+  const { pods, nodes } = observed;
   const up = new Set(nodes.filter(isUp).map(({ metadata }) => metadata.name));
   return containerFailure(
     pods.filter(({ spec }) => spec.nodeName !== undefined && up.has(spec.nodeName)),
     component,
+    secretsOf(observed),
   );
 }
+
+/** Shorter values are counters: digits of other words. */
+const SHORTEST_SECRET = 8;
+
+/** What no status may have, whatever a program prints. */
+const secretsOf = ({ credentials }: Observed): string[] =>
+  Object.values(readCredentials(credentials?.data)?.values ?? {}).filter(({ length }) => length >= SHORTEST_SECRET);
 
 /** Whether fewer nodes have it available than are up. */
 function isMissingOnNodes(wanted: readonly KubeObject[], { objects, nodes }: Observed): boolean {
@@ -125,7 +135,7 @@ export function chainOf(judged: ReadonlyMap<string, Judged>, name: string): Judg
 export function rootCauseOf(judged: ReadonlyMap<string, Judged>, name: string, observed: Observed): string {
   const last = chainOf(judged, name).at(-1);
   if (!last) return "";
-  const problem = podProblem(observed.pods, last.component.name);
+  const problem = podProblem(observed.pods, last.component.name, secretsOf(observed));
   const about = problem ?? last.readiness.step;
   return `${last.component.name}: ${about}`;
 }

@@ -7,6 +7,7 @@ import { isDone, judgeComponents, type Judged } from "./components.ts";
 import { differs } from "./difference.ts";
 import { idOf, type Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
+import { shownText } from "./shown-text.ts";
 
 type RestoreStatus = NonNullable<OpenStackDeploymentStatus["restore"]>;
 
@@ -72,7 +73,7 @@ function terminationOf(pods: readonly Pod[], component: string): string | undefi
     if (metadata.labels?.[labels.component] !== component) continue;
     for (const { state, lastState } of (status?.containerStatuses ?? []) as ContainerState[]) {
       const ended = state?.terminated ?? lastState?.terminated;
-      if (ended?.exitCode !== 0 && ended?.message) return ended.message.slice(0, 400);
+      if (ended?.exitCode !== 0 && ended?.message) return shownText(ended.message);
     }
   }
   return undefined;

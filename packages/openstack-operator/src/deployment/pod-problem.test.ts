@@ -29,4 +29,18 @@ describe("the reason why a pod is not ready", () => {
       "pod api: container glance-api exited with status 1: no store",
     );
   });
+
+  test("has neither the deployment's secrets nor line ends", () => {
+    const waiting = { reason: "ErrImagePull", message: "of s3cret-of-glance\n\u001B[2J" };
+    const pulling = { name: "glance-api", ready: false, state: { waiting } };
+    const conditions = [{ type: "PodScheduled", status: "False", message: "0/3 nodes:\ns3cret-of-glance" }];
+    for (const status of [
+      { ...notReady, containerStatuses: [pulling] },
+      { phase: "Pending", conditions },
+    ]) {
+      const problem = podProblem([pod("api", probed, status as never)], "glance-api", ["s3cret-of-glance"]);
+      expect(problem).toContain("[redacted]");
+      expect(problem).not.toMatch(/s3cret|\p{Cc}/u);
+    }
+  });
 });

@@ -1,26 +1,35 @@
 import type { ContainerStatus, Pod } from "@causeway/kubernetes";
 import { labels } from "../model/names.ts";
+import { shownText } from "./shown-text.ts";
 
 /**
- * What keeps the first pod of a component that is not ready from it, in the words of kubelet and scheduler; undefined:
- * nothing is reported.
+ * What keeps the first pod of a component that is not ready from it, in the words of kubelet and scheduler, without the
+ * secrets; undefined: nothing is reported.
  */
-export function podProblem(pods: readonly Pod[], component: string): string | undefined {
+export function podProblem(
+  pods: readonly Pod[],
+  component: string,
+  secrets: readonly string[] = [],
+): string | undefined {
   const own = pods.filter(({ metadata }) => metadata.labels?.[labels.component] === component);
   const sorted = own.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   for (const pod of sorted) {
     const problem = problemOf(pod);
-    if (problem !== undefined) return `pod ${pod.metadata.name}: ${problem}`;
+    if (problem !== undefined) return `pod ${pod.metadata.name}: ${shownText(problem, secrets)}`;
   }
   return undefined;
 }
 
-/** A container of a component that ended with an error, in its own words where it left some. */
-export function containerFailure(pods: readonly Pod[], component: string): string | undefined {
+/** A container of a component that ended with an error, in its own words where it left some, without the secrets. */
+export function containerFailure(
+  pods: readonly Pod[],
+  component: string,
+  secrets: readonly string[] = [],
+): string | undefined {
   const failures = pods.flatMap(({ metadata, status }) => {
     if (metadata.labels?.[labels.component] !== component || metadata.deletionTimestamp !== undefined) return [];
     const problem = (status?.containerStatuses ?? []).map(containerProblem).find((each) => each !== undefined);
-    return problem === undefined ? [] : [`pod ${metadata.name}: ${problem}`];
+    return problem === undefined ? [] : [`pod ${metadata.name}: ${shownText(problem, secrets)}`];
   });
   return failures.toSorted()[0];
 }
@@ -55,6 +64,6 @@ function containerProblem({ name, state, ready, ...rest }: ContainerStatus): str
   const ended: Ended["terminated"] = state?.terminated ?? lastState?.terminated;
   const exit = ended?.exitCode;
   if (exit === undefined || exit === 0 || ready) return undefined;
-  const said = ended?.message === undefined ? "" : `: ${ended.message.slice(0, 400)}`;
+  const said = ended?.message === undefined ? "" : `: ${ended.message}`;
   return `container ${name} exited with status ${exit}${said}`;
 }
