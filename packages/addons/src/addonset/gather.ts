@@ -45,6 +45,8 @@ export interface ObservedObject {
 export interface StaleObject {
   readonly id: ObjectId;
   readonly resource: ResourceType<KubeObject>;
+  /** The list of its kind has not arrived: whether it is still there, and whose it is, is not known. */
+  readonly isUnread?: true;
 }
 
 /** What plan reads of one add-on: what it declares, and what of that is in the cluster. */
@@ -215,6 +217,7 @@ async function staleOf(
     if (declared.has(idText(id))) continue;
     const resource = await session.typeOf(id, signal);
     const informer = resource && (await session.metadata(resource, signal));
+    if (resource && !informer) stale.push({ id, resource, isUnread: true });
     const live = informer?.get({ namespace, name: id.name });
     const labelled = live?.metadata.labels;
     if (resource && labelled?.[labels.set] === set.metadata.name && labelled[labels.addon] === addon)

@@ -219,6 +219,77 @@ describe("the status of an AddonSet with Argo CD", () => {
     expect(applied(given)).toMatch(condition);
   });
 
+  const entry = (given: Given, at = 0) => plan(observed(given), NOW).status.addons?.[at];
+  test.for<[title: string, given: Given, expected: object]>([
+    [
+      "before Applications are read",
+      { states: { a: "missing" }, argo: { isUnread: true } },
+      { state: "Applying", message: "Applications are not read yet" },
+    ],
+    [
+      "without Argo CD",
+      { states: { a: "missing" }, rest: { argo: undefined } as never },
+      { state: "Applying", message: "Applications are not read yet" },
+    ],
+    [
+      "that may not be handed over",
+      { states: { a: "missing" }, argo: { refusal: closed } },
+      { state: "Failed", ...closed },
+    ],
+    ["that is new", { states: { a: "missing" } }, { state: "Applying", message: "its Application is to be created" }],
+    [
+      "that was changed",
+      { states: { a: "changed" } },
+      { state: "Applying", message: "its Application is to be changed" },
+    ],
+    [
+      "that is being deleted",
+      { states: { a: "ending" } },
+      { state: "Applying", message: "its Application is being deleted" },
+    ],
+    ["that works", { states: { a: "current" } }, { state: "Applied", digest: "a" }],
+    [
+      "that is ill",
+      { states: { a: "current" }, health: "Degraded" },
+      { state: "Unhealthy", message: "Argo CD: health is Degraded" },
+    ],
+  ])("has the entry of an add-on %s", ([, given, expected]) => {
+    expect(entry(given)).toMatchObject(expected);
+  });
+
+  test("has the new content of an add-on only when its Application is as declared", () => {
+    expect(entry({ states: { a: "changed" } })).not.toHaveProperty("digest");
+  });
+
+  test("waits for lower waves with an add-on that is new, and not with one that it had before", () => {
+    const given: Given = { states: { a: "ending", b: "missing" } };
+    expect(entry(given, 1)?.state).toBe("Waiting");
+    const before = observed(given);
+    const status = { addons: [{ name: "b", state: "Applied", digest: "b" }] };
+    const { steps, status: now } = plan({ ...before, set: { ...before.set, status } as AddonSet }, NOW);
+    expect([steps.map(({ type }) => type), now.addons?.[1]?.state]).toEqual([["apply-application"], "Applying"]);
+  });
+
+  test("is ill where a proof of an add-on that Argo CD has applied fails", () => {
+    const probed = (health: string) => {
+      const given = observed({ states: { a: "current" }, health });
+      const addons = given.addons.map((each) => ({ ...each, probes: { problems: ["no answer"], due: NOW } }));
+      return plan({ ...given, addons }, NOW).status.addons?.[0];
+    };
+    expect(probed("Healthy")).toMatchObject({ state: "Unhealthy", message: "no answer" });
+    expect(probed("Degraded")).toMatchObject({ message: "Argo CD: health is Degraded" });
+  });
+
+  test("that is being deleted is read again while Argo CD has its add-ons", () => {
+    const metadata = { deletionTimestamp, finalizers: [argoFinalizer] };
+    const wait = { for: "Argo CD to release the add-ons", until: NOW + 10_000 };
+    expect(plan(observed({ metadata, argo: { leftovers: [leftover("a")] } }), NOW).wait).toEqual(wait);
+  });
+
+  test("is read again soon before Applications are read", () => {
+    expect(plan(observed({ states: {}, argo: { isUnread: true } }), NOW).wait?.until).toBe(NOW + 1_000);
+  });
+
   test("is read again later where Argo CD is not installed", () => {
     const { wait } = plan(observed({ states: { a: "missing" }, argo: { refusal: closed } }), NOW);
     expect(wait?.until).toBe(NOW + 10_000);

@@ -1,94 +1,13 @@
-import type { AddonSet, Cluster } from "@causeway/api";
-import type { KubeObject, ResourceType } from "@causeway/kubernetes";
+import type { Cluster } from "@causeway/api";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Drift } from "../live/tracker.ts";
-import type { Session } from "../live/session.ts";
-import type { Declared } from "../manifests/declared.ts";
-import type { ObjectId } from "../manifests/names.ts";
+import { addon, fight, NOW, object, observed, stale } from "../testing/observed-set.ts";
 import type { Observed, ObservedAddon, ObservedObject } from "./gather.ts";
 import { finalizer, plan } from "./plan.ts";
 
-const NOW = Date.parse("2026-03-01T12:00:00Z");
-const type = {
-  group: "",
-  version: "v1",
-  kind: "ConfigMap",
-  plural: "configmaps",
-  namespaced: true,
-} as ResourceType<KubeObject>;
-const idOf = (name: string, kind = "ConfigMap"): ObjectId => ({
-  apiVersion: "v1",
-  kind,
-  namespace: "kube-system",
-  name,
-});
-
-interface ObjectOf extends Partial<Omit<ObservedObject, "declared">> {
-  readonly name?: string;
-  readonly kind?: string;
-  readonly annotations?: Readonly<Record<string, string>>;
-}
-
-function object({
-  name = "a",
-  state = "current",
-  known = state !== "missing",
-  kind,
-  annotations,
-  ...rest
-}: ObjectOf = {}): ObservedObject {
-  const metadata = { name, annotations };
-  const declared = { id: idOf(name, kind), digest: `digest-${name}`, object: { metadata } } as unknown as Declared;
-  return { declared, state, known, resource: type, ...rest };
-}
-
-function addon(name: string, objects: readonly ObservedObject[], rest: Partial<ObservedAddon> = {}): ObservedAddon {
-  const base = {
-    name,
-    wave: 0,
-    digest: `digest-${name}`,
-    mayChange: [],
-    stale: [],
-    probes: { problems: [], due: undefined },
-  };
-  return { ...base, objects, ...rest };
-}
-
-interface SetOf {
-  readonly recorded?: Readonly<Record<string, readonly string[]>>;
-  readonly states?: Readonly<Record<string, string>>;
-  readonly metadata?: Partial<AddonSet["metadata"]>;
-  readonly spec?: Partial<AddonSet["spec"]>;
-}
-
-/** Everything that the add-ons have is recorded in the status, unless `recorded` says otherwise. */
-function observed(addons: readonly ObservedAddon[], given: SetOf = {}, rest: Partial<Observed> = {}): Observed {
-  const names =
-    given.recorded ??
-    Object.fromEntries(addons.map((each) => [each.name, each.objects.map(({ declared }) => declared.id.name)]));
-  const status = {
-    addons: Object.entries(names).map(([name, objects]) => ({
-      name,
-      state: given.states?.[name] ?? "Applied",
-      objects: objects.map((each) => idOf(each)),
-    })),
-  };
-  const cluster = { metadata: { name: "blue", uid: "c" }, spec: {} } as unknown as Cluster;
-  const set = {
-    metadata: { name: "base", ownerReferences: [{ uid: "c" }], ...given.metadata },
-    spec: { clusterName: "blue", addons: [], ...given.spec },
-    status,
-  } as unknown as AddonSet;
-  return { set, cluster, version: "v1.34.4", session: {} as Session, addons, removed: [], others: new Set(), ...rest };
-}
-
 const stepsOf = (given: Observed): string[] =>
   plan(given, NOW).steps.map((step) => ("name" in step ? `${step.type} ${step.name.split("/").at(-1)}` : step.type));
-const stale = (name: string, kind = "ConfigMap") => ({ id: idOf(name, kind), resource: type });
 const consent = { "addons.causeway.dev/recreate": "true" };
-const fight: Drift = { changes: [{ path: ["data", "x"] } as never], managers: ["kubectl"], times: 9, at: NOW };
-
 describe("the plan of an AddonSet", () => {
   test.each<[title: string, given: Observed, steps: string[]]>([
     ["changes nothing where all is as declared", observed([addon("dns", [object()])]), []],
@@ -137,6 +56,11 @@ describe("the plan of an AddonSet", () => {
     [
       "holds back what follows a kind that is not served",
       observed([addon("dns", [object({ state: "unserved" }), object({ name: "b", state: "missing" })])]),
+      [],
+    ],
+    [
+      "holds back what follows an object that is not read yet",
+      observed([addon("dns", [object({ state: "unread" }), object({ name: "b", state: "missing" })])]),
       [],
     ],
     [
@@ -191,6 +115,20 @@ describe("the plan of an AddonSet", () => {
       ["delete x"],
     ],
     [
+      "deletes none of them while manifests are refused: the objects may be declared there",
+      observed(
+        [addon("dns", [], { refusal: { code: "X", message: "is not YAML" } })],
+        {},
+        { removed: [{ name: "old", stale: [stale("x")] }] },
+      ),
+      [],
+    ],
+    [
+      "deletes nothing of which it is not known whose it is",
+      observed([addon("dns", [object()], { stale: [stale("x", "ConfigMap", { isUnread: true })] })]),
+      [],
+    ],
+    [
       "leaves alone what belongs to another set",
       observed([addon("dns", [object({ state: "foreign", set: "other", known: false })])]),
       [],
@@ -213,22 +151,90 @@ describe("the plan of an AddonSet", () => {
 });
 
 describe("the plan of an AddonSet that is being deleted", () => {
+  const leaving = {
+    metadata: { name: "blue", deletionTimestamp: "2026-03-01T11:00:00Z" },
+    spec: {},
+  } as unknown as Cluster;
   const deleted = { deletionTimestamp: "2026-03-01T11:00:00Z", finalizers: [finalizer] };
+  const spec = { deletionPolicy: "Delete" as const };
+  const all = ["missing", "ending", "foreign", "unapplied", "changed", "current"] as const;
   test.each<[title: string, given: Observed, steps: string[]]>([
     [
+      "deletes what is there and its own",
+      observed(
+        [
+          addon(
+            "dns",
+            all.map((state) => object({ name: state, state })),
+          ),
+        ],
+        { metadata: deleted, spec },
+      ),
+      ["delete current", "delete changed", "delete unapplied"],
+    ],
+    [
+      "deletes what add-ons had that were removed",
+      observed([], { metadata: deleted, spec }, { removed: [{ name: "old", stale: [stale("x")] }] }),
+      ["delete x"],
+    ],
+    [
+      "keeps what is to be kept now, though its finalizer says otherwise",
+      observed([addon("dns", [object()])], { metadata: deleted, spec: { deletionPolicy: "Keep" } }),
+      ["remove-finalizer"],
+    ],
+    [
+      "leaves a cluster alone that is being deleted",
+      observed([addon("dns", [object()])], { metadata: deleted, spec }, { cluster: leaving }),
+      ["remove-finalizer"],
+    ],
+    [
+      "waits for what is not read yet",
+      observed([addon("dns", [object({ state: "unread" })])], { metadata: deleted, spec }),
+      [],
+    ],
+    [
+      "waits for what is not read yet and no longer declared",
+      observed([addon("dns", [object()], { stale: [stale("x", "ConfigMap", { isUnread: true })] })], {
+        metadata: deleted,
+        spec,
+      }),
+      ["delete a"],
+    ],
+    [
+      "does not wait for kinds of which nothing is deleted",
+      observed(
+        [
+          addon("dns", [object({ state: "unread", kind: "Namespace" })], {
+            stale: [stale("x", "CustomResourceDefinition", { isUnread: true })],
+          }),
+        ],
+        { metadata: deleted, spec },
+      ),
+      ["remove-finalizer"],
+    ],
+    [
+      "waits for what is not read yet of add-ons that were removed",
+      observed(
+        [],
+        { metadata: deleted, spec },
+        { removed: [{ name: "old", stale: [stale("x", "ConfigMap", { isUnread: true })] }] },
+      ),
+      [],
+    ],
+    [
       "deletes its objects, in the reverse order of waves",
-      observed([addon("dns", [object()], { stale: [stale("x")] })], { metadata: deleted }),
+      observed([addon("dns", [object()], { stale: [stale("x")] })], { metadata: deleted, spec }),
       ["delete a", "delete x"],
     ],
-    ["ends when nothing is left", observed([], { metadata: deleted }), ["remove-finalizer"]],
+    ["ends when nothing is left", observed([], { metadata: deleted, spec }), ["remove-finalizer"]],
     [
       "leaves a cluster alone that is gone",
-      observed([addon("dns", [object()])], { metadata: deleted }, { cluster: undefined }),
+      observed([addon("dns", [object()])], { metadata: deleted, spec }, { cluster: undefined }),
       ["remove-finalizer"],
     ],
     [
       "waits for a cluster that is not connected",
-      observed([addon("dns", [object()])], { metadata: deleted }, { session: undefined }),
+      observed([addon("dns", [object()])], { metadata: deleted, spec }, { session: undefined }),
       [],
     ],
     [

@@ -194,7 +194,7 @@ function pruneSteps(addon: ObservedAddon, stale: readonly StaleObject[]): Step[]
 /** In the reverse order of their application. */
 function deletions(addon: string, stale: readonly StaleObject[]): Step[] {
   return stale
-    .filter(({ id }) => !isNeverDeleted(id.kind))
+    .filter(({ id, isUnread }) => !isNeverDeleted(id.kind) && isUnread !== true)
     .toReversed()
     .map(({ id }) => ({ type: "delete", addon, name: idText(id) }) as const);
 }
@@ -273,10 +273,10 @@ function healthOf(judged: readonly Judged[]): WantedCondition {
  * Watches report every change of an object. Kinds that are not served, what proofs say, and pods of what does not work
  * have none.
  */
-function dueOf({ argo }: Observed, judged: readonly Judged[], now: number): number | undefined {
-  const polled = judged.some(({ addon }) =>
-    addon.objects.some(({ state }) => state === "unserved" || state === "unread"),
-  );
+function dueOf(observed: Observed, judged: readonly Judged[], now: number): number | undefined {
+  const { argo } = observed;
+  const isUnserved = judged.some(({ addon }) => addon.objects.some(({ state }) => state === "unserved"));
+  const polled = isUnserved || unreadOf(observed).length > 0;
   const due = judged.flatMap(({ addon }) => (addon.probes.due === undefined ? [] : [addon.probes.due]));
   if (polled || argo?.isUnread === true) due.push(now + RETRY);
   if (argo?.refusal !== undefined) due.push(now + ARGO_RETRY);
@@ -286,6 +286,13 @@ function dueOf({ argo }: Observed, judged: readonly Judged[], now: number): numb
     for (const { state, drift } of addon.objects)
       if (drift && appliable.includes(state) && heldUntil(drift) > now) due.push(heldUntil(drift));
   return due.length === 0 ? undefined : Math.min(...due);
+}
+
+/** Objects that the set has or had, and of whose kind the list has not arrived. */
+function unreadOf({ addons, removed }: Observed): ObjectId[] {
+  const stale = [...addons, ...removed].flatMap((each) => each.stale.filter(({ isUnread }) => isUnread));
+  const declared = addons.flatMap(({ objects }) => objects.filter(({ state }) => state === "unread"));
+  return [...stale.map(({ id }) => id), ...declared.map((each) => each.declared.id)];
 }
 
 /** One event when an add-on stops working, and one when it works again. */
@@ -315,8 +322,9 @@ function planDeletion(observed: Observed, now: number): Plan<Step, AddonSetStatu
     };
   if (!set.metadata.finalizers?.includes(finalizer)) return { steps: [], status };
   // What is in a cluster that is deleted needs no deletion of its own.
-  if (observed.cluster?.metadata.deletionTimestamp !== undefined || !observed.cluster)
-    return { steps: [{ type: "remove-finalizer" }], status };
+  const isGone = observed.cluster?.metadata.deletionTimestamp !== undefined || !observed.cluster;
+  // The finalizer may be of a time when the objects were to be deleted.
+  if (isGone || set.spec.deletionPolicy !== "Delete") return { steps: [{ type: "remove-finalizer" }], status };
   if (!session) return { steps: [], status, wait: { for: "the workload cluster to be connected" } };
   const objects = observed.addons.toReversed().flatMap(({ name, objects: each, stale }) => [
     ...deletions(
@@ -328,6 +336,8 @@ function planDeletion(observed: Observed, now: number): Plan<Step, AddonSetStatu
     ...deletions(name, stale),
   ]);
   const steps = [...observed.removed.flatMap(({ name, stale }) => deletions(name, stale)), ...objects];
+  if (unreadOf(observed).some(({ kind }) => !isNeverDeleted(kind)))
+    return { steps, status, wait: { for: "the objects of the add-ons to be read", until: now + RETRY } };
   return { steps: steps.length === 0 ? [{ type: "remove-finalizer" }] : steps, status };
 }
 

@@ -104,6 +104,57 @@ describe("an AddonSet of many clusters", () => {
     ]);
   });
 
+  test("is made as this one says, and owned by it", () => {
+    const [step] = plan(observed({ clusters: ["blue"] }), NOW).steps;
+    const { status: _, ...expected } = made("blue");
+    const { generation: __, ...metadata } = expected.metadata;
+    expect(step).toEqual({ type: "apply", set: { ...expected, metadata } });
+  });
+
+  test("names five clusters that remain, and counts the others", () => {
+    const message = (count: number) => {
+      const clusters = ["a", "b", "c", "d", "e", "f", "g"].slice(0, count);
+      return plan(observed({ clusters }), NOW).status.conditions?.[0]?.message;
+    };
+    expect(message(5)).toBe("not in 5 of 5 clusters: a, b, c, d, e");
+    expect(message(7)).toBe("not in 7 of 7 clusters: a, b, c, d, e and 2 more");
+  });
+
+  test("reports that its add-ons are applied in all clusters, and of which generation that is", () => {
+    const all = [made("blue", { conditions: ["Applied", "Healthy"] })];
+    const { status } = plan(observed({ clusters: ["blue"], made: all }), NOW);
+    expect(status).toMatchObject({ observedGeneration: 3 });
+    expect(status).not.toHaveProperty("failing");
+    expect(status.conditions?.map((c) => `${c.type} ${c.status} ${c.reason} ${c.message}`)).toEqual([
+      "Applied True Applied in 1 clusters",
+      "Healthy True Healthy in 1 clusters",
+    ]);
+    const { generation: _, ...metadata } = selecting().metadata;
+    const set = { ...selecting(), metadata };
+    expect(plan(observed({ set }), NOW).status).not.toHaveProperty("observedGeneration");
+  });
+
+  test("waits for those of its clusters when it is deleted, if it has the finalizer", () => {
+    const of = (finalizers: string[]) =>
+      plan(observed({ set: selecting({ deletionTimestamp: gone, finalizers }), made: [made("blue")] }), NOW);
+    expect(of([finalizer]).wait).toEqual({ for: "the AddonSets of its clusters to be deleted" });
+    expect([of([]).steps, of([]).wait]).toEqual([[], undefined]);
+  });
+
+  test("does not repair one that is being deleted", () => {
+    const changed = made("blue", { deletionTimestamp: gone, spec: { addons: [] } });
+    expect(stepsOf({ clusters: ["blue"], made: [changed] })).toEqual([]);
+  });
+
+  test("names what is in its way", () => {
+    const { status } = plan(observed({ taken: new Set(["base-blue", "base-red"]) }), NOW);
+    expect(status.conditions?.[0]).toMatchObject({
+      status: "False",
+      message:
+        "AddonSets of these names exist and were not made for this one: base-blue, base-red; delete or rename them (ADDON_SET_NAME_TAKEN)",
+    });
+  });
+
   test("reports names that are in use", () => {
     const { status } = plan(observed({ clusters: ["blue"], taken: new Set(["base-blue"]) }), NOW);
     expect(status.conditions).toMatchObject([{ type: "Applied", reason: "NameTaken" }, { type: "Healthy" }]);
