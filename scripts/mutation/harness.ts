@@ -59,10 +59,19 @@ const eachOf =
     }
   };
 
+/** As each, but a row that is a list is one argument. */
+const forOf =
+  (add: Add) =>
+  (rows: readonly unknown[]) =>
+  (title: string, work: Work): void => {
+    for (const [i, row] of rows.entries()) add(`${title} #${i}`, () => work(row));
+  };
+
 const ignored = (): void => {};
 const declared = (add: Add) =>
   Object.assign((title: string, ...rest: unknown[]) => add(title, rest.find((r) => typeof r === "function") as Work), {
     each: eachOf(add),
+    for: forOf(add),
     skip: ignored,
     todo: ignored,
     skipIf: (skipped: unknown) => (skipped ? ignored : add),

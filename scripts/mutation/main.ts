@@ -88,6 +88,8 @@ async function judgeGroup(name: string, group: readonly Scope[]): Promise<void> 
     const independent = group.flatMap((s) => s.independent);
     const chooser = new Chooser(coverage, independent, new Imports(root));
     console.log(`  ${coverage.length} test files, ${seconds(began)} s`);
+    // A file that fails without a mutant has judged none.
+    const judging = new Set(coverage.map(({ file }) => file));
     const left = open.values();
     let done = 0;
     const work = async (own: Judges): Promise<void> => {
@@ -97,7 +99,7 @@ async function judgeGroup(name: string, group: readonly Scope[]): Promise<void> 
         const { ordinary, loading } = chooser.choose(target.first + index, target, before);
         let by = await own.judge(target.first + index, ordinary, false);
         if (by === undefined && loading.length > 0) by = await own.judge(target.first + index, loading, true);
-        const files = [...tests].filter(([file]) => chosen.has(file) || before.has(file));
+        const files = [...tests].filter(([file]) => judging.has(file) || before.has(file));
         state.keep(target, index, by === undefined ? { survived: Object.fromEntries(files) } : { by });
         done += 1;
         if (done % 100 === 0) {

@@ -324,3 +324,29 @@ describe("names are tied to domains", () => {
     expect(rulesByName(policyOf(Array.from({ length: 50 }, () => byName)))).toHaveLength(20);
   });
 });
+
+describe("the domains of a match", () => {
+  const spec = { verbs: ["*"], resources: ["*"], version: "*", namespace: "*" };
+  const of = (type: "user" | "project", domain: string) =>
+    policyOf([{ match: [{ type, values: ["*"], domains: [domain] }], resource: spec }]);
+  const who = {
+    user: "anna",
+    uid: "u",
+    groups: [],
+    verb: "get",
+    resource: { namespace: "n", apiGroup: "", resource: "pods", subresource: "" },
+    extra: { [DOMAIN_ID]: ["users"], [PROJECT_DOMAIN_ID]: ["projects"], [PROJECT_NAME]: ["shop"], [ROLES]: [] },
+  };
+  it.each([
+    ["user", "users", true],
+    ["user", "projects", false],
+    ["project", "projects", true],
+    ["project", "users", false],
+  ] as const)("of type %s are those of it: %s is accepted: %s", (type, domain, allowed) => {
+    expect(decide(of(type, domain), who).allowed).toBe(allowed);
+  });
+
+  it("that no rule names leave the request to others, with the reason", () => {
+    expect(decide(of("user", "other"), who)).toEqual({ allowed: false, reason: "no rule of the policy allows it" });
+  });
+});

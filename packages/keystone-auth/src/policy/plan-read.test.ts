@@ -52,6 +52,96 @@ describe("a policy", () => {
     expect(warnings[0]).toContain(warning);
   });
 
+  it("with everything that a rule may have is read without a warning", () => {
+    const users = { roles: ["member"], projects: ["p"], domains: ["d"] };
+    const rule = {
+      users,
+      match: [
+        { type: "user", values: ["anna"], domains: ["d"] },
+        { type: "project", values: ["p"], domains: ["d"] },
+        { type: "role", values: ["member"] },
+        { type: "group", values: ["g"] },
+      ],
+      resource: spec,
+      nonresource: { path: "/x", verbs: ["get"] },
+      resource_permissions: { "*/Pods": ["GET"] },
+      nonresource_permissions: { "/y": ["get"] },
+    };
+    const { policy, warnings } = readPolicy(JSON.stringify([rule]));
+    expect(warnings).toEqual([]);
+    expect(policy).toEqual([
+      {
+        users,
+        match: rule.match.map((match) => ({ domains: undefined, ...match })),
+        resource: { resources: ["pods"], verbs: ["get"], apiGroup: "", namespace: "*" },
+        nonResource: { path: "/x", verbs: ["get"] },
+        resourcePermissions: [
+          { namespaces: { type: "any" }, resources: { type: "these", names: ["pods"] }, verbs: ["get"] },
+        ],
+        nonResourcePermissions: [{ path: "/y", verbs: ["get"] }],
+      },
+    ]);
+    expect(
+      readPolicy(JSON.stringify([{ users: null, resource: null, nonresource: { path: "/", verbs: [] } }])),
+    ).toEqual({
+      policy: [{ match: [], nonResource: { path: "/", verbs: [] } }],
+      warnings: [],
+    });
+  });
+
+  it("of nothing has no rules, and there is a most of them", () => {
+    expect(readPolicy("null")).toEqual({ policy: [], warnings: [] });
+    const rules = (count: number) => `[${Array.from({ length: count }, () => "{}").join(",")}]`;
+    expect(readPolicy(rules(10_000)).policy).toHaveLength(10_000);
+    expect(() => readPolicy(rules(10_001))).toThrow("it has more than 10000 rules");
+  });
+
+  it.each<[string, unknown, readonly string[]]>([
+    ["no path", { nonresource: {} }, ["rule 0.nonresource has no path: it allows nothing"]],
+    [
+      "no projects",
+      { users: {}, nonresource: { path: "/" } },
+      ["rule 0.users has no projects, so it is for no user: it allows nothing"],
+    ],
+    [
+      "empty domains",
+      { users: { projects: ["p"], domains: [] }, match: [{ type: "user", domains: [] }], nonresource: { path: "/" } },
+      ["rule 0.match[0].domains is empty: it allows nothing", "rule 0.users.domains is empty: it allows nothing"],
+    ],
+    [
+      "an unknown type",
+      { match: [{ type: "planet" }], nonresource: { path: "/" } },
+      ["rule 0.match[0] has a type other than group, project, role, user: it allows nothing"],
+    ],
+    [
+      "a permission that cannot be read",
+      { resource_permissions: { pods: [] } },
+      [
+        `rule 0.resource_permissions has the key "pods", which is not NAMESPACE/RESOURCE with *, NAME, !NAME, ['A', 'B'] or !['A', 'B']: it allows nothing`,
+      ],
+    ],
+  ])("with %s is named with its place", (_what, rule, warnings) => {
+    const found = [...readPolicy(JSON.stringify([rule])).warnings].toSorted();
+    expect(found).toEqual([...warnings].toSorted());
+  });
+
+  it.each([
+    ['[{"nonresource_permissions": []}]', "rule 0.nonresource_permissions is not an object"],
+    ['[{"nonresource_permissions": {"/x": [1]}}]', 'rule 0.nonresource_permissions["/x"][0] is not a text'],
+    ['[{"nonresource": {"path": null}}]', "rule 0.nonresource.path is not a text"],
+    ['[{"match": [{"type": "role", "domains": ["d"]}]}]', "rule 0.match[0] has domains, which only"],
+    ['[{"match": [{"type": "role", "values": "x"}]}]', "rule 0.match[0].values is not a list"],
+  ])("%s is refused: %s", (text, message) => {
+    expect(() => readPolicy(text)).toThrow(message);
+    try {
+      readPolicy(text);
+    } catch (error) {
+      expect(error).toMatchObject({
+        hint: "Fix the policy; docs/reference/keystone-auth.md has both versions of its format.",
+      });
+    }
+  });
+
   it("reads what is no policy without failing otherwise", () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 6 }), (text) => {

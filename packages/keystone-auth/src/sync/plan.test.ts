@@ -110,6 +110,56 @@ describe("the plan of a synchronisation", () => {
     expect(plan({ user, config, namespace: undefined, bindings: [], ...observed }).steps).toEqual(steps);
   });
 
+  it.each<[string, Partial<Parameters<typeof plan>[0]>, string]>([
+    [
+      "a namespace of others",
+      { namespace: namespace({}) },
+      "namespace p1 exists and has no label keystone.causeway.dev/project-id=p1: it is left as it is",
+    ],
+    [
+      "a namespace that is missing",
+      { config: { ...config, dataTypes: ["role_assignments"] } },
+      "namespace p1 does not exist, and data-types-to-sync has no projects",
+    ],
+    [
+      "a project whose id is no name",
+      { user: { ...user, extra: { ...user.extra, [PROJECT_ID]: ["P_1"] } } },
+      "the project id P_1 cannot be the name of a namespace",
+    ],
+    [
+      "a role that is no name",
+      { namespace: own, user: { ...user, extra: { ...user.extra, [ROLES]: ["a/b"] } } },
+      'the role "a/b" cannot be part of the name of a RoleBinding',
+    ],
+  ])("says why %s is passed over", (_what, observed, warning) => {
+    expect(plan({ user, config, namespace: undefined, bindings: [], ...observed })).toEqual({
+      steps: [],
+      warnings: [warning],
+    });
+  });
+
+  it.each([
+    ["", 0],
+    ["a%2fb", 0],
+    ["r".repeat(200), 1],
+    ["r".repeat(201), 0],
+  ])("makes of the role %s bindings: %i", (role, count) => {
+    const given = { ...user, extra: { ...user.extra, [ROLES]: [role] } };
+    const { steps, warnings } = plan({ user: given, config, namespace: own, bindings: [] });
+    expect([steps.length, warnings.length]).toEqual([count, 1 - count]);
+  });
+
+  it("warns of nothing where all roles have names", () => {
+    expect(plan({ user, config, namespace: own, bindings: [] }).warnings).toEqual([]);
+  });
+
+  it("has no namespace for a user without a project, and where nothing is synchronised", () => {
+    const { [PROJECT_ID]: _, ...extra } = user.extra;
+    expect(namespaceOf({ ...user, extra }, config)).toBeUndefined();
+    expect(namespaceOf(user, NO_SYNC)).toBeUndefined();
+    expect(namespaceOf(user, config)).toBe("p1");
+  });
+
   it.each<[string, string, string]>([
     ["%i", "shop", "p1"],
     ["%n-%i-%d", "shop", "shop-p1-d1"],
@@ -146,6 +196,32 @@ role-mappings:
       ],
     });
     expect(readSyncConfig("")).toEqual(NO_SYNC);
+  });
+
+  it.each<[string, string]>([
+    ["namespace-format: '%n'", "namespace-format needs %i, the id of the Keystone project"],
+    [
+      "namespace-format: '-%i'",
+      "namespace-format may have letters, digits, -, _ and ., and begins and ends with a letter or digit",
+    ],
+    ["data-types-to-sync: [users]", 'data-types-to-sync has "users"; it may have projects, role_assignments'],
+    ["role-mappings: {}", "role-mappings is not a list"],
+    ["- a", "it is not a mapping"],
+    [`# ${"x".repeat(256 * 1024)}`, "it is larger than 262144 bytes"],
+  ])("that cannot be used is refused with the reason: %#", (yaml, why) => {
+    try {
+      readSyncConfig(yaml);
+      expect.unreachable();
+    } catch (error) {
+      expect(error).toMatchObject({
+        message: `The sync configuration cannot be used: ${why}.`,
+        hint: "Fix it; docs/reference/keystone-auth.md has its fields.",
+      });
+    }
+  });
+
+  it("may have 256 KiB", () => {
+    expect(readSyncConfig(`#${"x".repeat(256 * 1024 - 1)}`)).toEqual(NO_SYNC);
   });
 
   it.each<[string, string]>([
