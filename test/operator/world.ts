@@ -66,7 +66,7 @@ export class OperatorWorld {
   /** Every write of every operator. */
   readonly writes: Write[] = [];
   fateOf: (component: string, pod: Pod) => Fate = () => "runs";
-  /** What a container that prepares a pod says when it ends. */
+  /** What a container says when it ends: one that prepares a pod, or that of a Job. */
   saysOf: (component: string, container: string) => string | undefined = () => undefined;
   readonly #stop = new AbortController();
   readonly #running: Promise<unknown>[] = [];
@@ -266,8 +266,8 @@ export class OperatorWorld {
     if (status?.phase !== "Pending" || status.podIP !== undefined || fate === "hangs") return;
     if (!this.started.includes(component)) this.started.push(component);
     const isJob = metadata.ownerReferences?.some(({ kind }) => kind === Job.kind) === true;
-    const played = playedStatus(pod, { fate, isJob, number, at: timestamp(this.clock.now()) });
     const said = (container: string) => this.saysOf(component, container);
+    const played = playedStatus(pod, { fate, isJob, number, at: timestamp(this.clock.now()), said });
     await this.client.patch(
       Pod,
       key,
@@ -304,12 +304,17 @@ interface Played {
   readonly isJob: boolean;
   readonly number: number;
   readonly at: string;
+  readonly said: (container: string) => string | undefined;
 }
 
-function playedStatus({ spec }: Pod, { fate, isJob, number, at }: Played) {
+function playedStatus({ spec }: Pod, { fate, isJob, number, at, said }: Played) {
   const ends = isJob || fate === "crashes";
   const exitCode = fate === "crashes" ? 1 : 0;
-  const state = ends ? { terminated: { exitCode, finishedAt: at, startedAt: at } } : { running: { startedAt: at } };
+  const stateOf = (container: string) => {
+    if (!ends) return { running: { startedAt: at } };
+    const message = said(container);
+    return { terminated: { exitCode, finishedAt: at, startedAt: at, ...(message === undefined ? {} : { message }) } };
+  };
   const ip = `10.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`;
   const crashed = { waiting: { reason: "CrashLoopBackOff", message: "back-off restarting failed container" } };
   return {
@@ -327,7 +332,7 @@ function playedStatus({ spec }: Pod, { fate, isJob, number, at }: Played) {
       imageID: image,
       restartCount: 0,
       ready: !ends,
-      state: fate === "crashes" && !isJob ? crashed : state,
+      state: fate === "crashes" && !isJob ? crashed : stateOf(name),
     })),
   };
 }

@@ -69,12 +69,14 @@ export function conditionsOf(from: From): Condition[] {
   return setConditions(status?.conditions, all, { generation: metadata.generation, now });
 }
 
-function upgradeConditions({ judged, upgrade, isUnpinned }: From): WantedCondition[] {
+function upgradeConditions({ judged, upgrade, isUnpinned, components }: From): WantedCondition[] {
   if (!upgrade) return [];
   const message = `${upgrade.from} to ${upgrade.to}`;
-  return stepsOf({ judged, isUnpinned }).map(({ name, isOver }) =>
-    isOver
-      ? { type: name, status: "True", reason: "Done", message }
-      : { type: name, status: "False", reason: "NotYet", message },
-  );
+  return stepsOf({ judged, isUnpinned }).map(({ name, isOver, failed }) => {
+    if (isOver) return { type: name, status: "True", reason: "Done", message };
+    const its = components.find((each) => each.name === failed);
+    if (!its) return { type: name, status: "False", reason: "NotYet", message };
+    const why = its.rootCause ?? `${its.name}: ${its.step ?? ""}`;
+    return { type: name, status: "False", reason: "StepFailed", message: `${message}: ${why}`.slice(0, 4_000) };
+  });
 }

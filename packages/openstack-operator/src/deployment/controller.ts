@@ -114,7 +114,7 @@ function remembering(render: (options: Parameters<Desire>[0]) => Desired): Desir
   return (options) => {
     const { deployment, credentials, ...rest } = options;
     const { uid = "", generation } = deployment.metadata;
-    const key = `${uid}/${generation}/${digestOf([credentials, rest])}`;
+    const key = `${uid}/${generation}/${digestOf([deployment.spec.release, credentials, rest])}`;
     const known = kept.get(key);
     if (known) return known;
     const made = render(options);

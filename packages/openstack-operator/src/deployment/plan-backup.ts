@@ -207,8 +207,19 @@ function eventsOf({ run, state, message }: Record): PlannedEvent[] {
   return state === "Complete" ? [{ type: "Normal", reason: "BackedUp", message: `Backup ${run} is complete` }] : [];
 }
 
-/** Is nothing else under way? Databases of an upgrade that is half done are no backup. */
-export function isSettledFor(deployment: OpenStackDeployment, desired: Desired, isDone: (name: string) => boolean) {
-  const { status, spec } = deployment;
-  return status?.release === spec.release && lastingComponents(desired.catalogue).every(({ name }) => isDone(name));
+/**
+ * Is nothing else under way? Databases of an upgrade that is half done are no backup. One that lacks the migration of
+ * rows alone has the schemas of its release.
+ */
+export function isSettledFor(
+  { catalogue }: Desired,
+  of: {
+    readonly deployment: OpenStackDeployment;
+    readonly upgrade: object | undefined;
+    readonly isDone: (name: string) => boolean;
+  },
+): boolean {
+  const { status, spec } = of.deployment;
+  const isRunning = of.upgrade !== undefined || status?.release === spec.release;
+  return isRunning && lastingComponents(catalogue).every(({ name }) => of.isDone(name));
 }

@@ -34,7 +34,7 @@ import {
 } from "./rotation.ts";
 import type { Step } from "./steps.ts";
 import { planTls, type TlsPlan } from "./tls.ts";
-import { isUnpinned, upgradeOf, type Upgrade } from "./upgrade.ts";
+import { isUnpinned, lacksRowsAlone, oneUpgradeAtATime, upgradeOf, type Upgrade } from "./upgrade.ts";
 
 /** The status that the plan makes. */
 export type Status = OpenStackDeploymentStatus;
@@ -48,7 +48,7 @@ export function plan(observed: Observed, now: number, desire: Desire = desiredOf
   if (deployment.metadata.deletionTimestamp !== undefined) return { steps: [], status: deployment.status ?? {} };
   if (deployment.spec.paused) return paused(observed, now);
   try {
-    return planned(observed, now, desire);
+    return oneUpgradeAtATime(observed, now, (held) => planned(held, now, desire));
   } catch (error) {
     if (!(error instanceof CausewayError)) throw error;
     return refused(observed, now, { reason: reasonOf(error.code), message: `${error.message}. ${error.hint ?? ""}` });
@@ -73,10 +73,10 @@ function planned(observed: Observed, now: number, desire: Desire): Plan<Step, St
   const given = prerequisites(observed, plain, { now, nodes: nodes.map(({ metadata }) => metadata.name) });
   if ("steps" in given) return given;
   const { credentials, operators, tls, next } = given;
-  const { material } = tls;
   const ovn = ovnDatabasesOf(observed);
-  const found = judge(observed, { credentials, nodes, desire, material, operators, ovn });
+  const found = judge(observed, { credentials, nodes, desire, material: tls.material, operators, ovn });
   const { desired, judged, upgrade } = found;
+  const isUpgrading = upgrade !== undefined && !lacksRowsAlone(judged);
   if (desired.problems.length > 0) {
     const message = desired.problems.map((problem) => `${problem.service}: ${problem.message}`).join("; ");
     return refused(observed, now, { reason: "UnknownOption", message: message.slice(0, 8_000) });
@@ -93,11 +93,11 @@ function planned(observed: Observed, now: number, desire: Desire): Plan<Step, St
     {
       names: mutableSecrets(name),
       wanted: deployment.spec.rotation?.keys ?? 0,
-      isSettled: isCalm && rotation.doing === undefined && !upgrade,
+      isSettled: isCalm && rotation.doing === undefined && !isUpgrading,
     },
   );
   const isRotating = rotation.doing !== undefined || keyRotation.doing !== undefined;
-  const isSettled = !isRotating && !upgrade && isSettledFor(deployment, desired, isDoneNow);
+  const isSettled = !isRotating && !isUpgrading && isSettledFor(desired, { deployment, upgrade, isDone: isDoneNow });
   const backup = planBackup({ observed, desired, isSettled, now });
   const steps = [...foundationSteps(observed, desired), ...componentSteps(judged)];
   const last =

@@ -1,89 +1,73 @@
-import type { OpenStackDeployment } from "@causeway/api";
-import type { Deployment, KubeObject } from "@causeway/kubernetes";
+import type { OpenStackDeployment, OpenStackRelease } from "@causeway/api";
 import { describe, expect, test } from "vitest";
-import { annotations } from "../model/names.ts";
-import { desire } from "../testing/rendered.ts";
+import type { Component } from "../model/component.ts";
 import type { Judged } from "./components.ts";
-import { isUnpinned, stepsOf, upgradeOf } from "./upgrade.ts";
+import type { Observed } from "./gather.ts";
+import { lacksRowsAlone, oneUpgradeAtATime } from "./upgrade.ts";
 
-const { catalogue } = desire({}, "2024.1");
-const NOVA = ["nova-super-conductor", "nova-conductor", "nova-scheduler", "nova-api", "nova-metadata"];
+interface Given {
+  readonly runs?: string;
+  readonly wants: OpenStackRelease;
+  readonly under?: { readonly from: string; readonly to: string };
+}
 
-/** All components are done but these. */
-const judgedWithout = (...open: readonly string[]): ReadonlyMap<string, Judged> =>
-  new Map(
-    catalogue.components.map((component): [string, Judged] => [
-      component.name,
-      {
-        component,
-        readiness: { state: open.includes(component.name) ? "Progressing" : "Ready", step: "" },
-        writes: [],
-        unmet: [],
-      },
-    ]),
-  );
+/** The release that is planned with, and the condition about it. */
+function plannedWith({ runs, wants, under }: Given) {
+  const status = { ...(runs === undefined ? {} : { release: runs }), ...(under ? { upgrade: under } : {}) };
+  const deployment = { metadata: { name: "cloud" }, spec: { release: wants }, status } as OpenStackDeployment;
+  let release = "";
+  const { status: after } = oneUpgradeAtATime({ deployment } as Observed, 0, (observed) => {
+    ({ release } = observed.deployment.spec);
+    return { steps: [], status: {} };
+  });
+  return { release, held: after.conditions?.find(({ type }) => type === "UpgradeHeld")?.status };
+}
 
-const conductor = (messages: string): ReadonlyMap<string, KubeObject> => {
-  const object = {
-    apiVersion: "apps/v1",
-    kind: "Deployment",
-    metadata: { name: "cloud-nova-conductor" },
-    spec: { template: { metadata: { annotations: { [annotations.messages]: messages } } } },
-  };
-  return new Map([["Deployment/cloud-nova-conductor", object as unknown as Deployment]]);
-};
-
-describe("the limit to messages of the older release", () => {
+describe("a deployment", () => {
   test.each([
-    ["remains while a compute node is not updated", ["nova-compute"], "2024.1", false],
-    ["is lifted once all are", [], "2024.1", true],
-    ["does not come back when a compute node fails after that", ["nova-compute"], "2025.1", true],
-  ])("%s", (_, open, messages, lifted) => {
-    expect(isUnpinned("2025.1", judgedWithout(...open), conductor(messages))).toBe(lifted);
+    ["that is installed has its release", { wants: "2024.1" }, "2024.1", undefined],
+    ["that is not upgraded has its release", { runs: "2024.1", wants: "2024.1" }, "2024.1", undefined],
+    ["is upgraded to the next release", { runs: "2022.2", wants: "2023.1" }, "2023.1", undefined],
+    ["is upgraded from one SLURP release to the next", { runs: "2023.1", wants: "2024.1" }, "2024.1", undefined],
+    ["that was raised twice is upgraded twice", { runs: "2022.2", wants: "2023.2" }, "2023.1", "True"],
+    ["does not skip from a release that is none of SLURP", { runs: "2023.2", wants: "2024.2" }, "2024.1", "True"],
+    [
+      "ends the upgrade that was begun",
+      { runs: "2023.1", wants: "2024.1", under: { from: "2023.1", to: "2023.2" } },
+      "2023.2",
+      "True",
+    ],
+    [
+      "begins the next one when that is over",
+      { runs: "2023.2", wants: "2024.1", under: { from: "2023.1", to: "2023.2" } },
+      "2024.1",
+      undefined,
+    ],
+    [
+      "of a release that this program does not know is left alone",
+      { runs: "2021.1", wants: "2024.1" },
+      "2024.1",
+      undefined,
+    ],
+  ] as const)("%s", (_, given, release, held) => {
+    expect(plannedWith(given)).toEqual({ release, held });
   });
 });
 
-describe("the steps of an upgrade", () => {
-  const openSteps = (open: readonly string[], isLifted: boolean): string[] =>
-    stepsOf({ judged: judgedWithout(...open), isUnpinned: isLifted })
-      .filter(({ isOver }) => !isOver)
-      .map(({ name }) => name);
+const judged = (name: string, state: "Ready" | "Failed" | "Progressing"): [string, Judged] => [
+  name,
+  { component: { name, kind: "Job" } as Component, readiness: { state, step: "" }, writes: [], unmet: [] },
+];
 
-  test.each([
-    ["placement-api", ["PlacementUpdated", "ControlPlaneUpdated", "NovaMessagesUnpinned"]],
-    ["nova-db-sync", ["NovaApiSchemaExpanded", "SchemasExpanded", "NovaMessagesUnpinned"]],
-    ["nova-cell-sync", ["NovaCellSchemasExpanded", "SchemasExpanded", "NovaMessagesUnpinned"]],
-    ["nova-super-conductor", ["NovaConductorsUpdated", "ControlPlaneUpdated", "NovaMessagesUnpinned"]],
-    ["nova-scheduler", ["NovaSchedulerUpdated", "ControlPlaneUpdated", "NovaMessagesUnpinned"]],
-    ["nova-api", ["NovaApiUpdated", "ControlPlaneUpdated", "NovaMessagesUnpinned"]],
-    ["nova-compute", ["ComputeNodesUpdated", "NovaMessagesUnpinned"]],
-  ])("wait for %s while the limit to messages holds", (component, steps) => {
-    expect(openSteps([component], false)).toEqual(steps);
-  });
-
-  test("that were over remain so while Nova's processes start again without the limit", () => {
-    expect(openSteps(NOVA, true)).toEqual(["NovaMessagesUnpinned"]);
-    expect(openSteps(["cinder-api"], true)).toEqual(["ControlPlaneUpdated"]);
-    expect(openSteps([], true)).toEqual([]);
-  });
-
-  test("are those of the services that there are, and the first open one is in the status", () => {
-    const judged = new Map(
-      [...judgedWithout("glance-api")].filter(([, { component }]) => component.service === "glance"),
-    );
-    const progress = { judged, isUnpinned: false };
-    expect(stepsOf(progress).map(({ name }) => name)).toEqual([
-      "UpgradeChecked",
-      "SchemasExpanded",
-      "ControlPlaneUpdated",
-      "SchemasContracted",
-    ]);
-    const deployment = { spec: { release: "2025.1" }, status: { release: "2024.1" } } as OpenStackDeployment;
-    expect(upgradeOf(deployment)?.status(progress, 0)).toMatchObject({
-      from: "2024.1",
-      to: "2025.1",
-      step: "ControlPlaneUpdated",
-      done: ["UpgradeChecked", "SchemasExpanded", "SchemasContracted"],
-    });
-  });
+test.each([
+  ["a failed migration of rows", [judged("nova-online-migrations", "Failed")], true],
+  ["one that runs", [judged("nova-online-migrations", "Progressing")], false],
+  [
+    "a failed contraction as well",
+    [judged("nova-online-migrations", "Failed"), judged("glance-contract", "Failed")],
+    false,
+  ],
+  ["nothing", [judged("glance-contract", "Ready")], true],
+] as const)("an upgrade that lacks %s: whether rows are all that it lacks", (_, all, isSo) => {
+  expect(lacksRowsAlone(new Map(all))).toBe(isSo);
 });

@@ -1,9 +1,23 @@
-import type { OpenStackDeployment, OpenStackDeploymentStatus } from "@causeway/api";
-import { timestamp, type Deployment, type KubeObject } from "@causeway/kubernetes";
+import {
+  OPENSTACK_RELEASES,
+  type OpenStackDeployment,
+  type OpenStackDeploymentStatus,
+  type OpenStackRelease,
+} from "@causeway/api";
+import {
+  getCondition,
+  setConditions,
+  timestamp,
+  type Deployment,
+  type KubeObject,
+  type Plan,
+  type WantedCondition,
+} from "@causeway/kubernetes";
 import type { Component } from "../model/component.ts";
 import { annotations } from "../model/names.ts";
 import { isDone, type Judged } from "./components.ts";
 import type { Observed } from "./gather.ts";
+import type { Step } from "./steps.ts";
 
 type UpgradeStatus = NonNullable<OpenStackDeploymentStatus["upgrade"]>;
 
@@ -42,6 +56,64 @@ export function upgradeOf({ spec, status }: OpenStackDeployment): Upgrade | unde
       };
     },
   };
+}
+
+const ROWS = "-online-migrations";
+
+/** Is the migration of rows, which failed, all that is left? Everything runs in its new release then. */
+export function lacksRowsAlone(judged: ReadonlyMap<string, Judged>): boolean {
+  const left = [...judged.values()].filter((each) => !isDone(each));
+  return left.every(({ component, readiness }) => readiness.state === "Failed" && component.name.endsWith(ROWS));
+}
+
+/** What the deployment says about an upgrade that has to wait. */
+const HELD = "UpgradeHeld";
+
+/**
+ * Plans with the release of the upgrade that is under way, or with the first one on the way to the release that is
+ * wanted: one upgrade is over before the next one begins, and a condition says so.
+ */
+export function oneUpgradeAtATime(
+  observed: Observed,
+  now: number,
+  planned: (observed: Observed) => Plan<Step, OpenStackDeploymentStatus>,
+): Plan<Step, OpenStackDeploymentStatus> {
+  const { deployment } = observed;
+  const release = releaseNow(deployment);
+  const isHeld = release !== deployment.spec.release;
+  const result = planned(isHeld ? { ...observed, deployment: withRelease(deployment, release) } : observed);
+  const before = deployment.status?.conditions;
+  if (!isHeld && !getCondition(before, HELD)) return result;
+  const failed = result.status.components?.find(({ state }) => state === "Failed");
+  const why = failed ? (failed.rootCause ?? `${failed.name}: ${failed.step ?? ""}`) : "it is under way";
+  const message = `the upgrade to ${deployment.spec.release} comes after the one to ${release}: ${why}`.slice(0, 4_000);
+  const condition: WantedCondition = isHeld
+    ? { type: HELD, status: "True", reason: "EarlierUpgradeUnfinished", message }
+    : { type: HELD, status: "False", reason: "NoOtherUpgrade", message: "" };
+  const conditions = setConditions(result.status.conditions ?? before, [condition], {
+    generation: deployment.metadata.generation,
+    now,
+  });
+  return { ...result, status: { ...result.status, conditions } };
+}
+
+const withRelease = (deployment: OpenStackDeployment, release: OpenStackRelease): OpenStackDeployment => ({
+  ...deployment,
+  spec: { ...deployment.spec, release },
+});
+
+function releaseNow({ spec, status }: OpenStackDeployment): OpenStackRelease {
+  const { release: from, upgrade } = status ?? {};
+  const all = OPENSTACK_RELEASES.map(({ release }) => release);
+  const at = all.findIndex((release) => release === from);
+  const next = OPENSTACK_RELEASES[at + 1];
+  if (at < 0 || !next || from === spec.release) return spec.release;
+  // What was begun is ended; a specification cannot be lowered, and was that release once.
+  const begun = all.find((release) => release === upgrade?.to && upgrade.from === from);
+  if (begun !== undefined) return begun;
+  const afterNext = OPENSTACK_RELEASES[at + 2];
+  const skips = OPENSTACK_RELEASES[at]?.slurp === true && afterNext?.release === spec.release && afterNext.slurp;
+  return skips ? spec.release : next.release;
 }
 
 /**
@@ -88,16 +160,24 @@ const UPGRADE_STEPS: readonly UpgradeStep[] = [
   { name: "ControlPlaneUpdated", has: isProcess, isBeforeUnpinning: true },
   { name: "ComputeNodesUpdated", has: ({ kind }) => kind === "DaemonSet" },
   { name: "NovaMessagesUnpinned", has: isNova, isUnpinning: true },
-  { name: "DataMigrated", has: isJob("-online-migrations") },
+  { name: "DataMigrated", has: isJob(ROWS) },
   { name: "SchemasContracted", has: isJob("-contract") },
 ];
 
+interface UpgradeProgressStep {
+  readonly name: string;
+  readonly isOver: boolean;
+  /** The component that holds it back, and failed. */
+  readonly failed: string | undefined;
+}
+
 /** The steps that this deployment has, and how far it is. */
-export function stepsOf({ judged, isUnpinned: isLifted }: UpgradeProgress): { name: string; isOver: boolean }[] {
+export function stepsOf({ judged, isUnpinned: isLifted }: UpgradeProgress): UpgradeProgressStep[] {
   return UPGRADE_STEPS.flatMap(({ name, has, isBeforeUnpinning, isUnpinning }) => {
     const all = [...judged.values()].filter(({ component }) => has(component));
     if (all.length === 0) return [];
     const open = all.filter((each) => !isDone(each) && !(isBeforeUnpinning && isLifted && isNova(each.component)));
-    return [{ name, isOver: open.length === 0 && (isLifted || !isUnpinning) }];
+    const failed = open.find(({ readiness }) => readiness.state === "Failed")?.component.name;
+    return [{ name, isOver: open.length === 0 && (isLifted || !isUnpinning), failed }];
   });
 }

@@ -167,6 +167,8 @@ export interface Component {
   readonly scratch?: readonly string[];
   /** Jobs: databases whose schema it makes. One whose first migration was cut off is emptied before. */
   readonly schemas?: readonly string[];
+  /** Jobs: each attempt is a pod of its own, which remains with what it said when the Job has failed. */
+  readonly lastWords?: true;
   /** Jobs: what makes them run again, in addition to image, command and configuration. */
   readonly rerunWith?: readonly string[];
   /** It writes a backup of the deployment, or reads the one that the deployment is restored from. */

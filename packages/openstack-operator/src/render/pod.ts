@@ -83,7 +83,7 @@ export function podOf(context: Context, component: Component, group?: NodeGroup)
  * The check for a first migration that was cut off is a container of its own, which a container that is restarted in
  * place would not run again: each attempt at a schema is a pod of its own.
  */
-const restartPolicyOf = ({ schemas }: Component): string => (schemas ? "Never" : "OnFailure");
+const restartPolicyOf = ({ schemas, lastWords }: Component): string => (schemas || lastWords ? "Never" : "OnFailure");
 
 /** Certificates change in place, and these processes read them when they start. */
 function certificateMark({ certificates }: Context, { service, secrets = [] }: Component): Record<string, string> {

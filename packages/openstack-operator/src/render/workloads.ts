@@ -134,7 +134,7 @@ function jobOf(context: Context, component: Component, jobs: ReadonlyMap<string,
       parallelism: 1,
       completions: 1,
       // Two processes must not change one schema: the next attempt begins when nothing of the one before is left.
-      ...(component.schemas ? { podReplacementPolicy: "Failed" } : {}),
+      ...(component.schemas || component.lastWords ? { podReplacementPolicy: "Failed" } : {}),
       template: podOf(context, component),
     },
   };

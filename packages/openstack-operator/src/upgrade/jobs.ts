@@ -88,6 +88,7 @@ function checksOf({ components, services }: Catalogue): Component[] {
         does: `Checks whether the data of ${service} can be upgraded.`,
         command: ["/bin/sh", "/programs/upgrade-check.sh", service],
         programs: ["upgrade-check.sh"],
+        lastWords: true,
         // The databases run; were they needed, they would be changed before the checks.
         connections: connections.map((connection) => ({ ...connection, needed: false })),
         after: [],
@@ -157,6 +158,7 @@ function laterJob(catalogue: Catalogue, { of, name, does, command, programs }: L
   if (!sync) throw new TypeError(`${name} has no Job ${service}-db-sync to be made from`);
   return {
     ...withoutSchemas(sync),
+    lastWords: true,
     name,
     does,
     command,
