@@ -3,12 +3,24 @@
  * below /usr/local comes first for Debian's Python.
  */
 import { execFileSync } from "node:child_process";
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { root } from "../kubernetes-programs.ts";
 
 const PACKAGES = "usr/local/lib/python3.11/dist-packages";
 const PROGRAMS = "usr/local/bin";
+const FAKE_DRIVER = join(root, "tools/openstack-releases/fake-driver.py");
 /** Extensions are compiled for this one: Debian 12's. */
 const PYTHON = "3.11";
 
@@ -65,6 +77,8 @@ export function makeLayer(wheels: readonly string[], dir: string): void {
   // Wheels have their files of /etc next to their modules.
   if (existsSync(join(packages, "etc"))) cpSync(join(packages, "etc"), join(dir, "etc"), { recursive: true });
   if (existsSync(join(packages, "share"))) renameSync(join(packages, "share"), join(dir, "usr/local/share"));
+  const fakeDriver = join(packages, "nova/virt/fake.py");
+  if (existsSync(fakeDriver)) appendFileSync(fakeDriver, readFileSync(FAKE_DRIVER));
   // A root that cannot be written keeps no byte code.
   const compile = ["-m", "compileall", "-q", "-j", "1", "--invalidation-mode", "unchecked-hash"];
   const places = ["-s", packages, "-p", `/${PACKAGES}`, "-x", "/tests?/"];
