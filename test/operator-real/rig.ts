@@ -1,5 +1,5 @@
 import { execFile, spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -48,9 +48,14 @@ export interface RigOptions {
   readonly images?: readonly string[];
 }
 
-/** Starts it; a folder of `CAUSEWAY_OPERATOR_DIR` is kept after the end, with logs and disks. */
+/**
+ * Starts it; a folder of `CAUSEWAY_OPERATOR_DIR` is kept after the end, with logs and disks. Another rig of the same run
+ * has one next to it.
+ */
 export async function startRig({ machines: count = 1, images = [] }: RigOptions = {}): Promise<Rig> {
-  const dir = process.env["CAUSEWAY_OPERATOR_DIR"] ?? mkdtempSync(join(tmpdir(), "causeway-openstack-"));
+  const kept = process.env["CAUSEWAY_OPERATOR_DIR"];
+  const isFirst = kept !== undefined && !existsSync(join(kept, "state"));
+  const dir = isFirst ? kept : mkdtempSync(kept === undefined ? join(tmpdir(), "causeway-openstack-") : `${kept}-`);
   mkdirSync(dir, { recursive: true });
   const places = Array.from({ length: count }, (_, index) => placeOf(index + 1));
   const programs: Started[] = [];
@@ -69,7 +74,7 @@ export async function startRig({ machines: count = 1, images = [] }: RigOptions 
     for (const { cgroup } of places)
       spawnSync("sh", ["-c", `find /sys/fs/cgroup/*${cgroup} -depth -type d -exec rmdir {} + 2>/dev/null`]);
     // Some hundred thousand files of layers: a program of its own is faster by minutes.
-    if (process.env["CAUSEWAY_OPERATOR_DIR"] === undefined) await execute("rm", ["-rf", dir]);
+    if (kept === undefined) await execute("rm", ["-rf", dir]);
   };
   try {
     const state = join(dir, "state");
