@@ -258,3 +258,149 @@ test("any text becomes a valid label value", () => {
     }),
   );
 });
+
+describe("a Node whose cloud is judged by other controllers, too,", () => {
+  const settled = settle(observed()).node;
+  const off = aServer("n1", { status: "SHUTOFF" });
+  const taint = { key: shutdownTaint, effect: "NoSchedule" };
+  const follows = { initialise: false, lifecycle: true };
+  test.each<[string, Partial<Observed>, readonly object[]]>([
+    ["is tainted when its server is stopped", { servers: [off] }, [{ type: "set-node", labels: {}, taints: [taint] }]],
+    ["is not changed otherwise", { node: aNewNode() }, []],
+    ["is not tainted without that duty", { servers: [off], duties: { initialise: false, lifecycle: false } }, []],
+    [
+      "is not deleted without that duty",
+      { servers: [], denials: 9, duties: { initialise: true, lifecycle: false } },
+      [],
+    ],
+  ])("%s", (_title, changes, steps) => {
+    expect(plan(observed({ node: settled, duties: follows, ...changes }), now).steps).toEqual(steps);
+  });
+
+  test("keeps its taints next to that of a stopped server", () => {
+    const node = aNewNode();
+    const [step] = plan(observed({ node, servers: [off], duties: follows }), now).steps;
+    expect(step).toEqual({ type: "set-node", labels: {}, taints: [...(node.spec?.taints ?? []), taint] });
+  });
+
+  const wait = { for: "server n1 to stop, or node n1 to be Ready", until: now + 5_000 };
+  test.each<[string, Partial<Observed>, object | undefined]>([
+    ["in doubt is read again soon", { doubtful: true }, wait],
+    ["without a doubt is not", {}, undefined],
+    [
+      "in doubt is not without that duty",
+      { doubtful: true, duties: { initialise: true, lifecycle: false } },
+      undefined,
+    ],
+    [
+      "in doubt waits for its server's address first",
+      { doubtful: true, servers: [aServer("n1", { addresses: {} })] },
+      { for: "server n1 to have the node's address" },
+    ],
+  ])("%s", (_title, changes, expected) => {
+    expect(plan(observed({ node: settled, ...changes }), now).wait).toEqual(expected);
+  });
+});
+
+describe("a Node without a server", () => {
+  const of = (status: Node["status"], change: Partial<Node["metadata"]> = {}, providerID?: string): Observed => {
+    const node = aNewNode(status ? { status } : {});
+    const spec = providerID === undefined ? {} : { providerID };
+    return observed({ servers: [], denials: 3, node: { ...node, metadata: { ...node.metadata, ...change }, spec } });
+  };
+  const id = "openstack:///gone";
+  const created = (ago: number) => ({ creationTimestamp: new Date(now - ago).toISOString() });
+  test.each<[string, Observed, string | number]>([
+    ["is deleted once it is old and silent", of(heard(6 * minutes + 1), created(10 * minutes + 1)), "delete-node"],
+    ["has ten minutes", of(heard(7 * minutes), created(10 * minutes)), 60_000],
+    ["may be silent for six", of(heard(6 * minutes), created(20 * minutes)), 60_000],
+    ["of unknown age waits", of(heard(7 * minutes), { creationTimestamp: undefined as never }), 60_000],
+    ["that had one is deleted when it is not Ready", of(heard(0, "False"), {}, id), "delete-node"],
+    ["that had one remains while it is Ready", of(heard(0), {}, id), 60_000],
+    ["that had one is deleted when it is silent", of(heard(7 * minutes), {}, id), "delete-node"],
+    ["waits for more denials", { ...of(heard(0, "False"), {}, id), denials: 2 }, 5_000],
+    ["of which nothing was heard is silent", of({ addresses: [], conditions: [] }, {}, id), "delete-node"],
+    [
+      "that was heard in 1970 alone is silent",
+      of(
+        { addresses: [], conditions: [{ type: "Ready", status: "True", lastHeartbeatTime: "1970-01-01T00:00:00Z" }] },
+        {},
+        id,
+      ),
+      "delete-node",
+    ],
+  ])("%s", (_title, given, expected) => {
+    const { steps, wait } = plan(given, now);
+    expect(steps[0]?.type ?? (wait?.until ?? 0) - now).toBe(expected);
+  });
+});
+
+describe("the addresses of a Node", () => {
+  const address = (type: NodeAddress["type"], ip: string): NodeAddress => ({ type, address: ip });
+  const server = aServer("n1", {
+    addresses: {
+      lan: [
+        { addr: "10.0.0.1", version: 4, "OS-EXT-IPS:type": "fixed" },
+        { addr: "203.0.113.1", version: 4, "OS-EXT-IPS:type": "floating" },
+      ],
+    },
+  });
+  const addressesOf = (changes: Partial<Node>) =>
+    settle(observed({ servers: [server], node: aNewNode(changes) })).node.status?.addresses;
+  test("are the server's, with the kubelet's own name", () => {
+    const all = [address("InternalIP", "10.0.0.1"), address("ExternalIP", "203.0.113.1")];
+    expect(addressesOf({})).toEqual([...all, address("Hostname", "n1")]);
+    expect(addressesOf({ status: { addresses: [] } })).toEqual(all);
+  });
+
+  test("are changed where one of them differs, and not otherwise", () => {
+    const { node } = settle(observed({ servers: [server] }));
+    const moved = (changes: Partial<NodeAddress>) => {
+      const addresses = (node.status?.addresses ?? []).map((each, i) => (i === 1 ? { ...each, ...changes } : each));
+      const [step] = plan(observed({ servers: [server], node: { ...node, status: { addresses } } }), now).steps;
+      return step?.type;
+    };
+    expect([moved({}), moved({ address: "203.0.113.2" }), moved({ type: "InternalIP" })]).toEqual([
+      undefined,
+      "set-addresses",
+      "set-addresses",
+    ]);
+    const short = { ...node, status: { addresses: (node.status?.addresses ?? []).slice(0, 2) } };
+    expect(plan(observed({ servers: [server], node: short }), now).steps).toEqual([]);
+  });
+
+  test("may be an ExternalIP alone", () => {
+    const floating = [{ addr: "203.0.113.1", version: 4 as const, "OS-EXT-IPS:type": "floating" as const }];
+    const { node } = settle(observed({ servers: [aServer("n1", { addresses: { lan: floating } })] }));
+    expect(node.spec?.taints).toEqual([]);
+  });
+
+  test("that the kubelet was given may be an ExternalIP", () => {
+    const annotations = { "alpha.kubernetes.io/provided-node-ip": "203.0.113.1" };
+    const { metadata } = aNewNode();
+    expect(addressesOf({ metadata: { ...metadata, annotations } })?.[0]).toEqual(address("ExternalIP", "203.0.113.1"));
+  });
+});
+
+test("a warning about a Node is one event, and a Node without one has none", () => {
+  const { events } = plan(observed({ servers: [aServer("a"), aServer("b")] }), now);
+  const message = "2 servers are named n1; rename or delete all but the node's own, or set the node's providerID";
+  expect(events).toEqual([{ type: "Warning", reason: "AmbiguousServer", message }]);
+  const going = aNewNode();
+  const leaving = { ...going, metadata: { ...going.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
+  expect(plan(observed({ node: leaving }), now)).toEqual({ steps: [], status: undefined });
+});
+
+test("labels of a Node that has all are not written again, and nor is what the server does not have", () => {
+  const bare = aServer("n1", { flavor: { original_name: "" } as Server["flavor"], "OS-EXT-AZ:availability_zone": "" });
+  const labels = settle(observed({ servers: [bare] })).node.metadata.labels ?? {};
+  expect(Object.keys(labels).toSorted()).toEqual([
+    "failure-domain.beta.kubernetes.io/region",
+    "topology.kubernetes.io/region",
+  ]);
+  const { node } = settle(observed());
+  const changed = { ...node, metadata: { ...node.metadata, labels: {} } };
+  const [step] = plan(observed({ node: changed }), now).steps;
+  expect(step).not.toHaveProperty("providerId");
+  expect(step).not.toHaveProperty("taints");
+});

@@ -193,3 +193,109 @@ describe("the plan of routes", () => {
     );
   });
 });
+
+describe("the plan of routes", () => {
+  const stale: Route = { destination: "10.244.9.0/24", nexthop: "10.0.0.9" };
+  const paired = port("10.0.0.9", {
+    allowed_address_pairs: [{ ip_address: "10.244.9.0/24" }, { ip_address: "192.0.2.1" }],
+  });
+  const at = (ports: Record<string, Port>) => (address: string) => (ports[address] ? [ports[address]] : []);
+  const waiting = { steps: [], status: [], wait: { for: "a router that takes routes", until: now + 60_000 } };
+  test.each<[string, Partial<Observed>]>([
+    ["there is no router", { router: undefined }],
+    ["the router takes none", { routable: false }],
+  ])("waits a minute where %s", (_title, changes) => {
+    expect(plan(observed([node(1)], [], changes), now)).toEqual(waiting);
+  });
+
+  const unpaired = { id: paired.id, revision: 1, pairs: [{ ip_address: "192.0.2.1" }] };
+  test.each<[string, Partial<Observed>, object]>([
+    ["takes the pair from its port first", {}, { type: "set-address-pairs", ports: [unpaired] }],
+    ["has no pairs to take where none are used", { addressPairs: false }, { type: "remove-routes", routes: [stale] }],
+    [
+      "leaves a pair that the cloud refused to take",
+      { refusals: new Map([[paired.id, { message: "no", until: now + 1 }]]) },
+      { type: "remove-routes", routes: [stale] },
+    ],
+    [
+      "has no pair to take from a port without it",
+      { portsAt: at({ "10.0.0.9": port("10.0.0.9") }) },
+      { type: "remove-routes", routes: [stale] },
+    ],
+  ])("of a route to no node %s", (_title, changes, step) => {
+    expect(plan(observed([], [stale], { portsAt: at({ "10.0.0.9": paired }), ...changes }), now).steps).toEqual([step]);
+  });
+
+  test("keeps a pair that the port needs for the node's own route", () => {
+    const moved = node(9, { addresses: ["10.0.0.9"] });
+    const other: Route = { destination: "10.244.9.0/24", nexthop: "10.0.0.8" };
+    const portsAt = () => [paired];
+    const { steps } = plan(observed([moved], [stale, other], { portsAt }), now);
+    expect(steps.map(({ type }) => type)).toEqual(["remove-routes", "mark-nodes"]);
+    const elsewhere = port("10.0.0.8", { allowed_address_pairs: paired.allowed_address_pairs });
+    const two = at({ "10.0.0.9": paired, "10.0.0.8": elsewhere });
+    const pairs = plan(observed([moved], [stale, other], { portsAt: two }), now).steps;
+    expect(pairs).toMatchObject([{ ports: [{ id: elsewhere.id, pairs: [{ ip_address: "192.0.2.1" }] }] }]);
+  });
+
+  test("adds a pair to those that the port has", () => {
+    const portsAt = () => [port("10.0.0.11", { allowed_address_pairs: [{ ip_address: "192.0.2.1" }] })];
+    const pairs = [{ ip_address: "192.0.2.1" }, { ip_address: "10.244.1.0/24" }];
+    expect(plan(observed([node(1)], [], { portsAt }), now).steps).toMatchObject([{ ports: [{ pairs }] }]);
+  });
+
+  test("knows a pair of the same network however it is spelled, and none of what is no network", () => {
+    const spelled = (ip_address: string) => () => [port("10.0.0.11", { allowed_address_pairs: [{ ip_address }] })];
+    const types = (ip_address: string) =>
+      plan(observed([node(1)], [], { portsAt: spelled(ip_address) }), now).steps.map(({ type }) => type);
+    expect(types("10.244.1.7/24")).toEqual(["add-routes"]);
+    expect(types("10.244.1.0/25")).toEqual(["set-address-pairs"]);
+    expect(types("any")).toEqual(["set-address-pairs"]);
+  });
+
+  test("tries again when the first of the cloud's refusals is over", () => {
+    const refusals = new Map([
+      ["a", { message: "no", until: now + 9 }],
+      ["b", { message: "no", until: now + 7 }],
+    ]);
+    expect(plan(observed([], [], { refusals }), now).wait).toEqual({ for: "what the cloud refused", until: now + 7 });
+    expect(plan(observed([], []), now)).toEqual({ steps: [], status: [] });
+  });
+
+  const own: Route = { destination: "10.244.1.0/24", nexthop: "10.0.0.11" };
+  const bare = { portsAt: () => [port("10.0.0.11", { port_security_enabled: false })] };
+  test.each<[string, readonly Route[], Partial<Observed>, readonly object[], readonly string[]]>([
+    [
+      "is available once its routes are there",
+      [own],
+      bare,
+      [{ name: "n1", available: true, message: "Routes to the node's pods are in place" }],
+      [],
+    ],
+    [
+      "is not where there can be no route",
+      [],
+      { networks: [] },
+      [
+        {
+          name: "n1",
+          available: false,
+          message: "No route to the node's pods: the router has no interface on the network of 10.0.0.11",
+        },
+      ],
+      ["Could not route 10.244.1.0/24: the router has no interface on the network of 10.0.0.11"],
+    ],
+    [
+      "is available with a route that could not be made now",
+      [own],
+      { networks: [], clusterCidrs: [] },
+      [{ name: "n1", available: true, message: "Routes to the node's pods are in place" }],
+      ["Could not route 10.244.1.0/24: the router has no interface on the network of 10.0.0.11"],
+    ],
+  ])("says that a node %s", (_title, routes, changes, marks, messages) => {
+    const { steps, status } = plan(observed([node(1)], routes, changes), now);
+    expect(steps.find(({ type }) => type === "mark-nodes")).toEqual({ type: "mark-nodes", nodes: marks });
+    const events = messages.map((message) => ({ type: "Warning", reason: "FailedToCreateRoute", message }));
+    expect(status.map(({ event }) => event)).toEqual(events);
+  });
+});
