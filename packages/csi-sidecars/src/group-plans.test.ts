@@ -194,7 +194,7 @@ describe("a VolumeGroupSnapshotContent", () => {
       ["release"],
     ],
   ];
-  test.each([...rows, ...more])("%s", (_, { ready = false, ...seen }, expected) => {
+  test.each([...rows, ...more])("%s", (_, { ready, ...seen }, expected) => {
     const content = { ...seen.content, status: { ...seen.content.status, readyToUse: ready } };
     expect(types(planGroupContent({ ...seen, content }, 0).steps)).toEqual(expected);
   });

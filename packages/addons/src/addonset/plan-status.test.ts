@@ -119,7 +119,7 @@ describe("the entry of an add-on", () => {
   });
 });
 
-describe("what the entry of an add-on records", () => {
+describe("the record of an add-on", () => {
   const digests = (given: Observed) => ({ ...given.set.status?.addons?.[0], digest: "before" });
   const known = (of: ObservedAddon, recorded: readonly string[] = ["a"]): Observed => {
     const given = observed([of], { recorded: { dns: recorded } });

@@ -174,7 +174,7 @@ describe("the plan of one snapshot for each volume", () => {
   ])("%s", (_, view, expected) => expect(outcomeOf({ spec: each, ...view })).toBe(expected));
 });
 
-describe("what the plan of a group snapshot says", () => {
+describe("the outcome of the plan of a group snapshot", () => {
   const now = Date.UTC(2026, 0, 1, 0, 0, 5);
   const planned = (view: Partial<GroupSnapshotView>) =>
     planGroupSnapshot({ spec, groupSnapshots: [], snapshots: [], now, ...view });

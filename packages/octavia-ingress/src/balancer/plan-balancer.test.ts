@@ -336,7 +336,7 @@ describe("the release of a load balancer", () => {
   });
 });
 
-describe("what an owner may delete of its load balancer", () => {
+describe("the parts that an owner may delete", () => {
   const owns = ownershipOf(OWNER);
   test.each([
     ["a listener with its name", { name: `${OWNER.name}_80`, tags: [] }, true],

@@ -112,8 +112,8 @@ describe("the status of a Gateway", () => {
       "Accepted False ListenersNotValid listeners udp are not served",
       "Programmed False Invalid no listener can be served",
     ]);
-    const emptied = plan(observed(gateway([udp]), [], { balancer }), NOW).status.gateway?.conditions;
-    expect(says(emptied)[1]).toBe("Programmed False Invalid no listener can be served");
+    const unserved = plan(observed(gateway([udp]), [], { balancer }), NOW).status.gateway?.conditions;
+    expect(says(unserved)[1]).toBe("Programmed False Invalid no listener can be served");
   });
 
   test("remains programmed while a change is under way, with the condition's time", () => {
