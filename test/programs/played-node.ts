@@ -5,7 +5,6 @@
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import {
-  chmodSync,
   chownSync,
   cpSync,
   existsSync,
@@ -22,17 +21,16 @@ import { get as getHttps } from "node:https";
 import { dirname, join } from "node:path";
 import { messageOf, systemClock } from "@causeway/foundation";
 import {
-  ConfigMap,
   Node,
   PersistentVolume,
   PersistentVolumeClaim,
   Pod,
-  Secret,
   type Container,
   type Informers,
   type KubernetesClient,
   type ObjectKey,
 } from "@causeway/kubernetes";
+import { mountedFiles, refreshMounts, USER, writeMounted, type Volume } from "./played-mounts.ts";
 import { PlayedServices } from "./played-services.ts";
 
 export interface PlayedNodeOptions {
@@ -54,10 +52,13 @@ interface PlayedContainer {
   /** Of the readiness probe, in a row. */
   failures: number;
   probeAt: number;
+  refreshAt: number;
   ending: boolean;
 }
 
 const NODE = "played";
+/** Ms between two reads of what a pod mounts. */
+const REFRESHED = 2_000;
 const ready = [{ type: "Ready", status: "True", reason: "KubeletReady" } as const];
 
 export class PlayedNode {
@@ -175,6 +176,10 @@ export class PlayedNode {
       return;
     }
     if (running === undefined) return this.#start(pod);
+    if (Date.now() >= running.refreshAt) {
+      running.refreshAt = Date.now() + REFRESHED;
+      await refreshMounts(this.#options.client, pod, running.dir);
+    }
     const [container] = pod.spec.containers;
     if (container === undefined || Date.now() < running.probeAt) return;
     const { failureThreshold = 3, periodSeconds = 10 } = container["readinessProbe"] as ReadinessProbe;
@@ -210,6 +215,7 @@ export class PlayedNode {
       ready: false,
       failures: 0,
       probeAt: 0,
+      refreshAt: Date.now() + REFRESHED,
       ending: false,
     };
     this.#pods.set(uid, running);
@@ -273,25 +279,10 @@ export class PlayedNode {
       }
       mkdirSync(target, { recursive: true });
       if (volume.emptyDir !== undefined) chownSync(target, USER, USER);
-      for (const [file, content] of await this.#content(namespace, volume)) {
-        writeFileSync(join(target, file), content);
-        chownSync(join(target, file), 0, USER);
-        chmodSync(join(target, file), volume.secret?.defaultMode ?? volume.configMap?.defaultMode ?? 0o644);
+      for (const [file, content] of await mountedFiles(this.#options.client, namespace, volume)) {
+        writeMounted(join(target, file), content, volume);
       }
     }
-  }
-
-  async #content(namespace: string, { secret, configMap }: Volume): Promise<[string, Buffer][]> {
-    const { client } = this.#options;
-    if (secret) {
-      const { data = {} } = await client.get(Secret, { namespace, name: secret.secretName });
-      return Object.entries(data).map(([file, text]) => [file, Buffer.from(text, "base64")]);
-    }
-    if (configMap) {
-      const { data = {} } = await client.get(ConfigMap, { namespace, name: configMap.name });
-      return Object.entries(data).map(([file, text]) => [file, Buffer.from(text)]);
-    }
-    return [];
   }
 
   #spawn(pod: Pod, container: Container, running: PlayedContainer): ChildProcess {
@@ -401,7 +392,6 @@ function hurry({ metadata }: Pod, { child }: PlayedContainer): void {
 const isReported = ({ status }: Pod, isReady: boolean): boolean =>
   status?.conditions?.find(({ type }) => type === "Ready")?.status === (isReady ? "True" : "False");
 
-const USER = 65_532;
 /** Bytes of a container's output that a kubelet takes at most in place of a termination message. */
 const MOST_OUTPUT = 2_048;
 
@@ -409,14 +399,6 @@ const MOST_OUTPUT = 2_048;
 function lastOutput(pod: Pod, { dir }: PlayedContainer): string {
   if (pod.spec.containers[0]?.["terminationMessagePolicy"] !== "FallbackToLogsOnError") return "";
   return readFileSync(join(dir, "log")).subarray(-MOST_OUTPUT).toString("utf8");
-}
-
-interface Volume {
-  readonly name: string;
-  readonly secret?: { readonly secretName: string; readonly defaultMode?: number };
-  readonly configMap?: { readonly name: string; readonly defaultMode?: number };
-  readonly persistentVolumeClaim?: { readonly claimName: string };
-  readonly emptyDir?: object;
 }
 
 interface ReadinessProbe {

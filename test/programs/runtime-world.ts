@@ -43,6 +43,8 @@ const worker = resolve(import.meta.dirname, "../../packages/causeway/src/workloa
 const external = resolve(import.meta.dirname, "../../packages/causeway/src/workloads/authenticators.ts");
 /** The scheduler and the controllers of Deployments and StatefulSets. */
 const workloads = resolve(import.meta.dirname, "../../packages/causeway/src/workloads/start.ts");
+/** Issuers of tests are on this machine. */
+const issuerNetworks = ["127.0.0.0/8"];
 const needed = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
 
 function missing(): string | undefined {
@@ -114,16 +116,22 @@ export async function startWorld(
     const tools = { clock: systemClock, log: silentLog };
     const processes =
       name === "Process"
-        ? createProcessRuntime({ dir: join(dir, "state"), programs: join(dir, "programs"), authenticators, ...tools })
+        ? createProcessRuntime({
+            dir: join(dir, "state"),
+            programs: join(dir, "programs"),
+            authenticators,
+            issuerNetworks,
+            ...tools,
+          })
         : undefined;
-    const embedded = createEmbeddedRuntime({ apiServer: server });
+    const embedded = createEmbeddedRuntime({ apiServer: server, issuerNetworks });
     const informers = createInformers(client, tools);
     const readSecret = (namespace: string, secret: string) => client.find(Secret, { namespace, name: secret });
     const pods =
       name === "Pods"
         ? createPodsRuntime({
             informers,
-            settings: { ...more, owner: "suite", management, pool },
+            settings: { issuerNetworks, ...more, owner: "suite", management, pool },
             readSecret,
             ...tools,
           })

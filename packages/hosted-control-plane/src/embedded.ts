@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { CausewayError } from "@causeway/foundation";
-import type { ApiServer } from "@causeway/apiserver";
-import { rootsDigest, type ControlPlaneRuntime, type ControlPlaneState } from "./runtime.ts";
+import type { ApiServer, AuthenticationOptions } from "@causeway/apiserver";
+import { issuersConfiguration, refuseIssuers } from "./issuers.ts";
+import { rootsDigest, type ControlPlaneRuntime, type ControlPlaneSpec, type ControlPlaneState } from "./runtime.ts";
 
 /** The API server whose logical clusters the control planes are. */
 export interface EmbeddedRuntimeOptions {
@@ -13,6 +14,8 @@ export interface EmbeddedRuntimeOptions {
    * lead there. Default: none. A tenant writes its nodes' addresses, so the operator names the networks.
    */
   readonly nodes?: { readonly networks: readonly string[]; readonly tunnels?: string };
+  /** Networks of the OIDC issuers that tenants may name. Default: they may name none. */
+  readonly issuerNetworks?: readonly string[];
 }
 
 /**
@@ -48,6 +51,7 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
             hint: "Remove the field: `causeway backup FILE` has all control planes of this runtime. Those with spec.runtime Process or Pods have backups of their own.",
           },
         );
+      refuseIssuers(spec.authentication.jwt, options.issuerNetworks);
       const cluster = await options.apiServer.ensureCluster(spec.id, {
         authority: spec.authority,
         serviceAccountKey: spec.serviceAccountKey,
@@ -62,7 +66,7 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
         version: spec.version,
         limits: spec.limits,
         // Always given: options that are left out remain as they were.
-        authentication: spec.authentication,
+        authentication: authenticationOf(spec, options),
         worker: spec.worker,
         kubelets: kubeletsOf(spec.id, options),
         controllers: true,
@@ -102,6 +106,17 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
       await options.apiServer.removeCluster(id);
       running.delete(id);
     },
+  };
+}
+
+/** An issuer's keys are requested from the permitted networks only. */
+function authenticationOf(
+  { authentication: { external, jwt } }: ControlPlaneSpec,
+  { issuerNetworks = [] }: EmbeddedRuntimeOptions,
+): AuthenticationOptions {
+  return {
+    ...(external === undefined ? {} : { external }),
+    ...(jwt === undefined ? {} : { configuration: issuersConfiguration(jwt, "v1"), issuerNetworks }),
   };
 }
 

@@ -147,11 +147,14 @@ export interface ControlPlaneLimits {
   readonly bytes: number;
 }
 
-/**
- * An authenticator by its name, and what it is made with: "keystone" and its fields in the HostedControlPlane. Empty:
- * none.
- */
+/** As in spec.authentication.jwt of a HostedControlPlane: whose tokens are accepted (OpenID Connect). */
+export type TokenIssuers = NonNullable<NonNullable<HostedControlPlane["spec"]["authentication"]>["jwt"]>;
+
+/** Who is believed in addition to the control plane's own identities. Empty: none. */
 export interface ControlPlaneAuthentication {
+  /** Undefined: there are no issuers, and none can be added without a restart of Kubernetes' own API servers. */
+  readonly jwt?: TokenIssuers;
+  /** An authenticator by its name, and what it is made with: "keystone" and its fields in the HostedControlPlane. */
   readonly external?: { readonly type: string; readonly settings: Readonly<Record<string, unknown>> };
 }
 

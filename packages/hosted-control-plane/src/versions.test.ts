@@ -34,6 +34,14 @@ function patch(name: string, spec: object): Promise<unknown> {
   });
 }
 
+function issuers(...given: { url?: string; audiences?: string[]; prefix?: string | undefined }[]): object {
+  const jwt = given.map(({ url = "https://one.test", audiences = ["web"], ...rest }) => ({
+    issuer: { url, audiences },
+    claimMappings: { username: { claim: "sub", prefix: "oidc:", ...rest } },
+  }));
+  return { authentication: { jwt } };
+}
+
 describe("a hosted control plane", () => {
   test.each([
     ["a version without its v", { version: "1.34.1" }, /should match/],
@@ -66,6 +74,27 @@ describe("a hosted control plane", () => {
       { version: "v1.34.0", endpoint: { allowedCIDRs: ["192.0.2.0/24"] } },
       /only its load balancers have access lists/,
     ],
+    ["an issuer over plain HTTP", { version: "v1.34.0", ...issuers({ url: "http://one.test" }) }, /begins with https/],
+    ["an issuer's URL with a user", { version: "v1.34.0", ...issuers({ url: "https://a@one.test" }) }, /has no user/],
+    ["an issuer's URL with a query", { version: "v1.34.0", ...issuers({ url: "https://one.test/?a" }) }, /query/],
+    [
+      "its own issuer",
+      { version: "v1.34.0", ...issuers({ url: "https://kubernetes.default.svc.cluster.local" }) },
+      /own service accounts/,
+    ],
+    ["an issuer without an audience", { version: "v1.34.0", ...issuers({ audiences: [] }) }, /audiences/],
+    ["an issuer twice", { version: "v1.34.0", ...issuers({}, {}) }, /same issuer.url/],
+    [
+      "five issuers",
+      { version: "v1.34.0", ...issuers(...[1, 2, 3, 4, 5].map((each) => ({ url: `https://${each}.test` }))) },
+      /at most 4/,
+    ],
+    [
+      "an issuer of names that are Kubernetes' own",
+      { version: "v1.34.0", ...issuers({ prefix: "system:node:" }) },
+      /Kubernetes' own/,
+    ],
+    ["an issuer without a prefix for names", { version: "v1.34.0", ...issuers({ prefix: undefined }) }, /prefix/],
     [
       "an access list with what is not a network",
       { version: "v1.34.0", runtime: "Pods", endpoint: { allowedCIDRs: ["192.0.2.0/24", "me"] } },
@@ -130,6 +159,15 @@ describe("a hosted control plane", () => {
     await patch("pods", { pods: { datastore: { members: 1 } } });
     await expect(patch("pods", { pods: { datastore: { members: 2 } } })).rejects.toThrow(/two members cannot lose any/);
     await expect(patch("pods", { version: "v1.35.0" })).rejects.toThrow(/one minor version at a time/);
+  });
+
+  test("has issuers of tokens, which change", async () => {
+    await create("issuers", {
+      version: "v1.34.0",
+      ...issuers({}, { url: "https://two.test:8443/realms/web", prefix: "" }),
+    });
+    await patch("issuers", issuers({ url: "https://three.test" }));
+    await patch("issuers", { authentication: { jwt: [] } });
   });
 
   test("of runtimes Process and Pods has backups, an embedded one and one that joins an etcd have none", async () => {

@@ -1,5 +1,7 @@
 import type { ApiServer } from "@causeway/apiserver";
+import { silentLog, systemClock } from "@causeway/foundation";
 import {
+  createInformers,
   Deployment,
   Namespace,
   Pod,
@@ -7,6 +9,8 @@ import {
   secretText,
   Service,
   StatefulSet,
+  type Informers,
+  type KubeObject,
   type KubernetesClient,
   type ResourceType,
 } from "@causeway/kubernetes";
@@ -23,15 +27,23 @@ export async function playServiceCluster(
   signal: AbortSignal,
 ): Promise<void> {
   const served = new Set<string>();
+  // Caches: with many tenants the lists of each turn would leave no time for what is measured.
+  const informers = createInformers(client, { clock: systemClock, log: silentLog });
+  for (const type of [Service, Namespace, Pod, Deployment, StatefulSet])
+    informers.for(type as ResourceType<KubeObject>, { labelSelector });
+  const watching = informers.run(signal);
+  await informers.whenSynced(signal);
   while (!signal.aborted) {
     // Something was changed, or is being deleted: the next turn sees it.
-    await turn(client, tenants, served).catch(() => {});
+    await turn(informers, tenants, served).catch(() => {});
     await new Promise((resolve) => setTimeout(resolve, 30));
   }
+  await watching.catch(() => {});
 }
 
-async function turn(client: KubernetesClient, tenants: ApiServer, served: Set<string>): Promise<void> {
-  for (const service of (await client.list(Service, { labelSelector })).items)
+async function turn(informers: Informers, tenants: ApiServer, served: Set<string>): Promise<void> {
+  const { client } = informers;
+  for (const service of informers.for(Service, { labelSelector }).list())
     if (service.spec.type === "LoadBalancer" && (service.status?.loadBalancer?.ingress ?? []).length === 0)
       await client.patch(
         Service,
@@ -40,7 +52,10 @@ async function turn(client: KubernetesClient, tenants: ApiServer, served: Set<st
         { subresource: "status" },
       );
   const namespaces = new Set(
-    (await client.list(Namespace, { labelSelector })).items.map(({ metadata }) => metadata.name),
+    informers
+      .for(Namespace, { labelSelector })
+      .list()
+      .map(({ metadata }) => metadata.name),
   );
   for (const name of served)
     if (!namespaces.has(name)) {
@@ -48,14 +63,17 @@ async function turn(client: KubernetesClient, tenants: ApiServer, served: Set<st
       served.delete(name);
     }
   const pods = new Set(
-    (await client.list(Pod, { labelSelector })).items.map(
-      ({ metadata: { namespace, name } }) => `${namespace}/${name}`,
-    ),
+    informers
+      .for(Pod, { labelSelector })
+      .list()
+      .map(({ metadata: { namespace, name } }) => `${namespace}/${name}`),
   );
   for (const type of [Deployment, StatefulSet as ResourceType<Deployment>])
-    for (const program of (await client.list(type, { labelSelector })).items)
+    for (const program of informers.for(type, { labelSelector }).list())
       if (program.metadata.deletionTimestamp === undefined) {
         const { namespace = "", name } = program.metadata;
+        // The caches do not see a new Namespace and what is in it in one moment.
+        if (!namespaces.has(namespace)) continue;
         if (name === "kube-apiserver" && !served.has(namespace)) {
           await serve(client, tenants, namespace);
           served.add(namespace);

@@ -7,9 +7,13 @@ export interface Seen {
   readonly longest: number;
 }
 
-/** Requests the API of each tenant without a pause, by its kubeconfig, until it is ended. */
+/** Ms between two requests of one tenant, and of all of them together at least. */
+const [PAUSE, PAUSE_OF_ALL] = [50, 10];
+
+/** Requests the API of each tenant again and again, by its kubeconfig, until it is ended. */
 export async function requestAll(secrets: readonly Secret[]): Promise<{ end(): Promise<Seen> }> {
   const kubeconfigs = secrets.filter(({ metadata }) => metadata.name.endsWith("-kubeconfig"));
+  const pause = Math.max(PAUSE, PAUSE_OF_ALL * kubeconfigs.length);
   let [ended, requests, longest] = [false, 0, 0];
   const all = kubeconfigs.map(async (secret) => {
     const client = createClient(loadKubeconfig({ text: secretText(secret, "value") ?? "" }));
@@ -22,7 +26,7 @@ export async function requestAll(secrets: readonly Secret[]): Promise<{ end(): P
       const now = performance.now();
       longest = Math.max(longest, Math.round(now - last));
       if (isServed) [last, requests] = [now, requests + 1];
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await new Promise((resolve) => setTimeout(resolve, pause));
     }
     await client.close();
   });

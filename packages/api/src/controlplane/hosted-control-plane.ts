@@ -4,6 +4,7 @@ import { age, column, conditionColumn, paused } from "../columns.ts";
 import type { Kind } from "../kind.ts";
 import { labels } from "../names.ts";
 import { authorities, authoritiesStatus } from "./authorities.ts";
+import { jwtIssuers } from "./issuers.ts";
 import { migrationStatus } from "./migration-status.ts";
 import { podsSettings } from "./pods-settings.ts";
 import { flagSettings } from "./program-flags.ts";
@@ -226,6 +227,7 @@ const hostedControlPlaneSpec = object({
             { description: "Users of an OpenStack cloud come in with their tokens or application credentials." },
           ),
         ),
+        jwt: optional(jwtIssuers),
       },
       { description: "Who is believed in addition to the control plane's own certificates and tokens." },
     ),

@@ -12,6 +12,7 @@ import type {
 } from "../contract/authentication.ts";
 import { invalidAuthentication, issuerOfOptions, readIssuers } from "./oidc/configuration.ts";
 import { jwtAuthenticator, type VerifyJwt } from "./oidc/authenticator.ts";
+import { reachOf } from "./oidc/reach.ts";
 import { authenticated } from "../contract/user.ts";
 import { webhookTokens } from "./webhook-tokens.ts";
 import type { Tokens } from "../contract/identity.ts";
@@ -29,7 +30,8 @@ export function clusterTokens(
 ): Tokens {
   const own = [cluster.issuer];
   const accounts = accountTokens(cluster);
-  const issuers = issuersOf(cluster, options).map((issuer) => jwtAuthenticator(issuer, cluster.clock));
+  const reach = options.issuerNetworks && reachOf(options.issuerNetworks);
+  const issuers = issuersOf(cluster, options).map((issuer) => jwtAuthenticator(issuer, cluster.clock, reach));
   const webhook = options.webhook && webhookTokens(options.webhook, cluster);
   const external = options.external && externalAuthenticator(cluster, options.external, authenticators);
   const asks: readonly Ask[] = [

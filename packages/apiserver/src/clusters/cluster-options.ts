@@ -40,5 +40,6 @@ export function differences({ open, listener }: Opened, asked: LogicalClusterOpt
 
 /** Are these options that change while the cluster is served? */
 export function areLive(options: readonly string[]): boolean {
-  return options.every((option) => ["authority", "serviceAccountKey", "rotation", "frontProxy"].includes(option));
+  const live = ["authority", "serviceAccountKey", "rotation", "frontProxy", "authentication"];
+  return options.every((option) => live.includes(option));
 }

@@ -31,7 +31,7 @@ import type { Store } from "../store/index.ts";
 import type { ConnectionPool } from "../server/connection-pool.ts";
 import { WatchLineCache } from "../contract/watch-line-cache.ts";
 import type { Cluster } from "../contract/cluster.ts";
-import type { ExternalAuthenticators } from "../contract/authentication.ts";
+import type { AuthenticationOptions, ExternalAuthenticators } from "../contract/authentication.ts";
 import type { AccountKeys } from "../contract/identity.ts";
 import type { Kubelets } from "../contract/kubelets.ts";
 import type { Aggregation } from "../contract/aggregation.ts";
@@ -80,6 +80,11 @@ export interface OpenCluster extends ServedCluster {
   readonly rotation: Identity["rotation"];
   /** Has these roots from now on, and keeps them. */
   rotate(wanted: LogicalClusterOptions): Promise<void>;
+  /**
+   * Believes these from the next request on; watches continue. `keep` is called in between, when they are known to be
+   * valid. Throws what opening the cluster with them would.
+   */
+  authenticate(authentication: AuthenticationOptions, keep: () => void): void;
   /** Has its controllers write the roots to where clients read them. */
   publishRoots(): void;
   /** Has its controllers take up what happened while the server was down; called once its endpoint listens. */
@@ -122,7 +127,7 @@ export async function openCluster(
       ...(rotation?.accountKeys ?? []),
     ]);
   let keys = lazily(() => keysOf(identity));
-  const tokens = lazily(() => clusterTokens(cluster, options.authentication, shared.authenticators));
+  let tokens = lazily(() => clusterTokens(cluster, options.authentication, shared.authenticators));
   const changes = new Changes();
   const servingRoot = (): KeyPair => identity.rotation?.serving ?? identity.authority;
   const kubelets = await openedKubelets(options.kubelets, { authority: () => servingRoot(), clock });
@@ -222,6 +227,18 @@ export async function openCluster(
       keys = () => nextKeys;
       cluster.clientAuthorities.reload();
     },
+    authenticate(authentication, keep) {
+      const next = clusterTokens(cluster, authentication, shared.authenticators);
+      try {
+        keep();
+      } catch (error) {
+        next.close();
+        throw error;
+      }
+      if (current.authentication) tokens().close();
+      tokens = () => next;
+      current = { ...current, authentication };
+    },
     publishRoots: resume,
     authorize,
     fairness,
@@ -241,7 +258,7 @@ export async function openCluster(
       shared.thread.forget(cluster.name);
       cluster.webhooks.close();
       if (kubelets) kubelets.close();
-      if (options.authentication) tokens().close();
+      if (current.authentication) tokens().close();
       await cluster.aggregation.stop();
       await controllers.stop();
       await audit?.close();

@@ -196,7 +196,10 @@ export class ServerState {
     const known = this.#clusters.get(name);
     const changed = known ? differences(known, options) : undefined;
     if (known && changed && areLive(changed)) {
-      if (changed.length > 0) await rotateRoots(known, options);
+      const { authentication } = options;
+      if (authentication && changed.includes("authentication"))
+        known.open.authenticate(authentication, () => this.#keep(name, { ...known.open.options, authentication }));
+      if (changed.some((option) => option !== "authentication")) await rotateRoots(known, options);
       return this.#clusters.logical(name);
     }
     const folder = `clusters/${name}`;
@@ -228,14 +231,7 @@ export class ServerState {
       const route = (path: string) => ({ served: open, path });
       const { listen } = options;
       if (listen) listener = await openEndpoint(open.cluster, { folder, listen, route }, shared);
-      const {
-        authority: _authority,
-        serviceAccountKey: _key,
-        frontProxy: _proxy,
-        rotation: _rotation,
-        ...kept
-      } = options;
-      this.#files.write(`${folder}/cluster.json`, JSON.stringify(kept));
+      this.#keep(name, options);
     } catch (error) {
       await listener?.close();
       await open.stop();
@@ -245,6 +241,18 @@ export class ServerState {
     this.#clusters.set(name, { open, listener });
     this.#reopening.served(name);
     open.resume();
+  }
+
+  /** What it is opened with the next time, without its keys. */
+  #keep(name: string, options: LogicalClusterOptions): void {
+    const {
+      authority: _authority,
+      serviceAccountKey: _key,
+      frontProxy: _proxy,
+      rotation: _rotation,
+      ...kept
+    } = options;
+    this.#files.write(`clusters/${name}/cluster.json`, JSON.stringify(kept));
   }
 
   #unopened(name: string, error: unknown): void {

@@ -10,6 +10,11 @@ export interface AuthenticationOptions {
   readonly configuration?: Json;
   /** The same for one issuer, as kube-apiserver's --oidc flags have it; not next to issuers in `configuration`. */
   readonly oidc?: OidcOptions;
+  /**
+   * Networks (CIDR) that issuers and their keys are requested from, where a tenant names issuers. Addresses of this
+   * machine and of one link are among them only if a network is within theirs. Default: wherever an issuer is.
+   */
+  readonly issuerNetworks?: readonly string[];
   /** Asks a server of one's own for the user of a token (authentication.k8s.io/v1 TokenReview). */
   readonly webhook?: TokenWebhookOptions;
   /** Asks an authenticator that the server's owner brings (`ApiServerOptions.authenticators`). */

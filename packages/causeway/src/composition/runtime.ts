@@ -56,6 +56,8 @@ export interface RuntimeOptions {
   /** Folder of the state of control planes as processes. */
   readonly dir: string;
   readonly nodes: { readonly networks: readonly string[]; readonly tunnels?: string } | undefined;
+  /** Networks of the OIDC issuers that tenants may name. */
+  readonly issuerNetworks: readonly string[];
   /** Where control planes as processes are backed up and restored from; undefined: none is. */
   readonly backups: Backups | undefined;
   readonly metrics: Metrics;
@@ -65,12 +67,12 @@ export interface RuntimeOptions {
 
 /** The runtimes that are offered, as one. */
 export function openRuntime(options: RuntimeOptions): { runtime: ControlPlaneRuntime; stop(): Promise<void> } {
-  const { choice, apiServer, dir, nodes, backups, metrics, clock, log } = options;
-  const embedded = createEmbeddedRuntime({ apiServer, ...(nodes ? { nodes } : {}) });
+  const { choice, apiServer, dir, nodes, issuerNetworks, backups, metrics, clock, log } = options;
+  const embedded = createEmbeddedRuntime({ apiServer, issuerNetworks, ...(nodes ? { nodes } : {}) });
   if (choice.programs === undefined)
     return { runtime: createRuntimes({ runtimes: { Embedded: embedded }, default: "Embedded" }), stop: async () => {} };
   const tunnels = nodes?.tunnels === undefined ? {} : { tunnels: nodes.tunnels };
-  const tools = { authenticators, backups, metrics, clock, log };
+  const tools = { authenticators, issuerNetworks, backups, metrics, clock, log };
   const processes = createProcessRuntime({ dir, programs: choice.programs, ...tunnels, ...tools });
   const runtimes = { Embedded: embedded, Process: processes };
   return { runtime: createRuntimes({ runtimes, default: choice.default }), stop: () => processes.stop() };

@@ -36,6 +36,8 @@ export interface SystemOptions {
   readonly port?: number;
   /** Networks of nodes whose kubelets may be reached, and the folder of the tunnel's sockets that lead there. */
   readonly nodes?: { readonly networks: readonly string[]; readonly tunnels?: string };
+  /** Networks of the OIDC issuers that control planes may name. Default: they may name none. */
+  readonly issuerNetworks?: readonly string[];
   /** What runs hosted control planes. Default: the embedded API server. */
   readonly runtime?: RuntimeChoice;
   /** Where control planes as processes are backed up and restored from. Default: none is. */
@@ -101,6 +103,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     apiServer,
     dir: state.path("control-planes"),
     nodes: options.nodes,
+    issuerNetworks: options.issuerNetworks ?? [],
     backups: options.backups,
     metrics: apiServer.metrics,
     clock,

@@ -69,8 +69,11 @@ function runtimeOf({ spec, status }: HostedControlPlane): Pick<ControlPlaneSpec,
 }
 
 function authenticationOf({ spec }: HostedControlPlane): ControlPlaneAuthentication {
-  const keystone = spec.authentication?.keystone;
-  return keystone === undefined ? {} : { external: { type: "keystone", settings: { ...keystone } } };
+  const { keystone, jwt } = spec.authentication ?? {};
+  return {
+    ...(keystone === undefined ? {} : { external: { type: "keystone", settings: { ...keystone } } }),
+    ...(jwt === undefined ? {} : { jwt }),
+  };
 }
 
 /**

@@ -47,6 +47,8 @@ export interface PodsSettings {
   readonly operatorNamespace?: string;
   /** Networks of the cloud's APIs, for cloud controller managers. Default: any address. */
   readonly cloudNetworks?: readonly string[];
+  /** Networks of the OIDC issuers that tenants may name: API servers connect to them. Default: they may name none. */
+  readonly issuerNetworks?: readonly string[];
   /** The tunnel to the tenants' nodes. Undefined: API servers connect to nodes themselves. */
   readonly tunnel?: TunnelSettings;
   /** Where API servers write who did what. Default: to their containers' logs. */

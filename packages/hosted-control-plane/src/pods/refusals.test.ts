@@ -5,6 +5,17 @@ import { namespaceOf } from "./tenant.ts";
 import { PlayedCluster } from "./testing/played-cluster.ts";
 import { own, specOf } from "./testing/spec.ts";
 
+const believing = (url: string, more: object = {}): Partial<ControlPlaneSpec> => ({
+  authentication: {
+    jwt: [
+      {
+        issuer: { url, audiences: ["web"], ...more },
+        claimMappings: { username: { claim: "sub", prefix: "oidc:" } },
+      },
+    ],
+  },
+});
+
 describe("a control plane as pods is refused, and nothing is changed,", () => {
   const initialized = { initialized: true } as const;
   const foreign = { "controlplane.causeway.dev/id": "other.web" };
@@ -17,6 +28,30 @@ describe("a control plane as pods is refused, and nothing is changed,", () => {
       "with Keystone",
       () => ({ authentication: { external: { type: "keystone", settings: {} } } }),
       "PODS_UNSUPPORTED",
+      "user",
+    ],
+    [
+      "with an issuer that the operator permits nowhere",
+      () => believing("https://one.test"),
+      "ISSUERS_NOT_PERMITTED",
+      "operator",
+    ],
+    [
+      "with an issuer at an address outside of the operator's networks",
+      (cluster) => {
+        cluster.settings = { ...cluster.settings, issuerNetworks: ["192.0.2.0/24"] };
+        return believing("https://10.0.0.1");
+      },
+      "ISSUERS_NOT_PERMITTED",
+      "user",
+    ],
+    [
+      "with an issuer whose authority cannot be read",
+      (cluster) => {
+        cluster.settings = { ...cluster.settings, issuerNetworks: ["192.0.2.0/24"] };
+        return believing("https://one.test", { certificateAuthority: "none" });
+      },
+      "ISSUERS_INVALID",
       "user",
     ],
     [

@@ -1,6 +1,7 @@
 import { compareVersions } from "@causeway/kubernetes";
 import { CausewayError, parseCidr } from "@causeway/foundation";
 import { flagArgs } from "../flags.ts";
+import { FIRST_MINOR_WITH_ISSUERS, issuersProblem } from "../issuers.ts";
 import type { ControlPlaneProblem } from "../runtime.ts";
 import type { Observed } from "./observed.ts";
 import { gatewayLabel, isBehindGateway } from "./gateway.ts";
@@ -92,6 +93,13 @@ const unsupported: Rule = ({ spec: { authentication, join } }) => {
   if (join !== undefined) return user("PODS_UNSUPPORTED", "runtime Pods does not support spec.datastore");
   if (authentication.external === undefined) return undefined;
   return user("PODS_UNSUPPORTED", `runtime Pods does not support spec.authentication.${authentication.external.type}`);
+};
+
+const issuers: Rule = ({ spec, settings }) => {
+  const { jwt } = spec.authentication;
+  if (jwt !== undefined && minorNumber(spec.version) < FIRST_MINOR_WITH_ISSUERS)
+    return user("PODS_UNSUPPORTED", `kube-apiserver ${spec.version} has no spec.authentication.jwt: it needs v1.30`);
+  return issuersProblem(jwt, settings.issuerNetworks);
 };
 
 /** Before anything is written: what the schema did not refuse must not end the pass that writes other objects. */
@@ -212,6 +220,7 @@ const rules: readonly Rule[] = [
   keys,
   version,
   unsupported,
+  issuers,
   flags,
   accessList,
   nodePort,

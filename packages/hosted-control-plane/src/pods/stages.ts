@@ -160,7 +160,7 @@ function apiStage(observed: Observed, { sleeping, ...base }: Base, etcdDone: boo
     etcdMembers: servingMembers(observed),
     atOnce: migrationOf(observed)?.stage === "Switching",
   });
-  return { objects: [apiServerConfig({ namespace, tunnel }), ...program], began, untouched: [] };
+  return { objects: [apiServerConfig({ namespace, tunnel, spec }), ...program], began, untouched: [] };
 }
 
 /** Of what API servers are started with: the annotation of their template. */

@@ -22,6 +22,8 @@ export interface CommandsFrom {
   readonly encryption: string | undefined;
   /** The kubeconfig of the webhook for tokens; undefined: there is none. */
   readonly tokenWebhook: string | undefined;
+  /** The configuration of OIDC issuers; undefined: there is none. */
+  readonly issuers: string | undefined;
 }
 
 /** The programs of one control plane, in the order in which they are started. */
@@ -97,7 +99,7 @@ function apiArgs(from: CommandsFrom): string[] {
   return withFlags(ownApiArgs(from), flagArgs("apiServer", from.spec.flags));
 }
 
-function ownApiArgs({ dir, ports, spec, listen, egress, encryption, tokenWebhook }: CommandsFrom): string[] {
+function ownApiArgs({ dir, ports, spec, listen, egress, encryption, tokenWebhook, issuers }: CommandsFrom): string[] {
   const pki = (name: string): string => join(dir, "pki", name);
   const issuer = `https://kubernetes.default.svc.${spec.dnsDomain}`;
   const { host } = spec.endpoint;
@@ -116,6 +118,7 @@ function ownApiArgs({ dir, ports, spec, listen, egress, encryption, tokenWebhook
           "--authentication-token-webhook-version=v1",
           "--authentication-token-webhook-cache-ttl=10s",
         ]),
+    ...(issuers === undefined ? [] : [`--authentication-config=${issuers}`]),
     "--authorization-mode=Node,RBAC",
     `--client-ca-file=${pki("ca.crt")}`,
     "--enable-admission-plugins=NodeRestriction",

@@ -6,6 +6,7 @@ import { canonicalJson, messageOf, type Clock, type Log } from "@causeway/founda
 import { auditPolicy, encryptionConfig } from "../at-rest.ts";
 import type { Backups } from "../backup/backups.ts";
 import type { BackupTarget } from "../backup/gather.ts";
+import { issuersFile, issuersText, issuersVersion } from "../issuers.ts";
 import {
   rootsDigest,
   type BackupState,
@@ -16,7 +17,7 @@ import {
 import { Child, endLeftover, type ChildCommand } from "./child.ts";
 import { commandsOf, egressSelector, hostInUrl, type Commands } from "./commands.ts";
 import { etcdRotation } from "./etcd-authority.ts";
-import { writeOnce } from "./files.ts";
+import { writeChanged, writeOnce } from "./files.ts";
 import { createJoinObjects } from "./join-objects.ts";
 import { addressOf, renewAfter, writePki } from "./pki.ts";
 import { portsOf, withOtherTokensPort, type Ports } from "./ports.ts";
@@ -86,7 +87,8 @@ export class ProcessControlPlane {
     const encryption = await this.#encryption(spec, signal);
     writeOnce(join(dir, "audit-policy.json"), () => auditPolicy);
     const tokenWebhook = await this.#serveTokens(spec, ports);
-    const files = { egress, encryption, tokenWebhook };
+    const issuers = this.#writeIssuers(spec);
+    const files = { egress, encryption, tokenWebhook, issuers };
     const commands = commandsOf({ spec, ports, programs, dir, listen: this.#listen(spec), ...files });
     const rotation = spec.join === undefined ? etcdRotation(join(dir, "pki"), spec) : undefined;
     const digests = digestsOf(spec, commands, rotation);
@@ -231,6 +233,15 @@ export class ProcessControlPlane {
     if (tunnel === undefined) return undefined;
     const file = join(dir, "egress.json");
     writeOnce(file, () => egressSelector(tunnel));
+    return file;
+  }
+
+  /** kube-apiserver reads it again when it changes. Undefined: there is none. */
+  #writeIssuers({ authentication: { jwt }, version }: ControlPlaneSpec): string | undefined {
+    if (jwt === undefined) return undefined;
+    const of = issuersVersion(version);
+    const file = join(this.#using.dir, issuersFile(of));
+    writeChanged(file, issuersText(jwt, of));
     return file;
   }
 

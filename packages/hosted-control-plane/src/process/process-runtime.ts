@@ -6,6 +6,7 @@ import type { Backups } from "../backup/backups.ts";
 import { createBackupController } from "../backup/controller.ts";
 import { notOffered } from "../backup/store.ts";
 import { flagArgs } from "../flags.ts";
+import { refuseIssuers } from "../issuers.ts";
 import type { ControlPlaneRuntime, ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
 import { ProcessControlPlane } from "./control-plane.ts";
 import { openPrograms } from "./programs.ts";
@@ -20,6 +21,11 @@ export interface ProcessRuntimeOptions {
   readonly listen?: string;
   /** Folder of a tunnel's sockets (ID.sock) that lead to the nodes. */
   readonly tunnels?: string;
+  /**
+   * Networks of the OIDC issuers that tenants may name. kube-apiserver resolves their names itself: it is not kept from
+   * others. Default: they may name none.
+   */
+  readonly issuerNetworks?: readonly string[];
   /** What verifies tokens in addition to the API server, by the name of `authentication.external.type`. */
   readonly authenticators?: ExternalAuthenticators;
   /** Where control planes are backed up and restored from. Undefined: none is. */
@@ -107,6 +113,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
     async ensure(spec, signal) {
       await cleaned;
       refuseUnsupported(spec, authenticators);
+      refuseIssuers(spec.authentication.jwt, options.issuerNetworks);
       if (spec.restore !== undefined && backups === undefined) throw notOffered();
       const folder = await installed.of(spec.version, signal);
       const controlPlane = open(spec.id);

@@ -13,7 +13,7 @@ import type { Backups } from "../backup/backups.ts";
 import type { Keyspace } from "../backup/datastore.ts";
 import type { Point } from "../backup/points.ts";
 import { createRuntimes } from "../runtimes.ts";
-import type { ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
+import type { ControlPlaneSpec, ControlPlaneState, TokenIssuers } from "../runtime.ts";
 import { installPrograms } from "../testing/programs.ts";
 import { identityOf, readIdentity } from "./process-identity.ts";
 import { createProcessRuntime, type ProcessRuntime } from "./process-runtime.ts";
@@ -44,7 +44,13 @@ afterEach(async () => {
 function start(backups?: Backups, authenticators?: ExternalAuthenticators): ProcessRuntime {
   const programs = join(dir, "programs");
   const tools = { clock: systemClock, log: silentLog, ...(authenticators ? { authenticators } : {}) };
-  const runtime = createProcessRuntime({ dir: join(dir, "state"), programs, backups, ...tools });
+  const runtime = createProcessRuntime({
+    dir: join(dir, "state"),
+    programs,
+    backups,
+    issuerNetworks: ["192.0.2.0/24"],
+    ...tools,
+  });
   runtimes.push(runtime);
   return runtime;
 }
@@ -279,6 +285,35 @@ describe("a control plane as processes", () => {
       return found?.backup === undefined && found?.schedule === undefined ? found : undefined;
     });
     expect(taken).toHaveLength(1);
+  });
+
+  test("has another issuer of tokens in the same file, which kube-apiserver reads again: no program is started again", async () => {
+    const runtime = start();
+    const issuer = (url: string): TokenIssuers[number] => ({
+      issuer: { url, audiences: ["web"] },
+      claimMappings: { username: { claim: "sub", prefix: "oidc:" } },
+    });
+    const believing = (...jwt: TokenIssuers) => specOf({ authentication: { jwt } });
+    const file = join(dir, "state/default.web/authentication-v1.json");
+    const urls = () =>
+      (JSON.parse(readFileSync(file, "utf8")) as { jwt: TokenIssuers }).jwt.map((each) => each.issuer.url);
+    await runtime.ensure(believing(issuer("https://192.0.2.1")), signal);
+    expect(urls()).toEqual(["https://192.0.2.1"]);
+    await ready(runtime);
+    const pids = await until("running", () => {
+      const found = all.map(pidOf);
+      return found.includes(undefined) ? undefined : found;
+    });
+    await runtime.ensure(believing(issuer("https://192.0.2.1"), issuer("https://192.0.2.2")), signal);
+    expect(urls()).toEqual(["https://192.0.2.1", "https://192.0.2.2"]);
+    await expect(runtime.ensure(believing(issuer("https://10.0.0.1")), signal)).rejects.toMatchObject({
+      code: "ISSUERS_NOT_PERMITTED",
+    });
+    expect(urls()).toEqual(["https://192.0.2.1", "https://192.0.2.2"]);
+    await runtime.ensure(believing(), signal);
+    expect(urls()).toEqual([]);
+    expect(await ready(runtime)).toMatchObject({ authentication: { jwt: [] } });
+    expect(all.map(pidOf)).toEqual(pids);
   });
 
   test("asks its authenticator at another port when a program has the one of before", async () => {

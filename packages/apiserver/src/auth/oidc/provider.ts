@@ -3,6 +3,7 @@ import type { CompactVerifyGetKey, JSONWebKeySet } from "jose";
 import { messageOf, type Clock } from "@causeway/foundation";
 import { isRecord, text, type Json } from "../../json/json.ts";
 import type { JwtIssuer } from "./configuration.ts";
+import type { Reach } from "./reach.ts";
 import { jose } from "../../lazy-imports.ts";
 
 /** The keys an issuer signs with. */
@@ -17,14 +18,17 @@ const LONGEST = 1024 * 1024;
 /** How soon keys are requested again from the issuer, whatever tokens come. */
 const COOLDOWN = 1000;
 
-/** Finds an issuer's keys by discovery, when the first token asks for them. */
-export function issuerKeys(issuer: JwtIssuer, clock: Clock): Keys {
+/**
+ * Finds an issuer's keys by discovery, when the first token asks for them. `reach` limits where it and its keys may be;
+ * default: anywhere.
+ */
+export function issuerKeys(issuer: JwtIssuer, clock: Clock, reach?: Reach): Keys {
   let known: CompactVerifyGetKey | undefined;
   let asked = -Infinity;
   let asking: Promise<CompactVerifyGetKey> | undefined;
 
   const fetched = async (): Promise<CompactVerifyGetKey> => {
-    const options = { ca: issuer.certificateAuthority, signal: AbortSignal.timeout(TIMEOUT) };
+    const options = { ca: issuer.certificateAuthority, signal: AbortSignal.timeout(TIMEOUT), reach };
     const found = await getJson(issuer.discoveryUrl, options);
     if (found["issuer"] !== issuer.url) throw new Error("it did not match the issuer returned by provider");
     const jwksUri = text(found["jwks_uri"]);
@@ -58,9 +62,18 @@ export function issuerKeys(issuer: JwtIssuer, clock: Clock): Keys {
   };
 }
 
-function getJson(url: string, { ca, signal }: { ca: string | undefined; signal: AbortSignal }): Promise<Json> {
+interface GetOptions {
+  readonly ca: string | undefined;
+  readonly signal: AbortSignal;
+  readonly reach: Reach | undefined;
+}
+
+function getJson(url: string, { ca, signal, reach }: GetOptions): Promise<Json> {
   return new Promise((resolve, reject) => {
-    const options = { signal, agent: false as const, ...(ca === undefined ? {} : { ca }) };
+    const refusal = reach?.refusal(url);
+    if (refusal !== undefined) return reject(new Error(refusal));
+    const guard = reach === undefined ? {} : { lookup: reach.lookup };
+    const options = { signal, agent: false as const, ...(ca === undefined ? {} : { ca }), ...guard };
     const sent = get(url, options, (response) => {
       const chunks: Buffer[] = [];
       let size = 0;

@@ -44,6 +44,7 @@ export async function up(options: UpOptions, signal: AbortSignal): Promise<void>
       csiImage: options.csiImage,
       withVolumes: options.volumes,
       ...(options.port ? { port: options.port } : {}),
+      ...(options.oidcNetworks ? { issuerNetworks: options.oidcNetworks } : {}),
       nodes: {
         networks: options.nodeNetworks ?? [],
         ...(options.tunnelSockets === undefined ? {} : { tunnels: options.tunnelSockets }),

@@ -78,6 +78,11 @@ function options() {
       cidrs,
     )
     .option(
+      "--oidc-networks <cidrs>",
+      "networks of the OIDC issuers that control planes may name (default: they may name none)",
+      cidrs,
+    )
+    .option(
       "--tunnel-sockets <dir>",
       "folder of a tunnel's sockets, NAMESPACE.NAME.sock, that kubelets are reached through",
     )

@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import type { ConfigMap, Deployment, KubeObject } from "@causeway/kubernetes";
 import { auditPolicy } from "../../at-rest.ts";
 import { flagArgs, withFlags } from "../../flags.ts";
+import { issuersFile, issuersText, issuersVersion, issuersVersions } from "../../issuers.ts";
 import type { ControlPlaneSpec } from "../../runtime.ts";
 import type { Images } from "../images.ts";
 import { isPooled, type AuditSettings, type TunnelSettings } from "../options.ts";
@@ -37,8 +38,17 @@ const PKI = "/etc/kubernetes/pki";
 const CONFIG = "/etc/kubernetes/config";
 const ENCRYPTION = "/etc/kubernetes/encryption";
 
-/** What kube-apiserver is configured with: no secrets. */
-export function apiServerConfig({ namespace, tunnel }: Pick<ApiServerFrom, "namespace" | "tunnel">): ConfigMap {
+/**
+ * What kube-apiserver is configured with: no secrets. It reads its issuers again when they change. During an upgrade two
+ * versions of it have this object, each with a file of its own.
+ */
+export function apiServerConfig({
+  namespace,
+  tunnel,
+  spec,
+}: Pick<ApiServerFrom, "namespace" | "tunnel" | "spec">): ConfigMap {
+  const { jwt } = spec.authentication;
+  const issuers = jwt === undefined ? [] : issuersVersions.map((of) => [issuersFile(of), issuersText(jwt, of)]);
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -46,6 +56,7 @@ export function apiServerConfig({ namespace, tunnel }: Pick<ApiServerFrom, "name
     data: {
       "audit-policy.yaml": auditPolicy,
       ...(tunnel === undefined ? {} : { "egress.yaml": json(egressSelector(tunnel)) }),
+      ...(Object.fromEntries(issuers) as Record<string, string>),
     },
   };
 }
@@ -130,7 +141,17 @@ function deployment(from: ApiServerFrom): Deployment {
  * advertised address. Of a tenant's flags there are only those of the table: others could read files, or leave its
  * network.
  */
-function args({ spec, namespace, endpoint, tunnel, size, poolServers, audit, etcdMembers }: ApiServerFrom): string[] {
+function args({
+  spec,
+  namespace,
+  endpoint,
+  tunnel,
+  size,
+  poolServers,
+  audit,
+  etcdMembers,
+  version,
+}: ApiServerFrom): string[] {
   const servers = isPooled(spec) ? poolServers : ownServers(etcdMembers, namespace);
   const [reads, writes] = size.inflight;
   return [
@@ -141,6 +162,9 @@ function args({ spec, namespace, endpoint, tunnel, size, poolServers, audit, etc
     "--anonymous-auth=true",
     ...auditArgs(audit ?? DEFAULT_AUDIT, PKI),
     `--audit-policy-file=${CONFIG}/audit-policy.yaml`,
+    ...(spec.authentication.jwt === undefined
+      ? []
+      : [`--authentication-config=${CONFIG}/${issuersFile(issuersVersion(version))}`]),
     "--authorization-mode=Node,RBAC",
     `--client-ca-file=${PKI}/ca.crt`,
     "--enable-admission-plugins=NodeRestriction",

@@ -1,3 +1,4 @@
+import { cidrContains, parseCidr } from "@causeway/foundation";
 import type { KubeObject, Service } from "@causeway/kubernetes";
 import type { ControlPlaneSpec } from "../../runtime.ts";
 import { isPooled, type PodsSettings } from "../options.ts";
@@ -123,6 +124,7 @@ export function networkPolicies(
         { to: etcdPeers(spec, pool, both), ports: tcp(ETCD_CLIENT_PORT) },
         ...towardsNodes(settings),
         ...towardsAudit(settings),
+        ...towardsIssuers(spec, settings),
       ],
     }),
     ...(isPooled(spec) && !both ? [] : [policyOf(namespace, "etcd", etcdRules(clientsOfOwn(settings)))]),
@@ -143,6 +145,7 @@ export function networkPolicies(
  * All but addresses of one link: a tenant names the cloud's address, and the metadata of the service cluster's nodes is
  * at one of them.
  */
+const linkLocal = ["169.254.0.0/16", "fe80::/10"];
 const anywhere: NetworkPeer[] = [
   { ipBlock: { cidr: "0.0.0.0/0", except: ["169.254.0.0/16"] } },
   { ipBlock: { cidr: "::/0", except: ["fe80::/10"] } },
@@ -224,6 +227,29 @@ function towardsAudit({ audit }: PodsSettings): NonNullable<NetworkPolicySpec["e
   if (audit?.webhook === undefined) return [];
   const { url, namespace, podPort = Number(new URL(url).port || "443") } = audit.webhook;
   return [{ to: [{ namespaceSelector: namespaceNamed(namespace) }], ports: tcp(podPort) }];
+}
+
+/** Only of control planes that have issuers, at the ports of these. */
+function towardsIssuers(
+  { authentication: { jwt = [] } }: ControlPlaneSpec,
+  { issuerNetworks = [] }: PodsSettings,
+): NonNullable<NetworkPolicySpec["egress"]> {
+  if (jwt.length === 0 || issuerNetworks.length === 0) return [];
+  const ports = [...new Set(jwt.map(({ issuer }) => Number(new URL(issuer.url).port || "443")))].toSorted(
+    (a, b) => a - b,
+  );
+  return [{ to: issuerNetworks.map(withoutLinkLocal), ports: ports.flatMap(tcp) }];
+}
+
+/** Unless the network is one of a link itself. */
+function withoutLinkLocal(cidr: string): NetworkPeer {
+  const network = parseCidr(cidr);
+  const inside = linkLocal.filter((each) => {
+    const link = parseCidr(each);
+    if (network === undefined || link === undefined || network.version !== link.version) return false;
+    return network.prefix < link.prefix && cidrContains(network, { version: link.version, value: link.network });
+  });
+  return { ipBlock: { cidr, ...(inside.length === 0 ? {} : { except: inside }) } };
 }
 
 /** The Service of the API, and what pods of the namespace may connect to and be reached from. */

@@ -44,6 +44,10 @@ export function hostedControlPlaneOptions() {
     .option("--max-control-planes <number>", "control planes that a namespace of the management cluster may have")
     .option("--max-namespace-storage <size>", "sum of the volumes of a namespace's control planes")
     .option("--node-networks <cidrs>", "networks of nodes that API servers connect to without a tunnel")
+    .option(
+      "--oidc-networks <cidrs>",
+      "networks of the OIDC issuers that control planes may name, which API servers connect to (default: they may name none)",
+    )
     .option("--cloud-networks <cidrs>", "networks of the cloud's APIs, for cloud controller managers (default: any)")
     .option("--tunnel-url <url>", "https URL of causeway run tunnel-server's port for API servers")
     .option("--tunnel-ca-file <file>", "authority of its certificate")

@@ -20,6 +20,7 @@ export function settingsOf(flags: HostedControlPlaneFlags, owner: string): PodsS
     ...(flags.versions === undefined ? {} : { versions: versionsOf(flags.versions) }),
     ...(flags.nodeNetworks === undefined ? {} : { nodeNetworks: networksOf("node-networks", flags.nodeNetworks) }),
     ...(flags.cloudNetworks === undefined ? {} : { cloudNetworks: networksOf("cloud-networks", flags.cloudNetworks) }),
+    ...(flags.oidcNetworks === undefined ? {} : { issuerNetworks: networksOf("oidc-networks", flags.oidcNetworks) }),
     ...tunnelOf(flags),
     audit: auditOf(flags),
     ...gatewayOf(flags),

@@ -1,0 +1,87 @@
+import { createAuthority, VirtualClock } from "@causeway/foundation";
+import { describe, expect, test } from "vitest";
+import { startListener } from "../../testing/https.ts";
+import type { JwtIssuer } from "./configuration.ts";
+import { issuerKeys } from "./provider.ts";
+import { reachOf, type ResolveAll } from "./reach.ts";
+
+const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
+  "issuer.test": ["192.0.2.7"],
+  "both.test": ["10.0.0.7", "192.0.2.7"],
+  "inside.test": ["10.0.0.7"],
+  "metadata.test": ["169.254.169.254"],
+  "nothing.test": [],
+};
+
+const resolve: ResolveAll = (name, done) => {
+  const found = ADDRESSES[name];
+  if (!found) return done(new Error(`getaddrinfo ENOTFOUND ${name}`), []);
+  return done(
+    null,
+    found.map((address) => ({ address, family: 4 })),
+  );
+};
+
+const { refusal, lookup } = reachOf(["192.0.2.0/24", "2001:db8::/64"], resolve);
+
+describe("with networks of issuers", () => {
+  test.for([
+    ["https://192.0.2.7/keys", undefined],
+    ["https://192.0.2.7:8443/keys", undefined],
+    ["https://[2001:db8::7]/keys", undefined],
+    ["https://issuer.test/keys", undefined],
+    ["https://10.0.0.7/keys", "10.0.0.7 is in no allowed network, so it is not requested"],
+    ["https://127.0.0.1/keys", "127.0.0.1 is a loopback address, so it is not requested"],
+    ["https://0x7f.1/keys", "127.0.0.1 is a loopback address, so it is not requested"],
+    ["https://[::ffff:10.0.0.7]/keys", "10.0.0.7 is in no allowed network, so it is not requested"],
+    ["https://localhost/keys", '"localhost" is a name of this machine, so it is not requested'],
+    ["https://192.0.2.7:0/keys", "port 0 is not between 1 and 65535, so it is not requested"],
+  ] as const)("the URL %s: %s", ([url, why]) => {
+    expect(refusal(url)).toBe(why);
+  });
+
+  test.for([
+    ["issuer.test", "192.0.2.7"],
+    ["both.test", "192.0.2.7"],
+    ["inside.test", "inside.test is not requested: 10.0.0.7 is in no allowed network"],
+    [
+      "metadata.test",
+      "metadata.test is not requested: 169.254.169.254 is a link-local address, as of a metadata service",
+    ],
+    ["nothing.test", "nothing.test is not requested: it has no address"],
+    ["unknown.test", "getaddrinfo ENOTFOUND unknown.test"],
+  ] as const)("the name %s leads to: %s", ([name, expected]) => {
+    const seen: unknown[] = [];
+    lookup(name, { all: true }, (error, found) => seen.push(error?.message ?? found));
+    lookup(name, {}, (error, found, family) => seen.push(error?.message ?? [found, family]));
+    const all = expected.startsWith("192") ? [{ address: expected, family: 4 }] : expected;
+    expect(seen).toEqual([all, expected.startsWith("192") ? [expected, 4] : expected]);
+  });
+
+  test("what is no network is refused", () => {
+    expect(() => reachOf(["192.0.2.0/24", "192.0.2"])).toThrow(
+      "issuerNetworks[1]: 192.0.2 is not a network such as 192.0.2.0/24",
+    );
+  });
+
+  test.for([
+    ["its discovery is outside", ["10.0.0.0/8"], 0],
+    ["its keys are outside", ["127.0.0.1/32"], 1],
+  ] as const)("an issuer is not believed when %s", async ([, networks, requests]) => {
+    const listener = await startListener();
+    const document = { issuer: listener.url, jwks_uri: "https://10.0.0.9/keys" };
+    listener.answer = () => [200, JSON.stringify(document)];
+    const { certificate } = await createAuthority({ commonName: "other", lifetime: 3600_000 });
+    const issuer = {
+      url: listener.url,
+      discoveryUrl: `${listener.url}/discovery`,
+      certificateAuthority: `${listener.ca}${certificate}`,
+    } as unknown as JwtIssuer;
+    const { find } = issuerKeys(issuer, new VirtualClock(), reachOf(networks));
+    await expect((async () => find({ alg: "RS256" }, { payload: "", signature: "" }))()).rejects.toThrow(
+      "so it is not requested",
+    );
+    expect(listener.asked).toHaveLength(requests);
+    listener.close();
+  });
+});

@@ -1,0 +1,120 @@
+import { X509Certificate } from "node:crypto";
+import { CausewayError, dialRefusal, messageOf, parseCidr, parseIp, splitCertificates } from "@causeway/foundation";
+import type { ControlPlaneProblem, TokenIssuers } from "./runtime.ts";
+
+/** Of apiserver.config.k8s.io: which one an API server reads. */
+export type IssuersVersion = "v1" | "v1beta1";
+
+/** All that API servers read. */
+export const issuersVersions: readonly IssuersVersion[] = ["v1", "v1beta1"];
+
+/** kube-apiserver of older minor versions reads no AuthenticationConfiguration. */
+export const FIRST_MINOR_WITH_ISSUERS = 30;
+
+/** Names of Kubernetes itself are no issuer's to give, whatever its claims say. */
+const userValidationRules = [
+  {
+    expression: "!user.username.startsWith('system:')",
+    message: "names of users that begin with system: are Kubernetes' own",
+  },
+  {
+    expression: "user.groups.all(group, !group.startsWith('system:'))",
+    message: "names of groups that begin with system: are Kubernetes' own",
+  },
+];
+
+/** The AuthenticationConfiguration with these issuers; an empty list is one, too. */
+export function issuersConfiguration(jwt: TokenIssuers, version: IssuersVersion) {
+  return {
+    apiVersion: `apiserver.config.k8s.io/${version}`,
+    kind: "AuthenticationConfiguration",
+    jwt: jwt.map(({ issuer: { url, audiences, certificateAuthority }, claimMappings: { username, groups } }) => ({
+      issuer: {
+        url,
+        audiences: [...audiences],
+        ...(audiences.length > 1 ? { audienceMatchPolicy: "MatchAny" } : {}),
+        ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
+      },
+      claimMappings: { username: { ...username }, ...(groups === undefined ? {} : { groups: { ...groups } }) },
+      userValidationRules,
+    })),
+  };
+}
+
+/** The same as the text of a file. */
+export function issuersText(jwt: TokenIssuers, version: IssuersVersion): string {
+  return `${JSON.stringify(issuersConfiguration(jwt, version), undefined, 2)}\n`;
+}
+
+/** The version that kube-apiserver of this Kubernetes version reads: v1 since v1.34. */
+export function issuersVersion(kubernetes: string): IssuersVersion {
+  return Number(/^v\d+\.(\d+)/.exec(kubernetes)?.[1]) >= 34 ? "v1" : "v1beta1";
+}
+
+/** The name of the file with it. */
+export function issuersFile(version: IssuersVersion): string {
+  return `authentication-${version}.json`;
+}
+
+/**
+ * Why these issuers are not accepted. API servers connect to them, so that the operator permits the networks in which
+ * they may be. An authority that cannot be read would keep kube-apiserver from starting.
+ */
+export function issuersProblem(
+  jwt: TokenIssuers | undefined,
+  networks: readonly string[] = [],
+): ControlPlaneProblem | undefined {
+  if (jwt === undefined || jwt.length === 0) return undefined;
+  if (networks.length === 0)
+    return {
+      code: "ISSUERS_NOT_PERMITTED",
+      message:
+        "the operator permits no networks of OIDC issuers, which spec.authentication.jwt needs: start with --oidc-networks",
+      actor: "operator",
+    };
+  for (const [index, { issuer }] of jwt.entries()) {
+    const path = `spec.authentication.jwt[${index}].issuer`;
+    const authority = authorityProblem(issuer.certificateAuthority);
+    if (authority !== undefined)
+      return { code: "ISSUERS_INVALID", message: `${path}.certificateAuthority: ${authority}`, actor: "user" };
+    const place = placeProblem(issuer.url, networks);
+    if (place !== undefined) return { code: "ISSUERS_NOT_PERMITTED", message: `${path}.url: ${place}`, actor: "user" };
+  }
+  return undefined;
+}
+
+/**
+ * Throws what `issuersProblem` says.
+ *
+ * @throws CausewayError ISSUERS_NOT_PERMITTED, ISSUERS_INVALID
+ */
+export function refuseIssuers(jwt: TokenIssuers | undefined, networks: readonly string[] | undefined): void {
+  const problem = issuersProblem(jwt, networks);
+  if (problem !== undefined)
+    throw new CausewayError(problem.code, problem.message, {
+      hint: "Correct spec.authentication.jwt, or have the operator permit the issuer's network with --oidc-networks.",
+    });
+}
+
+function authorityProblem(pem: string | undefined): string | undefined {
+  if (pem === undefined) return undefined;
+  const all = splitCertificates(pem);
+  if (all.length === 0) return "it has no PEM certificate";
+  try {
+    for (const each of all) new X509Certificate(each);
+    return undefined;
+  } catch (error) {
+    return `a certificate in it cannot be read: ${messageOf(error)}`;
+  }
+}
+
+/** Of an address; names are resolved by the API server. */
+function placeProblem(url: string, networks: readonly string[]): string | undefined {
+  const { hostname, port } = URL.parse(url) ?? {};
+  if (hostname === undefined) return "it is no URL";
+  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  const allow = networks.flatMap((each) => parseCidr(each) ?? []);
+  const why = dialRefusal({ allow, deny: [], names: undefined }, host, Number(port || "443"));
+  if (why === undefined) return undefined;
+  return parseIp(host) === undefined ? why : `${why}; the operator's option --oidc-networks permits networks`;
+}
