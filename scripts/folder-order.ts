@@ -175,6 +175,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
   "hosted-control-plane": [
     "at-rest.ts audit-log.ts flags.ts backup-spec.ts program-log.ts etcd",
     "runtime.ts",
+    "issuers.ts",
     "backup",
     "process",
     "pods",

@@ -58,7 +58,9 @@ const claimMappings = object(
   { description: "What the claims of a token say of its user." },
 );
 
-/** Issuers of tokens (OpenID Connect): the same names and shapes as `jwt` of Kubernetes' AuthenticationConfiguration. */
+/**
+ * Issuers of tokens (OpenID Connect): the same names and shapes as `jwt` of Kubernetes' AuthenticationConfiguration.
+ */
 export const jwtIssuers = checked(
   list(object({ issuer, claimMappings }), {
     max: 4,

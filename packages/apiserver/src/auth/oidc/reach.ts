@@ -16,7 +16,9 @@ export type ResolveAll = (name: string, done: (error: Error | null, addresses: L
 
 const resolveAll: ResolveAll = (name, done) => resolveName(name, { all: true }, done);
 
-/** These networks only, whatever names and addresses an issuer's documents have. Throws AUTHENTICATION_CONFIG_INVALID. */
+/**
+ * These networks only, whatever names and addresses an issuer's documents have. Throws AUTHENTICATION_CONFIG_INVALID.
+ */
 export function reachOf(networks: readonly string[], resolve: ResolveAll = resolveAll): Reach {
   const rules: DialRules = { allow: networks.map(networkOf), deny: [], names: undefined };
   return {

@@ -39,8 +39,8 @@ const CONFIG = "/etc/kubernetes/config";
 const ENCRYPTION = "/etc/kubernetes/encryption";
 
 /**
- * What kube-apiserver is configured with: no secrets. It reads its issuers again when they change. During an upgrade two
- * versions of it have this object, each with a file of its own.
+ * What kube-apiserver is configured with: no secrets. It reads its issuers again when they change. During an upgrade
+ * two versions of it have this object, each with a file of its own.
  */
 export function apiServerConfig({
   namespace,
