@@ -45,6 +45,7 @@ export function allScopes(root: string): readonly Scope[] {
   });
   const planned = new Map<string, string[]>();
   for (const file of sources("packages/*/src/**/plan*.ts")) {
+    if (file.includes("/testing/")) continue;
     const name = file.split("/")[1] ?? "";
     planned.set(name, [...(planned.get(name) ?? []), file]);
   }
