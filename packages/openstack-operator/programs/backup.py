@@ -1,6 +1,6 @@
 """Writes one part of a backup: BACKUP_OF/BACKUP_RUN/FILE of the target. A part that exists is not written again.
 
-    backup.py database SERVICE    a consistent dump of the databases of a service
+    backup.py database SERVICE [DATABASE...]    a consistent dump of the databases of a service, and of those in addition
     backup.py ovn nb|sb           OVN's northbound or southbound database
     backup.py keys                passwords, keys and the authority of the deployment, encrypted by the passphrase
     backup.py finish              the list of the parts with their sizes and digests, without which a backup does not count; then removes old ones
@@ -53,8 +53,8 @@ def dump(command, path):
     return tail
 
 
-def database(service, path):
-    names = DATABASES.get(service, [service])
+def database(service, path, more=()):
+    names = [*DATABASES.get(service, [service]), *more]
     command = ["mariadb-dump", client_options(), "--single-transaction", "--quick", "--routines", "--triggers", "--events"]
     tail = dump([*command, "--hex-blob", "--skip-dump-date", "--databases", *names], path)
     if b"-- Dump completed" not in tail:
@@ -130,7 +130,7 @@ def prune(target, of, keep):
             target.delete(name)
 
 
-def main(what, of=""):
+def main(what, of="", *more):
     target = backup_target.open_target()
     folder = f"{os.environ['BACKUP_OF']}/{os.environ['BACKUP_RUN']}"
     if what == "finish":
@@ -139,7 +139,7 @@ def main(what, of=""):
         name = folder + "/" + {"database": f"{of}.sql.gz", "ovn": f"ovn-{of}.db.gz", "keys": "keys.sealed"}[what]
         if not target.exists(name):
             with target.writing(name) as path:
-                {"database": lambda: database(of, path), "ovn": lambda: ovn(of, path), "keys": lambda: keys(path)}[what]()
+                {"database": lambda: database(of, path, more), "ovn": lambda: ovn(of, path), "keys": lambda: keys(path)}[what]()
         with target.reading(name) as path:
             size = os.path.getsize(path)
     backup_target.report(json.dumps({"bytes": size}))

@@ -1,6 +1,6 @@
 """Restores one part of a backup. What was restored from the same backup before is left as it is; other data is replaced only with RESTORE_OVERWRITE=yes.
 
-    restore.py database SERVICE
+    restore.py database SERVICE [DATABASE...]
     restore.py ovn nb
     restore.py keys               writes them into the Secret RESTORED_SECRET of the namespace, which the operator takes them from
 """
@@ -50,9 +50,9 @@ def sql(options, text):
     return done.stdout.decode().split("\n")[:-1]
 
 
-def database(target, service):
+def database(target, service, *more):
     options = backup.client_options()
-    names = backup.DATABASES.get(service, [service])
+    names = [*backup.DATABASES.get(service, [service]), *more]
     sql(options, "CREATE DATABASE IF NOT EXISTS openstack_restore; CREATE TABLE IF NOT EXISTS openstack_restore.parts "
         "(service VARCHAR(64) PRIMARY KEY, backup VARCHAR(255) NOT NULL, state VARCHAR(16) NOT NULL) ENGINE=InnoDB;")
     rows = sql(options, f"SELECT CONCAT(backup, ' ', state) FROM openstack_restore.parts WHERE service = '{service}'")
@@ -135,8 +135,8 @@ def keys(target, _of):
     return "restored"
 
 
-def main(what, of=""):
-    result = {"database": database, "ovn": ovn, "keys": keys}[what](backup_target.open_target(), of)
+def main(what, of="", *more):
+    result = {"database": database, "ovn": ovn, "keys": keys}[what](backup_target.open_target(), of, *more)
     print(json.dumps({"level": "INFO", "message": result, "part": f"{what} {of}".strip()}))
 
 

@@ -28,6 +28,9 @@ function allowedUpgrades(): string {
 }
 
 const NAME = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
+/** Databases, virtual hosts and components have it in their names. */
+const CELL = "^[a-z][a-z0-9]*$";
+const RESERVED_CELLS = ["api", "cell0", "cell1"];
 const OPTION = "^[A-Za-z0-9_][A-Za-z0-9_.-]*$";
 
 const name = (description: string) => text(1, 63, { pattern: NAME, description });
@@ -79,6 +82,15 @@ const serviceOverride = object({
   ),
 });
 
+const cell = object({
+  name: checked(text(1, 15, { pattern: CELL, description: "Its name, such as cell2." }), [
+    {
+      rule: `!(self in ${JSON.stringify(RESERVED_CELLS).replaceAll('"', "'")})`,
+      message: "cell0 and cell1 are in every deployment, and nova_api is another database: choose another name",
+    },
+  ]),
+});
+
 const nodeGroup = object({
   name: name("Name of the group, unique in the deployment."),
   nodeSelector: mapOf(text(0, 63), { description: "Labels of the nodes of the group." }),
@@ -87,6 +99,12 @@ const nodeGroup = object({
     max: 3,
     description: "What the nodes run: services (Control), servers (Compute), gateways of external networks (Network).",
   }),
+  cell: optional(
+    text(1, 15, {
+      pattern: CELL,
+      description: "Cell of Nova that the servers of these nodes are in: one of spec.cells. Default cell1.",
+    }),
+  ),
   configuration: optional(
     list(
       object({
@@ -203,6 +221,13 @@ const fields = {
   ),
   paused: optional(flag({ description: "True: the operator writes nothing." })),
   storage: optional(storage),
+  cells: optional(
+    listByKey(cell, ["name"], {
+      max: 8,
+      description:
+        "Cells of Nova besides cell1, each with a database, a virtual host of the broker, conductors and a proxy of consoles of its own.",
+    }),
+  ),
   nodeGroups: listByKey(nodeGroup, ["name"], { min: 1, max: 32, description: "Nodes by what they run." }),
   services: optional(
     listByKey(serviceOverride, ["name"], { max: 20, description: "What differs from the defaults, by service." }),
@@ -232,6 +257,7 @@ const others = [
   "size",
   "registry",
   "storage",
+  "cells",
   "nodeGroups",
   "services",
   "network",
@@ -247,7 +273,29 @@ const counter = (field: string) => ({
   rule: `!has(oldSelf.rotation) || !has(oldSelf.rotation.${field}) || (has(self.rotation) && has(self.rotation.${field}) && self.rotation.${field} >= oldSelf.rotation.${field} && self.rotation.${field} <= oldSelf.rotation.${field} + 1)`,
   message: `rotation.${field} is raised by one at a time and never lowered or removed`,
 });
+const cellOf = (group: string) => `(has(${group}.cell) ? ${group}.cell : 'cell1')`;
+const cellRules = [
+  {
+    rule: "self.nodeGroups.all(g, !has(g.cell) || g.cell == 'cell1' || (has(self.cells) && self.cells.exists(c, c.name == g.cell)))",
+    message: "a group of nodeGroups names a cell that is not in cells: add it to cells, or correct the group's cell",
+  },
+  {
+    rule: "self.nodeGroups.all(g, !has(g.cell) || 'Compute' in g.roles)",
+    message: "a group of nodeGroups without the role Compute has no cell: no server runs on its nodes",
+  },
+  {
+    rule: `self.nodeGroups.all(g, oldSelf.nodeGroups.all(o, o.name != g.name || ${cellOf("o")} == ${cellOf("g")}))`,
+    message:
+      "the cell of a group of nodeGroups cannot be changed: Nova moves no host from one cell to another. Drain its nodes, remove the group, delete their compute services in Nova, and add them as a group of another name",
+  },
+  {
+    rule: "!has(oldSelf.cells) || (has(self.cells) && oldSelf.cells.all(o, self.cells.exists(c, c.name == o.name)))",
+    message:
+      "a cell cannot be removed from cells: Nova's records of servers, deleted ones too, are in its database. Leave it without node groups, where it is to run no servers",
+  },
+];
 const openStackDeploymentSpec = checked(object(fields), [
+  ...cellRules,
   {
     rule: `self.release == oldSelf.release || (${others.map(same).join(" && ")})`,
     message: "nothing else may change together with release; make the other change before or after the upgrade",
@@ -284,7 +332,7 @@ const openStackDeploymentStatus = object({
   release: optional(anyText({ description: "Release that runs everywhere." })),
   phase: optional(anyText({ description: "One word for the state of the whole." })),
   ready: optional(anyText({ description: "Ready components of all, such as 40/61." })),
-  components: optional(listByKey(component, ["name"], { max: 128, description: "The components, in their order." })),
+  components: optional(listByKey(component, ["name"], { max: 256, description: "The components, in their order." })),
   maintenance: optional(
     listByKey(
       object({

@@ -52,12 +52,17 @@ export function specRefusals(metadata: OpenStackDeployment["metadata"], spec: Op
     return optionProblems(facts).map((problem) => `${pathOf(spec, problem)}: ${problem.service}: ${problem.message}`);
   } catch (error) {
     if (error instanceof CausewayError) {
-      const path = error.code === "OPENSTACK_SEGMENT_UNREACHABLE" ? "spec.network.providerNetworks" : "spec.services";
-      return [`${path}: ${error.message}. ${error.hint ?? ""}`.trim()];
+      return [`${PATHS[error.code] ?? "spec.services"}: ${error.message}. ${error.hint ?? ""}`.trim()];
     }
     throw error;
   }
 }
+
+/** The fields that these errors are about. */
+const PATHS: Readonly<Record<string, string>> = {
+  OPENSTACK_SEGMENT_UNREACHABLE: "spec.network.providerNetworks",
+  OPENSTACK_CELL_UNKNOWN: "spec.nodeGroups",
+};
 
 /** Where in the specification an option is. */
 function pathOf({ services = [], nodeGroups }: OpenStackDeploymentSpec, problem: OptionProblem): string {

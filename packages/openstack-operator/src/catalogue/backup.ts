@@ -1,5 +1,6 @@
 import type { OpenStackService } from "@causeway/api";
 import type { Component } from "../model/component.ts";
+import { cellDatabases } from "./cells.ts";
 import { databaseOf, job, needs } from "./words.ts";
 
 /** The Jobs that make a backup, in the order in which they run one after another. */
@@ -29,7 +30,7 @@ export function backupJobs(components: readonly Component[]): Component[] {
       name: `${service}-db-backup`,
       does: `Dumps the databases of ${service} in one transaction.`,
       image: "mariadb",
-      command: python("backup.py", "database", service),
+      command: python("backup.py", "database", service, ...(service === "nova" ? cellDatabases(components) : [])),
       connections: [needs(databaseOf(service), "mysql")],
       secrets: ["database.admin"],
     }),

@@ -1,3 +1,4 @@
+import { FIRST_CELL } from "../model/cell.ts";
 import type { Component } from "../model/component.ts";
 import {
   backends,
@@ -66,6 +67,7 @@ export const nova: readonly Component[] = [
   }),
   worker("nova", {
     name: "nova-conductor",
+    cell: FIRST_CELL,
     does: "Conductor of the first cell: database access of its compute nodes.",
     command: ["nova-conductor", ...CONFIG],
     topic: "conductor",
@@ -120,6 +122,7 @@ export const nova: readonly Component[] = [
   }),
   worker("nova", {
     name: "nova-novncproxy",
+    cell: FIRST_CELL,
     does: "Consoles of servers in a browser.",
     command: ["nova-novncproxy", ...CONFIG],
     ports: [{ name: "vnc", port: 6080, publicName: "console", tls: true }],
@@ -129,6 +132,7 @@ export const nova: readonly Component[] = [
   }),
   worker("nova", {
     name: "nova-compute",
+    cell: FIRST_CELL,
     does: "Runs servers on a compute node.",
     kind: "DaemonSet",
     placement: "Compute",

@@ -1,5 +1,6 @@
 export { allComponents } from "./all.ts";
 export { backupJobs, backupParts, KEYS_BACKUP, servicesWithDatabases } from "./backup.ts";
+export { cellDatabases } from "./cells.ts";
 export { CANARY, canaryComponents } from "./canary.ts";
 export { PREFLIGHT } from "./fabric.ts";
 export { NORTHBOUND, SOUTHBOUND } from "./network.ts";

@@ -1,10 +1,12 @@
 import { OPENSTACK_SERVICES, type OpenStackDeploymentSpec, type OpenStackService } from "@causeway/api";
 import { CausewayError } from "@causeway/foundation";
 import { graphOf, needsOf, type Graph } from "../graph/graph.ts";
+import { plainName } from "../model/cell.ts";
 import type { BackendOperator, Component } from "../model/component.ts";
 import { allComponents, defaultServices } from "./all.ts";
 import { backupJobs } from "./backup.ts";
 import { canaryComponents } from "./canary.ts";
+import { withCells } from "./cells.ts";
 import { brokerCluster, databaseCluster } from "./backends.ts";
 import { fabricComponents } from "./fabric.ts";
 
@@ -27,19 +29,20 @@ export interface Catalogue {
 
 /**
  * Chooses the components that a specification asks for.
- * @throws OPENSTACK_DEPENDENCY_CYCLE, OPENSTACK_SERVICE_MISSING, OPENSTACK_SEGMENT_UNREACHABLE
+ * @throws OPENSTACK_DEPENDENCY_CYCLE, OPENSTACK_SERVICE_MISSING, OPENSTACK_SEGMENT_UNREACHABLE, OPENSTACK_CELL_UNKNOWN
  */
 export function resolveCatalogue(spec: OpenStackDeploymentSpec): Catalogue {
   const services = enabled(spec);
   const databases = backendsOf(spec, "database");
   const brokers = backendsOf(spec, "broker");
+  const ownOnes = allComponents.filter(
+    ({ service, since = spec.release }) =>
+      services.has(service) && service !== "mariadb" && service !== "rabbitmq" && since <= spec.release,
+  );
   const chosen = [
     ...ownClusters(services, databases, databaseCluster),
     ...ownClusters(services, brokers, brokerCluster),
-    ...allComponents.filter(
-      ({ service, since = spec.release }) =>
-        services.has(service) && service !== "mariadb" && service !== "rabbitmq" && since <= spec.release,
-    ),
+    ...withCells(ownOnes, spec),
   ];
   if (services.has("ovn")) chosen.push(...fabricComponents(spec, services.has("neutron")));
   refuseUnreachable(spec);
@@ -126,7 +129,7 @@ function resolved(component: Component, { names, databases, brokers, startAfter 
     const backend = (kind === "database" ? databases : brokers).get(of as OpenStackService);
     return typeof backend === "string" ? [{ ...connection, to: backend }] : [];
   });
-  const isDone = component.kind === "Job" && component.name.endsWith("-init");
+  const isDone = component.kind === "Job" && plainName(component).endsWith("-init");
   const more = isDone ? [] : (startAfter.get(component.service) ?? []).filter((name) => name !== component.name);
   // Other drivers than libvirt's need no libvirt: without it nothing waits for its socket.
   const sameNode = component.sameNode?.filter(({ component: name }) => name !== "libvirt" || names.has(name));

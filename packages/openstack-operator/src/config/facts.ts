@@ -93,12 +93,12 @@ export function databaseUrl(facts: Facts, service: OpenStackService, database: s
   return `mysql+pymysql://${user}:${password}@${at}/${database}?charset=utf8`;
 }
 
-/** The URL of oslo.messaging, with the password and all brokers; the virtual host is the service's name. */
-export function brokerUrl(facts: Facts, service: OpenStackService): string {
+/** The URL of oslo.messaging, with the password and all brokers; the virtual host is the service's name, or another. */
+export function brokerUrl(facts: Facts, service: OpenStackService, virtualHost: string = service): string {
   const { user, password } = accountOf(facts, service, "broker");
   const backend = facts.catalogue.brokers.get(service) ?? "rabbitmq";
   const hosts = typeof backend === "string" ? brokerHosts(facts, backend) : [`${backend.host}:${backend.port}`];
-  return `rabbit://${hosts.map((host) => `${user}:${password}@${host}`).join(",")}/${service}`;
+  return `rabbit://${hosts.map((host) => `${user}:${password}@${host}`).join(",")}/${virtualHost}`;
 }
 
 /** The pods of memcached as "HOST:PORT,HOST:PORT". */

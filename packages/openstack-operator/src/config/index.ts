@@ -1,12 +1,13 @@
 import type { OpenStackService } from "@causeway/api";
 import type { Configure } from "./facts.ts";
-import { neutron, nova } from "./services/compute-network.ts";
+import { cellOptions, neutron, nova } from "./services/compute-network.ts";
 import { barbican, glance, keystone, placement } from "./services/keystone-glance-placement.ts";
 import { cinder, designate, heat, manila, octavia } from "./services/others.ts";
 import { withTls } from "./tls.ts";
 
 export { backendHost, CLUSTER_DOMAIN, internalUrl, membersOf, patientDatabases } from "./facts.ts";
 export type { Facts, TlsMaterial } from "./facts.ts";
+export { cellOptions };
 export { HEAT_DOMAIN } from "./services/others.ts";
 export { TLS, tlsPortOf } from "./tls.ts";
 export { merged, renderIni, type Sections } from "./sections.ts";

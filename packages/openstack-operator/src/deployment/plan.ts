@@ -7,7 +7,7 @@ import { readCredentials, type Credentials } from "../credentials/credentials.ts
 import { labels } from "../model/names.ts";
 import type { BackendOperator } from "../model/component.ts";
 import { desiredOf, lastingComponents, mutableSecrets, type Desired, type DesireOptions } from "../render/desired.ts";
-import { groupsOf } from "../render/context.ts";
+import { computeGroups } from "../render/context.ts";
 import { isRestoring, restoreIdOf } from "../restore/jobs.ts";
 import { chooseBackends } from "./backends.ts";
 import { isDone, judgeComponents, statusOf, type Judged } from "./components.ts";
@@ -59,6 +59,7 @@ const REASONS: Readonly<Record<string, string>> = {
   OPENSTACK_DEPENDENCY_CYCLE: "DependencyCycle",
   OPENSTACK_SERVICE_MISSING: "ServiceMissing",
   OPENSTACK_SEGMENT_UNREACHABLE: "SegmentUnreachable",
+  OPENSTACK_CELL_UNKNOWN: "CellUnknown",
 };
 const reasonOf = (code: string): string => REASONS[code] ?? code;
 
@@ -289,9 +290,8 @@ function renewals({ deployment, objects }: Observed): Record<string, string> {
 
 /** Nodes of the groups that run servers, by name. */
 function computeNodes({ nodes, deployment }: Observed, { components }: Catalogue): Node[] {
-  const compute = components.find(({ name }) => name === "nova-compute");
-  if (!compute) return [];
-  const groups = groupsOf(deployment.spec, compute);
+  if (!components.some(({ name }) => name === "nova-compute")) return [];
+  const groups = computeGroups(deployment.spec);
   const isIn = ({ metadata }: Node) =>
     groups.some(({ nodeSelector }) =>
       Object.entries(nodeSelector).every(([key, value]) => metadata.labels?.[key] === value),

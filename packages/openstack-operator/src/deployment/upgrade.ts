@@ -13,6 +13,7 @@ import {
   type Plan,
   type WantedCondition,
 } from "@causeway/kubernetes";
+import { plainName } from "../model/cell.ts";
 import type { Component } from "../model/component.ts";
 import { annotations } from "../model/names.ts";
 import { isDone, type Judged } from "./components.ts";
@@ -124,7 +125,8 @@ export function isUnpinned(to: string, judged: ReadonlyMap<string, Judged>, obje
   const isLifted = (object: KubeObject) =>
     object.kind === "Deployment" &&
     (object as Deployment).spec.template.metadata?.annotations?.[annotations.messages] === to;
-  return isDone(judged.get("nova-compute")) || [...objects.values()].some(isLifted);
+  const computes = [...judged.values()].filter(({ component }) => plainName(component) === "nova-compute");
+  return (computes.length > 0 && computes.every(isDone)) || [...objects.values()].some(isLifted);
 }
 
 interface UpgradeStep {
@@ -138,12 +140,12 @@ interface UpgradeStep {
 
 const isNamed =
   (...names: readonly string[]): UpgradeStep["has"] =>
-  ({ name }) =>
-    names.includes(name);
+  (component) =>
+    names.includes(plainName(component));
 const isJob =
   (...suffixes: readonly string[]): UpgradeStep["has"] =>
-  ({ kind, name }) =>
-    kind === "Job" && suffixes.some((suffix) => name.endsWith(suffix));
+  (component) =>
+    component.kind === "Job" && suffixes.some((suffix) => plainName(component).endsWith(suffix));
 const isProcess: UpgradeStep["has"] = ({ kind }) => kind === "Deployment" || kind === "StatefulSet";
 const isNova: UpgradeStep["has"] = (component) => component.service === "nova" && isProcess(component);
 

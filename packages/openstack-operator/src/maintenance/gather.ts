@@ -10,7 +10,7 @@ import {
   type ObjectKey,
 } from "@causeway/kubernetes";
 import { resolveCatalogue } from "../catalogue/index.ts";
-import { groupsOf } from "../render/context.ts";
+import { computeGroups } from "../render/context.ts";
 import { mutableSecrets } from "../render/desired.ts";
 import { authoritiesSecret } from "../render/tls.ts";
 import { PodDisruptionBudget } from "../render/types.ts";
@@ -145,9 +145,9 @@ async function novaOf(
 }
 
 function computeNodesOf(deployment: OpenStackDeployment, all: readonly Node[]): ComputeNode[] {
-  const compute = resolveCatalogue(deployment.spec).components.find(({ name }) => name === "nova-compute");
-  if (!compute) return [];
-  const groups = groupsOf(deployment.spec, compute);
+  const { components } = resolveCatalogue(deployment.spec);
+  if (!components.some(({ name }) => name === "nova-compute")) return [];
+  const groups = computeGroups(deployment.spec);
   const isIn = ({ metadata }: Node) =>
     groups.some(({ nodeSelector }) =>
       Object.entries(nodeSelector).every(([key, value]) => metadata.labels?.[key] === value),

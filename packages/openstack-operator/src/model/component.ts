@@ -132,6 +132,10 @@ export interface Component {
   readonly configuration?: readonly OpenStackService[];
   /** Sections of its service's configuration that its pods do not have: who takes a host over must not get them. */
   readonly lacks?: readonly string[];
+  /** The cell of Nova that it works for alone, with that cell's own connections and on its compute nodes. */
+  readonly cell?: string;
+  /** Further cells of Nova, of which it learns when it starts. */
+  readonly cells?: readonly string[];
   /** Keys of the credentials that are mounted as files, in addition to those in its configuration. */
   readonly secrets?: readonly string[];
   /** It does not start without /etc/SERVICE/SERVICE.conf, although it reads the folder next to it. */

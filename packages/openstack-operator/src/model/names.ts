@@ -21,6 +21,8 @@ export const annotations = {
   inputs: "openstack.causeway.dev/inputs",
   /** The backup whose passwords a Secret has. */
   restored: "openstack.causeway.dev/restored",
+  /** Further cells that Nova's processes know since they started. */
+  cells: "openstack.causeway.dev/cells",
   /** The release whose messages Nova's processes send. */
   messages: "openstack.causeway.dev/messages",
 } as const;

@@ -4,7 +4,9 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { embedded } from "./embed.ts";
 import { allComponents, backupJobs, canaryComponents } from "../catalogue/index.ts";
+import { withCells } from "../catalogue/cells.ts";
 import { bgp, providerNetworks } from "../catalogue/fabric.ts";
+import { spec } from "../testing/rendered.ts";
 import { files } from "./files.generated.ts";
 
 describe("the programs that pods mount", () => {
@@ -20,11 +22,13 @@ describe("the programs that pods mount", () => {
 
   test("are all used by a component", () => {
     const used = new Set(
-      allComponents.flatMap(({ programs = [], exporter, settles = [] }) => [
-        ...programs,
-        ...(exporter?.programs ?? []),
-        ...[settles].flat(),
-      ]),
+      withCells(allComponents, { ...spec, cells: [{ name: "cell2" }] }).flatMap(
+        ({ programs = [], exporter, settles = [] }) => [
+          ...programs,
+          ...(exporter?.programs ?? []),
+          ...[settles].flat(),
+        ],
+      ),
     );
     const onRequest = [...backupJobs(allComponents), ...canaryComponents, ...bgp, providerNetworks];
     for (const { programs = [] } of onRequest) programs.forEach((name) => used.add(name));

@@ -8,6 +8,7 @@ import {
 import { canonicalJson } from "@causeway/foundation";
 import type { KubeObject, ObjectMeta } from "@causeway/kubernetes";
 import { TLS, tlsPortOf, type Facts } from "../config/index.ts";
+import { cellOf, furtherCell } from "../model/cell.ts";
 import type { Component, Placement } from "../model/component.ts";
 import { labels } from "../model/names.ts";
 
@@ -121,8 +122,14 @@ export const serviceAccountName = (deployment: string, { name, writesSecret }: C
 
 /** The groups whose nodes run a component. */
 export function groupsOf({ nodeGroups }: OpenStackDeploymentSpec, component: Component): NodeGroup[] {
-  return nodeGroups.filter(({ roles }) => placed[component.placement].some((role) => roles.includes(role)));
+  const { placement, cell } = component;
+  const isInCell = (group: NodeGroup) => placement !== "Compute" || cell === undefined || cellOf(group) === cell;
+  return nodeGroups.filter((group) => placed[placement].some((role) => group.roles.includes(role)) && isInCell(group));
 }
+
+/** The groups whose nodes run servers, of all cells. */
+export const computeGroups = ({ nodeGroups }: OpenStackDeploymentSpec): NodeGroup[] =>
+  nodeGroups.filter(({ roles }) => roles.includes("Compute"));
 
 /**
  * The administrator's own image of a service is that of all its components, but not of Jobs that run with another
@@ -178,7 +185,13 @@ const plainCommand = ({ release }: OpenStackDeploymentSpec, { command, earlier }
 
 /** Where the configuration of a service is, on the nodes of a group, as one component has it or as all others do. */
 export const configurationKey = (service: OpenStackService, group = "", component?: Component): string =>
-  `${service}/${group}/${component?.lacks === undefined ? "" : component.name}`;
+  `${service}/${group}/${(component && ownConfiguration(component)) ?? ""}`;
+
+/** What is in the names of a configuration that is one component's, or one cell's; undefined: all others have it. */
+export function ownConfiguration(component: Component): string | undefined {
+  const cell = furtherCell(component);
+  return component.lacks !== undefined ? `of-${component.name}` : cell === undefined ? undefined : `in-${cell}`;
+}
 
 /** The configuration of a service that a component reads on the nodes of a group. */
 export function configurationOf(

@@ -1,6 +1,7 @@
 import type { Container, PodTemplateSpec } from "@causeway/kubernetes";
 import { fileNames, LOGGING_FILE, needsLoggingFile } from "../config/index.ts";
 import type { Component } from "../model/component.ts";
+import { plainName } from "../model/cell.ts";
 import { annotations, labels } from "../model/names.ts";
 import {
   commandOf,
@@ -52,6 +53,7 @@ export function podOf(context: Context, component: Component, group?: NodeGroup)
         ...certificateMark(context, component),
         ...ovnMarks(context, component),
         "kubectl.kubernetes.io/default-container": component.name,
+        ...(component.cells ? { [annotations.cells]: component.cells.join(" ") } : {}),
         ...(component.service === "nova" && (component.kind === "Deployment" || component.kind === "StatefulSet")
           ? { [annotations.messages]: context.messagesOf }
           : {}),
@@ -330,7 +332,9 @@ function hostParts({ host, sameNode }: Component): Parts {
 function storageParts({ deployment }: Context, component: Component): Parts {
   const { ceph, imageClaim, serverStateClaim } = deployment.spec.storage ?? {};
   const parts: Parts = { volumes: [], mounts: [] };
-  const usesCeph = ["glance-api", "cinder-volume", "cinder-backup", "nova-compute", "libvirt"].includes(component.name);
+  const usesCeph = ["glance-api", "cinder-volume", "cinder-backup", "nova-compute", "libvirt"].includes(
+    plainName(component),
+  );
   if (ceph && usesCeph) {
     parts.volumes.push({ name: "ceph", secret: { secretName: ceph.secret.name, defaultMode: 0o440 } });
     parts.mounts.push({ name: "ceph", mountPath: "/etc/ceph", readOnly: true });
@@ -339,7 +343,7 @@ function storageParts({ deployment }: Context, component: Component): Parts {
     parts.volumes.push({ name: "images", persistentVolumeClaim: { claimName: imageClaim } });
     parts.mounts.push({ name: "images", mountPath: "/var/lib/glance/images" });
   }
-  if (serverStateClaim !== undefined && component.name === "nova-compute") {
+  if (serverStateClaim !== undefined && plainName(component) === "nova-compute") {
     parts.volumes.push({ name: "server-state", persistentVolumeClaim: { claimName: serverStateClaim } });
     parts.mounts.push({ name: "server-state", mountPath: "/var/lib/nova/instances" });
   }

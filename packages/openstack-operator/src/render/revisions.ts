@@ -1,6 +1,7 @@
 import type { OpenStackDeploymentSpec, OpenStackService } from "@causeway/api";
 import { secretData, type ConfigMap, type Secret } from "@causeway/kubernetes";
 import {
+  cellOptions,
   checkConfiguration,
   configurations,
   LOGGING_FILE,
@@ -16,6 +17,7 @@ import {
   type TlsMaterial,
 } from "../config/index.ts";
 import { accountKey, accountKeys } from "../credentials/credentials.ts";
+import { cellOf, furtherCell } from "../model/cell.ts";
 import type { Component } from "../model/component.ts";
 import { labels } from "../model/names.ts";
 import { programsOf } from "../programs/programs.ts";
@@ -26,6 +28,7 @@ import {
   hasFront,
   LINES,
   metadataOf,
+  ownConfiguration,
   type ConfigurationNames,
   type Context,
   type Rendered,
@@ -150,28 +153,43 @@ function configurationOfService(owner: Owner, facts: Facts, of: { service: OpenS
   if (!made) return undefined;
   const overrides = overridesOf(facts.spec, service, group === "" ? undefined : group);
   const { release } = facts.spec;
-  const open = withLoggingFile(release, service, merged(made.open, overrides));
-  const logging = needsLoggingFile(release) ? { [LOGGING_FILE]: loggingFile(open) } : {};
-  const ownOnes = facts.catalogue.components.filter(
-    ({ lacks, configuration }) => lacks !== undefined && configuration?.includes(service),
-  );
-  const patient = patientDatabases(open);
+  const ownOnes = ownConfigurations(facts, of);
   const files = [undefined, ...ownOnes].map((component) => {
-    const suffix = [service, group, component && `of-${component.name}`].filter(Boolean).join("-");
+    const suffix = [service, group, component && ownConfiguration(component)].filter(Boolean).join("-");
+    const inCell = cellOptions(facts, component && furtherCell(component));
+    const open = withLoggingFile(release, service, merged(made.open, inCell.open, overrides));
+    const logging = needsLoggingFile(release) ? { [LOGGING_FILE]: loggingFile(open) } : {};
     const has = (sections: Sections) => renderIni(without(sections, component?.lacks ?? []));
     return [
       configurationKey(service, group, component),
       {
         open: configMapRevision(owner, `${suffix}-etc`, {
           "service.conf": has(open),
-          "job.conf": has(patient),
+          "job.conf": has(patientDatabases(open)),
           ...logging,
         }),
-        secret: secretRevision(owner, `${suffix}-credentials`, { "credentials.conf": has(made.secret) }),
+        secret: secretRevision(owner, `${suffix}-credentials`, {
+          "credentials.conf": has(merged(made.secret, inCell.secret)),
+        }),
       },
     ] as const;
   });
   return { files, problems: problemsOfService(facts, of) };
+}
+
+/** Components of a service with a configuration of their own: one for each that differs from all others. */
+function ownConfigurations({ spec, catalogue }: Facts, of: { service: OpenStackService; group: string }): Component[] {
+  const group = spec.nodeGroups.find(({ name }) => name === of.group);
+  const found = new Map<string, Component>();
+  for (const component of catalogue.components) {
+    const own = ownConfiguration(component);
+    if (own === undefined || found.has(own) || !component.configuration?.includes(of.service)) continue;
+    const { cell, lacks } = component;
+    // On the nodes of a group there are no processes but those of its own cell, and of these no conductors.
+    const isElsewhere = group !== undefined && cell !== undefined && (cellOf(group) !== cell || lacks === undefined);
+    if (!isElsewhere) found.set(own, component);
+  }
+  return [...found.values()];
 }
 
 const without = (sections: Sections, names: readonly string[]): Sections =>

@@ -1,5 +1,6 @@
 import type { DaemonSet, Deployment, Job, StatefulSet } from "@causeway/kubernetes";
 import { NORTHBOUND, SOUTHBOUND } from "../catalogue/index.ts";
+import { plainName } from "../model/cell.ts";
 import type { Component } from "../model/component.ts";
 import { annotations } from "../model/names.ts";
 import {
@@ -99,7 +100,7 @@ function statefulSetOf(context: Context, component: Component, name: string): St
 
 function daemonSetOf(context: Context, component: Component, group: NodeGroup): DaemonSet {
   const { metadata } = context.deployment;
-  const name = objectName(metadata.name, `${component.name}-${group.name}`);
+  const name = objectName(metadata.name, `${plainName(component)}-${group.name}`);
   const groupLabel = { "openstack.causeway.dev/node-group": group.name };
   const template = podOf(context, component, group);
   return {

@@ -1,6 +1,7 @@
 import type { OpenStackDeployment } from "@causeway/api";
-import { databaseOf, job, needs, servicesWithDatabases, type Catalogue } from "../catalogue/index.ts";
+import { cellDatabases, databaseOf, job, needs, servicesWithDatabases, type Catalogue } from "../catalogue/index.ts";
 import { graphOf } from "../graph/graph.ts";
+import { plainName } from "../model/cell.ts";
 import type { Component } from "../model/component.ts";
 
 /**
@@ -16,9 +17,9 @@ export function withRestoreJobs(catalogue: Catalogue): Catalogue {
       name: `${service}-db-restore`,
       does: `Restores the databases of ${service} from a backup.`,
       image: "mariadb",
-      command: python("database", service),
+      command: python("database", service, ...(service === "nova" ? cellDatabases(catalogue.components) : [])),
       connections: connectionsOf(catalogue, service),
-      after: [`${service}-db-init`],
+      after: catalogue.components.filter((each) => plainName(each) === `${service}-db-init`).map(({ name }) => name),
       secrets: ["database.admin"],
     }),
   );

@@ -2,6 +2,7 @@ import type { OpenStackService } from "@causeway/api";
 import { NORTHBOUND, SOUTHBOUND, uses, type Catalogue } from "../catalogue/index.ts";
 import { graphOf } from "../graph/graph.ts";
 import { SOUTHBOUND_SYNC } from "../restore/ovn-databases.ts";
+import { nameInCell, plainName } from "../model/cell.ts";
 import type { Component } from "../model/component.ts";
 
 /**
@@ -11,18 +12,24 @@ import type { Component } from "../model/component.ts";
  */
 export function withUpgradeJobs(catalogue: Catalogue): Catalogue {
   const names = new Set(catalogue.components.map(({ name }) => name));
+  const inAllCells = (plain: readonly string[]) =>
+    catalogue.components.filter((each) => plain.includes(plainName(each))).map(({ name }) => name);
   const checks = checksOf(catalogue);
   const gate = checks.map(({ name }) => name);
   const expanded = catalogue.components.map((component) => {
     const expand = EXPANSIONS[component.name];
     const command = expand ?? component.command;
-    const earlier = (IN_NOVA_ORDER[component.name] ?? []).filter((name) => names.has(name));
+    const earlier = inAllCells(IN_NOVA_ORDER[plainName(component)] ?? []);
     // Nothing of the new release starts before every check of it has passed.
     const checked = { ...component, command, after: [...(component.after ?? []), ...gate, ...earlier] };
     // A southbound database that is being rebuilt has an order of its own, in which controllers come last.
     return names.has(SOUTHBOUND_SYNC) ? checked : inOvnOrder(checked);
   });
-  const later = LATER.filter(({ of }) => names.has(of)).map((step) => laterJob(catalogue, step));
+  const later = LATER.flatMap((step) =>
+    catalogue.components
+      .filter((each) => plainName(each) === step.of)
+      .map(({ cell }) => laterJob(catalogue, { ...step, cell, after: inAllCells([step.of]) })),
+  );
   const components = [...checks, ...expanded, ...later];
   return { ...catalogue, components, graph: graphOf(components) };
 }
@@ -151,11 +158,22 @@ const LATER: readonly LaterStep[] = [
   }),
 ];
 
-function laterJob(catalogue: Catalogue, { of, name, does, command, programs }: LaterStep): Component {
-  const service = name.split("-")[0];
-  const sync = catalogue.components.find((each) => each.name === `${service}-db-sync`);
+/** Rows of a further cell of Nova are migrated by a Job of its own, once the nodes of all cells are of the release. */
+interface LaterStepInCell extends LaterStep {
+  readonly cell: string | undefined;
+  readonly after: readonly string[];
+}
+
+function laterJob(
+  catalogue: Catalogue,
+  { name: plain, does, command, programs, cell, after }: LaterStepInCell,
+): Component {
+  const service = plain.split("-")[0];
+  const name = nameInCell(plain, cell);
+  const syncName = name === plain ? `${service}-db-sync` : nameInCell(`${service}-cell-sync`, cell);
+  const sync = catalogue.components.find((each) => each.name === syncName);
   const processes = catalogue.components.filter((each) => each.service === service && each.kind === "Deployment");
-  if (!sync) throw new TypeError(`${name} has no Job ${service}-db-sync to be made from`);
+  if (!sync) throw new TypeError(`${name} has no Job ${syncName} to be made from`);
   return {
     ...withoutSchemas(sync),
     lastWords: true,
@@ -163,7 +181,7 @@ function laterJob(catalogue: Catalogue, { of, name, does, command, programs }: L
     does,
     command,
     ...(programs ? { programs } : {}),
-    after: [...new Set([of, ...processes.map((each) => each.name)])],
-    rerunWith: [`${service}-db-sync`],
+    after: [...new Set([...after, ...processes.map((each) => each.name)])],
+    rerunWith: [syncName],
   };
 }

@@ -2,6 +2,7 @@ import {
   authOpen,
   authSecret,
   brokerParts,
+  brokerUrl,
   cacheServers,
   commonOpen,
   databaseOpen,
@@ -14,7 +15,8 @@ import {
   type Configure,
   type Facts,
 } from "../facts.ts";
-import { merged, type Sections } from "../sections.ts";
+import { cellResource } from "../../model/cell.ts";
+import { merged, type Sections, type ServiceConfiguration } from "../sections.ts";
 import { TLS } from "../tls.ts";
 
 /** Sections in which Nova has the accounts for other services; those that know regions first. */
@@ -55,7 +57,7 @@ export const nova: Configure = (facts) => {
       vnc: {
         enabled: "true",
         server_listen: "0.0.0.0",
-        novncproxy_base_url: `${publicUrl(facts, "console")}/vnc_auto.html`,
+        novncproxy_base_url: consoleUrl(facts, "console"),
       },
       libvirt: {
         connection_uri: "qemu:///system",
@@ -71,6 +73,21 @@ export const nova: Configure = (facts) => {
     }),
   };
 };
+
+const consoleUrl = (facts: Facts, endpoint: string): string => `${publicUrl(facts, endpoint)}/vnc_auto.html`;
+
+/** What is another one in a further cell of Nova: its database, its virtual host and its consoles. */
+export function cellOptions(facts: Facts, cell: string | undefined): ServiceConfiguration {
+  if (cell === undefined) return { open: {}, secret: {} };
+  const resource = cellResource(cell);
+  return {
+    open: { vnc: { novncproxy_base_url: consoleUrl(facts, `console-${cell}`) } },
+    secret: {
+      DEFAULT: { transport_url: brokerUrl(facts, "nova", resource) },
+      database: { connection: databaseUrl(facts, "nova", resource) },
+    },
+  };
+}
 
 /** The proxy of consoles is the only process of Nova that serves TLS by options. */
 const consoleTls = ({ spec }: Facts): Record<string, string> =>

@@ -1,0 +1,32 @@
+#!/bin/sh
+# A further cell of Nova. Safe to repeat.
+#   nova-cell.sh map CELL RESOURCE    maps it to the database and the virtual host RESOURCE
+#   nova-cell.sh discover CELL        maps its new compute nodes to it
+set -eu
+what=$1
+cell=$2
+manage() { nova-manage --config-dir /etc/nova/nova.conf.d cell_v2 "$@"; }
+uuid=$(manage list_cells | awk -F'|' -v cell="$cell" '{ gsub(/ /, "", $2); gsub(/ /, "", $3) } $2 == cell { print $3 }')
+if [ "$what" = discover ]; then
+  [ -n "$uuid" ] || { echo "{\"level\":\"ERROR\",\"service\":\"nova\",\"message\":\"the cell $cell is not mapped\"}" >&2; exit 1; }
+  manage discover_hosts --cell_uuid "$uuid"
+  exit
+fi
+resource=$3
+# Addresses are templates, as those of the first cell: accounts are those of the process that reads them.
+database="{scheme}://{username}:{password}@{hostname}:{port}/$resource?{query}"
+members=$(sed -n 's,^transport_url *= *[^:]*://\([^/]*\)/.*,\1,p' /etc/nova/nova.conf.d/50-credentials.conf | tr ',' '\n' | wc -l)
+if [ "$members" -le 1 ]; then places='{username}:{password}@{hostname}:{port}'
+else
+  places= i=1
+  while [ "$i" -le "$members" ]; do
+    places="${places:+$places,}{username$i}:{password$i}@{hostname$i}:{port$i}"
+    i=$((i + 1))
+  done
+fi
+transport="{scheme}://$places/$resource?{query}"
+if [ -n "$uuid" ]; then
+  manage update_cell --cell_uuid "$uuid" --database_connection "$database" --transport-url "$transport"
+else
+  manage create_cell --name "$cell" --database_connection "$database" --transport-url "$transport"
+fi
