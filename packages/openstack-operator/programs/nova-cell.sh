@@ -1,6 +1,6 @@
 #!/bin/sh
-# A further cell of Nova. Safe to repeat.
-#   nova-cell.sh map CELL RESOURCE    maps it to the database and the virtual host RESOURCE
+# A cell of Nova, where there are several. Safe to repeat.
+#   nova-cell.sh map CELL RESOURCE    maps it to the database and the virtual host RESOURCE; and cell0, before the first one
 #   nova-cell.sh discover CELL        maps its new compute nodes to it
 set -eu
 what=$1
@@ -13,7 +13,9 @@ if [ "$what" = discover ]; then
   exit
 fi
 resource=$3
-# Addresses are templates, as those of the first cell: accounts are those of the process that reads them.
+# Addresses are templates: accounts are those of the process that reads them. Names of databases are not: it can be in
+# another cell.
+[ "$cell" != cell1 ] || manage map_cell0 --database_connection '{scheme}://{username}:{password}@{hostname}:{port}/nova_cell0?{query}'
 database="{scheme}://{username}:{password}@{hostname}:{port}/$resource?{query}"
 members=$(sed -n 's,^transport_url *= *[^:]*://\([^/]*\)/.*,\1,p' /etc/nova/nova.conf.d/50-credentials.conf | tr ',' '\n' | wc -l)
 if [ "$members" -le 1 ]; then places='{username}:{password}@{hostname}:{port}'

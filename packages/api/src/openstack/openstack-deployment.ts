@@ -7,6 +7,7 @@ import { anyText, checked, conditions, flag, instant, int32, int64, list, listBy
 import { mapOf, object, oneOf, optional, setOf, text } from "../schema/fields.ts";
 import { backup, backups, backupStatus, monitoring, restore, restoreStatus } from "./backup-fields.ts";
 import { canary } from "./canary-fields.ts";
+import { cellOfGroup, cellRules, cells } from "./cell-fields.ts";
 import { network, northboundStatus, southboundStatus } from "./network-fields.ts";
 import { operators } from "./operator-fields.ts";
 import { OPENSTACK_RELEASES, type OpenStackRelease } from "./releases.ts";
@@ -28,9 +29,6 @@ function allowedUpgrades(): string {
 }
 
 const NAME = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
-/** Databases, virtual hosts and components have it in their names. */
-const CELL = "^[a-z][a-z0-9]*$";
-const RESERVED_CELLS = ["api", "cell0", "cell1"];
 const OPTION = "^[A-Za-z0-9_][A-Za-z0-9_.-]*$";
 
 const name = (description: string) => text(1, 63, { pattern: NAME, description });
@@ -82,15 +80,6 @@ const serviceOverride = object({
   ),
 });
 
-const cell = object({
-  name: checked(text(1, 15, { pattern: CELL, description: "Its name, such as cell2." }), [
-    {
-      rule: `!(self in ${JSON.stringify(RESERVED_CELLS).replaceAll('"', "'")})`,
-      message: "cell0 and cell1 are in every deployment, and nova_api is another database: choose another name",
-    },
-  ]),
-});
-
 const nodeGroup = object({
   name: name("Name of the group, unique in the deployment."),
   nodeSelector: mapOf(text(0, 63), { description: "Labels of the nodes of the group." }),
@@ -99,12 +88,7 @@ const nodeGroup = object({
     max: 3,
     description: "What the nodes run: services (Control), servers (Compute), gateways of external networks (Network).",
   }),
-  cell: optional(
-    text(1, 15, {
-      pattern: CELL,
-      description: "Cell of Nova that the servers of these nodes are in: one of spec.cells. Default cell1.",
-    }),
-  ),
+  cell: optional(cellOfGroup),
   configuration: optional(
     list(
       object({
@@ -221,13 +205,7 @@ const fields = {
   ),
   paused: optional(flag({ description: "True: the operator writes nothing." })),
   storage: optional(storage),
-  cells: optional(
-    listByKey(cell, ["name"], {
-      max: 8,
-      description:
-        "Cells of Nova besides cell1, each with a database, a virtual host of the broker, conductors and a proxy of consoles of its own.",
-    }),
-  ),
+  cells: optional(cells),
   nodeGroups: listByKey(nodeGroup, ["name"], { min: 1, max: 32, description: "Nodes by what they run." }),
   services: optional(
     listByKey(serviceOverride, ["name"], { max: 20, description: "What differs from the defaults, by service." }),
@@ -273,27 +251,6 @@ const counter = (field: string) => ({
   rule: `!has(oldSelf.rotation) || !has(oldSelf.rotation.${field}) || (has(self.rotation) && has(self.rotation.${field}) && self.rotation.${field} >= oldSelf.rotation.${field} && self.rotation.${field} <= oldSelf.rotation.${field} + 1)`,
   message: `rotation.${field} is raised by one at a time and never lowered or removed`,
 });
-const cellOf = (group: string) => `(has(${group}.cell) ? ${group}.cell : 'cell1')`;
-const cellRules = [
-  {
-    rule: "self.nodeGroups.all(g, !has(g.cell) || g.cell == 'cell1' || (has(self.cells) && self.cells.exists(c, c.name == g.cell)))",
-    message: "a group of nodeGroups names a cell that is not in cells: add it to cells, or correct the group's cell",
-  },
-  {
-    rule: "self.nodeGroups.all(g, !has(g.cell) || 'Compute' in g.roles)",
-    message: "a group of nodeGroups without the role Compute has no cell: no server runs on its nodes",
-  },
-  {
-    rule: `self.nodeGroups.all(g, oldSelf.nodeGroups.all(o, o.name != g.name || ${cellOf("o")} == ${cellOf("g")}))`,
-    message:
-      "the cell of a group of nodeGroups cannot be changed: Nova moves no host from one cell to another. Drain its nodes, remove the group, delete their compute services in Nova, and add them as a group of another name",
-  },
-  {
-    rule: "!has(oldSelf.cells) || (has(self.cells) && oldSelf.cells.all(o, self.cells.exists(c, c.name == o.name)))",
-    message:
-      "a cell cannot be removed from cells: Nova's records of servers, deleted ones too, are in its database. Leave it without node groups, where it is to run no servers",
-  },
-];
 const openStackDeploymentSpec = checked(object(fields), [
   ...cellRules,
   {

@@ -9,6 +9,8 @@ import { brokerOf, databaseOf, job, makesSchemas, needs, uses } from "./words.ts
 const CONFIG = ["--config-dir", "/etc/nova/nova.conf.d"];
 const SHELL = "nova-cell.sh";
 
+const mapping = (cell: string, resource: string) => ["/bin/sh", `/programs/${SHELL}`, "map", cell, resource];
+
 /** They read the list of cells once, when they start. */
 const READERS: ReadonlySet<string> = new Set(["nova-super-conductor", "nova-scheduler", "nova-api", "nova-metadata"]);
 
@@ -19,6 +21,9 @@ export function withCells(components: readonly Component[], spec: OpenStackDeplo
   if (cells.length === 0) return [...components];
   const byName = new Map(components.map((component) => [component.name, component]));
   const known = components.map((component): Component => {
+    // Each process fills the templates of mappings in from its own configuration, which is that of its own cell.
+    if (component.name === "nova-cell-map")
+      return { ...component, command: mapping(FIRST_CELL, "nova"), programs: [SHELL] };
     if (!READERS.has(component.name)) return component;
     const mapped = cells.map((cell) => nameInCell("nova-cell-map", cell));
     return { ...component, cells, after: [...(component.after ?? []), ...mapped] };
@@ -109,7 +114,7 @@ function jobsOf(cell: string): Component[] {
       name: named("nova-cell-map"),
       cell,
       does: `Maps the cell ${cell} to its database and its virtual host.`,
-      command: ["/bin/sh", `/programs/${SHELL}`, "map", cell, resource],
+      command: mapping(cell, resource),
       connections: [needs(databaseOf("nova"), "mysql")],
       after: ["nova-cell-map", named("nova-cell-sync"), named("nova-broker-init")],
       rerunWith: ["nova-cell-map"],

@@ -23,6 +23,15 @@ export function paused(observed: Observed, now: number): Plan<Step, Status> {
   return { steps: [], status: { ...status, conditions, phase: "Paused" }, events: [] };
 }
 
+const REASONS: Readonly<Record<string, string>> = {
+  OPENSTACK_DEPENDENCY_CYCLE: "DependencyCycle",
+  OPENSTACK_SERVICE_MISSING: "ServiceMissing",
+  OPENSTACK_SEGMENT_UNREACHABLE: "SegmentUnreachable",
+  OPENSTACK_CELL_UNKNOWN: "CellUnknown",
+};
+/** The reason of a condition that a refusal of the specification has. */
+export const reasonOf = (code: string): string => REASONS[code] ?? code;
+
 /** Nothing is changed; what runs continues as it is. */
 export function refused(
   observed: Observed,

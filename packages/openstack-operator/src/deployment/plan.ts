@@ -10,12 +10,13 @@ import { desiredOf, lastingComponents, mutableSecrets, type Desired, type Desire
 import { computeGroups } from "../render/context.ts";
 import { isRestoring, restoreIdOf } from "../restore/jobs.ts";
 import { chooseBackends } from "./backends.ts";
+import { cellRefusal } from "./cells.ts";
 import { isDone, judgeComponents, statusOf, type Judged } from "./components.ts";
 import { conditionsOf } from "./conditions.ts";
 import { differs } from "./difference.ts";
 import { eventsOf } from "./component-events.ts";
 import { idOf, type Observed } from "./gather.ts";
-import { paused, refused, waiting } from "./held.ts";
+import { paused, reasonOf, refused, waiting } from "./held.ts";
 import { isSettledFor, planBackup, type BackupPlan } from "./plan-backup.ts";
 import { ovnDatabasesOf, rebuiltOf, type OvnDatabases } from "./plan-ovn-databases.ts";
 import { planKeys, restoreConditions, restoreStatusOf, type KeysPlan } from "./plan-restore.ts";
@@ -55,19 +56,13 @@ export function plan(observed: Observed, now: number, desire: Desire = desiredOf
   }
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  OPENSTACK_DEPENDENCY_CYCLE: "DependencyCycle",
-  OPENSTACK_SERVICE_MISSING: "ServiceMissing",
-  OPENSTACK_SEGMENT_UNREACHABLE: "SegmentUnreachable",
-  OPENSTACK_CELL_UNKNOWN: "CellUnknown",
-};
-const reasonOf = (code: string): string => REASONS[code] ?? code;
-
 function planned(observed: Observed, now: number, desire: Desire): Plan<Step, Status> {
   const { deployment } = observed;
   const { name } = deployment.metadata;
   if (!observed.isComplete) return { steps: [], status: deployment.status ?? {} };
   const plain = resolveCatalogue(deployment.spec);
+  const cells = cellRefusal(observed);
+  if (cells !== undefined) return refused(observed, now, { reason: "CellRefused", message: cells });
   const nodes = computeNodes(observed, plain);
   const keys = planKeys(observed, () => judge(observed, { credentials: NO_CREDENTIALS, nodes, desire }).desired);
   if (keys) return restoringKeys(observed, now, keys);

@@ -22,7 +22,7 @@ describe("the programs that pods mount", () => {
 
   test("are all used by a component", () => {
     const used = new Set(
-      withCells(allComponents, { ...spec, cells: [{ name: "cell2" }] }).flatMap(
+      [...allComponents, ...withCells(allComponents, { ...spec, cells: [{ name: "cell2" }] })].flatMap(
         ({ programs = [], exporter, settles = [] }) => [
           ...programs,
           ...(exporter?.programs ?? []),

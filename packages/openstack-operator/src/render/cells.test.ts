@@ -45,13 +45,19 @@ describe("a deployment without further cells", () => {
     expect(
       changed
         .map(idOf)
-        .filter((id) => !/^(NetworkPolicy|ConfigMap)\//.test(id))
+        .filter((id) => !/^(NetworkPolicy|ConfigMap|Job)\//.test(id))
         .toSorted(),
     ).toEqual([
       "Deployment/cloud-nova-api",
       "Deployment/cloud-nova-metadata",
       "Deployment/cloud-nova-scheduler",
       "Deployment/cloud-nova-super-conductor",
+    ]);
+    const jobs = changed.map(idOf).filter((id) => id.startsWith("Job/"));
+    expect(jobs.map((id) => id.replace(/-[0-9a-f]{10}$/, ""))).toEqual([
+      "Job/cloud-nova-cell-map",
+      "Job/cloud-nova-cell-sync",
+      "Job/cloud-nova-discover-hosts",
     ]);
     for (const name of ["nova-super-conductor", "nova-scheduler", "nova-api", "nova-metadata"]) {
       expect(after.catalogue.graph.needs.get(name)).toContain("nova-cell-map-cell2");
