@@ -13,7 +13,7 @@ umask 077
   echo "CREATE DATABASE IF NOT EXISTS \`$database\` CHARACTER SET utf8 COLLATE utf8_general_ci;"
   for generation in $(cat "$credentials/accounts"); do
     if [ "$generation" = 0 ]; then user=nova; else user=nova_$generation; fi
-    # An underscore stands for any character, unless it is escaped.
+    # An underscore means any character, unless it is escaped.
     echo "GRANT ALL PRIVILEGES ON \`$(echo "$database" | sed 's/_/\\_/g')\`.* TO '$user'@'%';"
   done
 } | mysql --defaults-extra-file="$file"

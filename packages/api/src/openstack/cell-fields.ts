@@ -18,7 +18,7 @@ const cell = object({
 export const cells = listByKey(cell, ["name"], {
   max: 8,
   description:
-    "Cells of Nova besides cell1, each with a database, a virtual host of the broker, conductors and a proxy of consoles of its own.",
+    "Cells of Nova in addition to cell1, each with a database, a virtual host of the broker, conductors and a proxy of consoles of its own.",
 });
 
 /** Of a group of nodes. */

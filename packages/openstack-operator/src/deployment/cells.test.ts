@@ -39,7 +39,7 @@ describe("the cells of a specification", () => {
       twoCells,
       { cells, nodeGroups: [control, compute, { ...gpu, name: "more", cell: "cell2" }] },
     ],
-  ])("are taken: %s", (_, before, after) => {
+  ])("are accepted: %s", (_, before, after) => {
     expect(refusal(before, after)).toBeUndefined();
   });
 
