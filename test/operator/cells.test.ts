@@ -86,7 +86,11 @@ describe("a cell that is added to a cloud that runs", () => {
     expect(refused.message).toMatch(/node gpu-0 is in cell1 by DaemonSet cloud-nova-compute-gpu, and in cell2/);
     expect(w.writes.slice(seen).filter(({ verb }) => verb !== "apply status")).toEqual([]);
     // Another label, and with it no group of another cell.
-    await w.client.patch(Node, { name: "gpu-0" }, { type: "merge", body: { metadata: { labels: { role: "free" } } } });
+    await w.client.patch(
+      Node,
+      { namespace: "", name: "gpu-0" },
+      { type: "merge", body: { metadata: { labels: { role: "free" } } } },
+    );
     await w.whenReady();
     const names = (await w.list(DaemonSet)).map(({ metadata }) => metadata.name);
     expect(names).toContain("cloud-nova-compute-other");

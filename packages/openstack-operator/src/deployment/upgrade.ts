@@ -64,7 +64,7 @@ const ROWS = "-online-migrations";
 /** Is the migration of rows, which failed, all that is left? Everything runs in its new release then. */
 export function lacksRowsAlone(judged: ReadonlyMap<string, Judged>): boolean {
   const left = [...judged.values()].filter((each) => !isDone(each));
-  return left.every(({ component, readiness }) => readiness.state === "Failed" && component.name.endsWith(ROWS));
+  return left.every(({ component, readiness }) => readiness.state === "Failed" && plainName(component).endsWith(ROWS));
 }
 
 /** What the deployment says about an upgrade that has to wait. */
