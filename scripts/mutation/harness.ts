@@ -86,6 +86,8 @@ export const afterAll = (work: Work): void => void current.afterAll.push(work);
 export const beforeEach = (work: Work): void => void current.beforeEach.push(work);
 export const afterEach = (work: Work): void => void current.afterEach.push(work);
 export const vi = {
+  /** Time limits are the runner's. */
+  setConfig: ignored,
   spyOn(): never {
     throw new Error("spies are not served by the mutation runner");
   },
