@@ -85,6 +85,10 @@ test("tenants move in waves: their APIs respond throughout, no pod and no key ch
   const [source, target] = sides();
   const namespace = "tenants";
   const names = Array.from({ length: TENANTS }, (_, index) => `tenant-${String(index).padStart(2, "0")}`);
+  const began = performance.now();
+  const print = (what: string): void => {
+    process.stderr.write(`${TENANTS} tenants ${what} after ${Math.round((performance.now() - began) / 1000)} s\n`);
+  };
   for (const each of [source, target]) await each.createNamespace(namespace);
   for (const [index, name] of names.entries())
     await createTenant(world, source, { namespace, name, pooled: index % 2 === 0 });
@@ -96,6 +100,7 @@ test("tenants move in waves: their APIs respond throughout, no pod and no key ch
     secrets: (await source.client.list(Secret, { namespace })).items,
   };
   const requests = await requestAll(old.secrets);
+  print("are available");
 
   const lines: string[] = [];
   const moved = await moveClusters({ ...move(source, target, namespace), report: (line) => lines.push(line) }, signal);
@@ -104,6 +109,7 @@ test("tenants move in waves: their APIs respond throughout, no pod and no key ch
   expect(pauses).toHaveLength(Math.ceil(TENANTS / WAVE));
   expect(pauses[0]).toBe(`pausing 2 clusters of the source: ${names.slice(0, WAVE).join(", ")}`);
   for (const name of names) await eventually(name, () => isAvailable(target, namespace, name));
+  print("moved");
   const measured = await requests.end();
   process.stderr.write(`longest interruption of ${names.length} tenants that move: ${measured.longest} ms\n`);
   expect(measured.requests).toBeGreaterThan(names.length * 5);
@@ -166,6 +172,7 @@ test("tenants move in waves: their APIs respond throughout, no pod and no key ch
     return left === served - names.length || undefined;
   });
   expect([...world.users]).toEqual([]);
+  print("are deleted");
 });
 
 test.for([false, true])(
