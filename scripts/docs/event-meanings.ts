@@ -31,6 +31,7 @@ export const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>
     VolumeFailedDelete: "the driver did not delete the volume; the message is the driver's",
   },
   "hosted-control-plane": {
+    NodeClockOff: "the clock of a node that runs pods of the control plane is wrong; the message says by how much",
     Parked: "the embedded API server was stopped because of what it did; the message says when it starts again",
     TunnelAgentMissing:
       "no agent of the tunnel has been connected for a minute; the message says since when and who must act",

@@ -196,9 +196,18 @@ export interface ControlPlaneState {
   readonly storage?: StorageState;
   /** Its move from a shared etcd to its own, once one began. */
   readonly migration?: MigrationState;
+  /** Nodes that run its pods and whose clocks are wrong. Undefined: nothing is known of them. */
+  readonly clocks?: readonly NodeClock[];
   /** Its removal began and has not ended. */
   readonly removing?: true;
   readonly parked?: { readonly until: number; readonly reason: string };
+}
+
+/** A node of a service cluster whose clock is wrong. */
+export interface NodeClock {
+  readonly node: string;
+  /** By which it is ahead; below 0: it is behind. */
+  readonly minutes: number;
 }
 
 /** What a control plane stores in an etcd that it shares. */

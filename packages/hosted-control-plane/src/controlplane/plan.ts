@@ -12,6 +12,7 @@ import { rootsDigest } from "../runtime.ts";
 import type { ControlPlaneProblem, ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
 import { webhookConditions, webhookEvents } from "../webhooks/findings.ts";
 import { backedUp, backupStatus } from "./backup-spec.ts";
+import { clockConditions, clockEvents } from "./clock-condition.ts";
 import { desired } from "./desired.ts";
 import type { Observed } from "./gather.ts";
 import { datastoreConditions, datastoreEvents } from "./migration-condition.ts";
@@ -86,6 +87,7 @@ export function plan(observed: Observed, now: number): Plan<Step, HostedControlP
         ...upToDate(observed),
         ...backedUp(object, observed.state?.backup, now),
         ...datastoreConditions(observed.state),
+        ...clockConditions(object, observed.state?.clocks),
         ...webhookConditions(observed.webhooks),
         ...tunnel.conditions,
       ),
@@ -94,6 +96,7 @@ export function plan(observed: Observed, now: number): Plan<Step, HostedControlP
     events: [
       ...parkedEvents(observed),
       ...datastoreEvents(object, observed.state),
+      ...clockEvents(object, observed.state?.clocks),
       ...webhookEvents(object, observed.webhooks),
       ...tunnel.events,
     ],

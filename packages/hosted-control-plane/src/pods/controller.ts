@@ -13,6 +13,7 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import type { HostedControlPlane } from "@causeway/api";
+import { createNodeClocks } from "./clocks/clocks.ts";
 import type { Backups } from "../backup/backups.ts";
 import { createBackupController } from "../backup/controller.ts";
 import { createJoinObjects } from "../process/join-objects.ts";
@@ -143,6 +144,15 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
       for (const [id, { spec }] of known) if (isInPool(spec)) wake(keyOfId(id));
     },
   });
+  const nodeClocks = createNodeClocks({
+    client: informers.client,
+    changed: () => {
+      for (const id of known.keys()) wake(keyOfId(id));
+    },
+    metrics,
+    clock,
+    log,
+  });
   const copies = new Map<string, DatastoreCopy>();
   const endCopy = (name: string): void => {
     copies.get(name)?.close();
@@ -188,6 +198,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     sharing,
     members,
     clock,
+    clocks: (nodes: readonly string[]) => nodeClocks.of(nodes),
     pool: (namespace: string | undefined) => pools.state(namespace),
   };
   const check = async (tenant: Known, signal: AbortSignal): Promise<Observed> => {
@@ -333,6 +344,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
           log,
         }).run(signal),
         backupController.run(signal),
+        nodeClocks.run(signal),
       ]).finally(() => {
         for (const name of copies.keys()) endCopy(name);
         forget?.();

@@ -1,6 +1,6 @@
 import { messageOf, type Clock } from "@causeway/foundation";
 import { secretText, type Secret, type KubeObject } from "@causeway/kubernetes";
-import type { ControlPlaneSpec } from "../runtime.ts";
+import type { ControlPlaneSpec, NodeClock } from "../runtime.ts";
 import type { ServiceCluster } from "./service-cluster.ts";
 import { neighboursOf, volumesOf } from "./ceilings.ts";
 import type { Observed } from "./observed.ts";
@@ -28,6 +28,8 @@ export interface GatherFrom {
   readonly sharing: () => readonly ShareRequest[];
   readonly members: Pick<EtcdMembers, "read">;
   readonly clock: Clock;
+  /** Of these nodes, those whose clocks are wrong. Undefined: nothing is known yet. */
+  readonly clocks?: (nodes: readonly string[]) => readonly NodeClock[] | undefined;
   /** Reads a Secret of the management cluster. */
   readonly readSecret: (namespace: string, name: string, signal: AbortSignal) => Promise<Secret | undefined>;
 }
@@ -56,6 +58,7 @@ export async function gather(from: GatherFrom, tenant: Tenant, signal: AbortSign
   const namespace = cluster.namespaces.get({ namespace: "", name: namespaceName });
   const spec = servedSpec(requested, { namespace, live });
   const pods = cluster.pods.list(namespaceName);
+  const clocks = from.clocks?.(pods.flatMap((pod) => pod.spec.nodeName ?? []));
   const poolNamespace = namespace?.metadata.annotations?.[poolAnnotation];
   return {
     spec,
@@ -67,6 +70,7 @@ export async function gather(from: GatherFrom, tenant: Tenant, signal: AbortSign
     namespace,
     live,
     pods,
+    ...(clocks === undefined ? {} : { clocks }),
     ...(await membershipOf(from, { spec, live, pods, namespaceName }, signal)),
     cloudConfig: secretText(secret, "cloud.conf"),
     joinedAt,

@@ -1,5 +1,5 @@
 import type { KubeObject, Namespace, Pod } from "@causeway/kubernetes";
-import type { ControlPlaneProblem, ControlPlaneSpec } from "../runtime.ts";
+import type { ControlPlaneProblem, ControlPlaneSpec, NodeClock } from "../runtime.ts";
 import type { MigrationMemory, OwnEtcd } from "./migration/plan-migration.ts";
 import type { PodsSettings } from "./options.ts";
 import type { EtcdMembership } from "./pool/membership.ts";
@@ -42,6 +42,8 @@ export interface Observed {
   /** Objects of ours in the namespace, by kind and name. */
   readonly live: ReadonlyMap<string, KubeObject>;
   readonly pods: readonly Pod[];
+  /** Nodes of its pods whose clocks are wrong. */
+  readonly clocks?: readonly NodeClock[];
   /** cloud.conf; undefined: none is requested, or its Secret does not exist. */
   readonly cloudConfig: string | undefined;
   /** The namespace of the etcd that it shares; undefined: that of its management cluster. */

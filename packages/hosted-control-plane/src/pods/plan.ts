@@ -423,6 +423,7 @@ function stateOf(observed: Observed, problem: ControlPlaneProblem | undefined, e
     authentication: spec.authentication,
     requested: observed.requested,
     ...migrationState(observed),
+    ...(observed.clocks === undefined ? {} : { clocks: observed.clocks }),
     replicas: replicasOf(api),
     ...(problem === undefined ? {} : { message: `${problem.message} (${problem.code})` }),
   };

@@ -1,0 +1,61 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { EVERY, judgeClocks, LIMIT, type ClockFindings } from "./plan-clocks.ts";
+
+const MINUTE = 60_000;
+const START = Date.UTC(2026, 0, 1);
+
+/** Reads once a minute: for each, the age of each node's Lease by the controller's clock; undefined: not renewed. */
+function read(reads: readonly Readonly<Record<string, number | undefined>>[]): ClockFindings {
+  let findings: ClockFindings = { memory: new Map(), off: new Map(), own: undefined };
+  const last = new Map<string, number>();
+  for (const [index, ages] of reads.entries()) {
+    const now = START + index * EVERY;
+    for (const [node, age] of Object.entries(ages)) if (age !== undefined) last.set(node, now - age);
+    const renewals = Object.keys(ages).map((node) => ({ node, at: last.get(node) ?? 0 }));
+    findings = judgeClocks(findings.memory, renewals, now);
+  }
+  return findings;
+}
+
+const same = (age: number | undefined) => ({ a: age });
+const ahead = same(-5 * MINUTE);
+
+describe("the clock of a node", () => {
+  test.for<[string, readonly Record<string, number | undefined>[], number | undefined]>([
+    ["is right", [same(3_000), same(9_000), same(0)], undefined],
+    ["is 5 min ahead", [ahead, ahead, ahead], 5 * MINUTE],
+    ["is 5 min behind", [same(5 * MINUTE), same(5 * MINUTE - 3_000), same(5 * MINUTE + 9_000)], -5 * MINUTE - 9_000],
+    ["is 5 min ahead, and was judged once", [ahead, ahead], undefined],
+    ["was 5 min ahead, and was corrected", [ahead, ahead, ahead, same(5_000)], undefined],
+    ["is half a minute ahead", [same(-30_000), same(-30_000), same(-30_000)], undefined],
+    ["is unknown: the node is lost", [same(3_000), same(undefined), same(undefined), same(undefined)], undefined],
+    ["is unknown: the node renews late", [same(3_000), same(59_000), same(59_000), same(59_000)], undefined],
+    ["was ahead, and the node is lost", [ahead, ahead, ahead, same(undefined)], undefined],
+  ])("%s", ([, reads, expected]) => {
+    expect(read(reads).off.get("a")).toBe(expected);
+    expect(read(reads).own).toBeUndefined();
+  });
+
+  const all = (a: number, b: number, c: number) => ({ a, b, c });
+  test.for<[string, Record<string, number>, Record<string, number>, number | undefined]>([
+    ["one of three is ahead", all(-5 * MINUTE, 0, 5_000), { a: 5 * MINUTE }, undefined],
+    ["two of three are ahead: it is this program's", all(-5 * MINUTE, -5 * MINUTE, 0), {}, -5 * MINUTE],
+    ["all are ahead: it is this program's", all(-5 * MINUTE, -5 * MINUTE, -5 * MINUTE), {}, -5 * MINUTE],
+    ["one of two is ahead", { a: -5 * MINUTE, b: 0 }, { a: 5 * MINUTE }, undefined],
+  ])("with others: %s", ([, ages, expected, own]) => {
+    const found = read([ages, ages, ages]);
+    if (own === undefined) expect(Object.fromEntries(found.off)).toEqual(expected);
+    expect(found.own).toBe(own);
+  });
+
+  test("is never reported where it is right, however late Leases are renewed and read", () => {
+    const age = fc.option(fc.integer({ min: -LIMIT, max: EVERY + LIMIT }), { nil: undefined });
+    fc.assert(
+      fc.property(fc.array(fc.record({ a: age, b: age, c: age, d: age }), { maxLength: 8 }), (reads) => {
+        const found = read(reads);
+        expect([...found.off, found.own]).toEqual([undefined]);
+      }),
+    );
+  });
+});
