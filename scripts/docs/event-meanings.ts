@@ -44,6 +44,8 @@ export const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>
   "openstack-operator": {
     HoldsData: "a restore is refused, since the database has data",
     MaintenanceFailed: "the maintenance of a node stopped; the message says what failed",
+    QuorumAtRisk:
+      "a cordoned control node is not released for its drain: a cluster would lose its majority; the message has its members",
     ServerStays: "a server cannot leave the node; the message says what to do with it",
     WriteFailed: "an object of the deployment could not be written; the message is the API server's",
   },

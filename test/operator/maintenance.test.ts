@@ -179,3 +179,30 @@ describe("a compute node", () => {
     expect([...w.nova.hosts.keys()]).toEqual(["compute-0", "compute-1", "never-a-node"]);
   });
 });
+
+describe("a control node of a deployment with clusters", () => {
+  test("is drained only after the one before it is back", async () => {
+    const w = (world = await OperatorWorld.start(1));
+    w.runOperator();
+    await w.createDeployment({ services: [{ name: "ovn", replicas: 3 }] });
+    await w.whenReady();
+    await w.until("every node has its guard", async () => (await guards(w)).length === 4);
+    await w.settle();
+    const state = async (node: string) =>
+      (await w.deployment()).status?.maintenance?.find((each) => each.node === node);
+    for (const name of ["control-0", "control-1"]) await cordon(w, name, true);
+    await w.until("the first one is drained", () => drain(w, "control-0"), 5_000);
+    for (let each = 0; each < 3; each++) {
+      await w.pass(30_000);
+      expect(await drain(w, "control-1")).toBe(false);
+    }
+    expect(await state("control-0")).toMatchObject({ phase: "Empty" });
+    expect(await state("control-1")).toMatchObject({ phase: "Waiting" });
+
+    await cordon(w, "control-0", false);
+    await w.until("the second one is drained", () => drain(w, "control-1"), 5_000);
+    await cordon(w, "control-1", false);
+    await w.until("maintenance is over", async () => (await w.deployment()).status?.maintenance === undefined);
+    await w.until("every node has its guard again", async () => (await guards(w)).length === 4);
+  });
+});

@@ -10,12 +10,14 @@ import {
   type ObjectKey,
 } from "@causeway/kubernetes";
 import { resolveCatalogue } from "../catalogue/index.ts";
-import { computeGroups } from "../render/context.ts";
+import { computeGroups, groupsOf, type NodeGroup } from "../render/context.ts";
 import { mutableSecrets } from "../render/desired.ts";
 import { authoritiesSecret } from "../render/tls.ts";
 import { PodDisruptionBudget } from "../render/types.ts";
 import { guardImage, guardKey, guardLabel, nodeLabel } from "./guards.ts";
-import type { Attempt, ComputeNode, ComputeService, Observed } from "./model.ts";
+import { labels } from "../model/names.ts";
+import { replicasOf } from "../render/sizes.ts";
+import type { Attempt, ComputeNode, ComputeService, Observed, QuorumCluster } from "./model.ts";
 import type { Nova, NovaAccess, OpenNova } from "./nova.ts";
 import { computeNodeOf, hostsToRead, limitsOf, orphanedBudgets, readsNova, removedHosts } from "./plan-scope.ts";
 
@@ -25,6 +27,8 @@ export interface MaintenanceFrom {
   readonly nodes: Informer<Node>;
   readonly guards: Informer<Pod>;
   readonly budgets: Informer<PodDisruptionBudget>;
+  /** Of deployments: members of clusters are among them. */
+  readonly pods: Informer<Pod>;
 }
 
 /** Opens them; pods and budgets are limited to guards. */
@@ -34,6 +38,7 @@ export function openMaintenanceInformers(informers: Informers): MaintenanceFrom 
     nodes: informers.for(Node),
     guards: informers.for(Pod, { labelSelector: guardLabel }),
     budgets: informers.for(PodDisruptionBudget, { labelSelector: guardLabel }),
+    pods: informers.for(Pod, { labelSelector: labels.deployment }),
   };
 }
 
@@ -80,14 +85,24 @@ export async function gather(
   // Before it was ready once there is nothing to maintain.
   if (deployment.status?.release === undefined) return undefined;
   const nodes = computeNodesOf(deployment, from.nodes.list());
+  const quorums = quorumsOf(deployment, from.pods.list());
+  const controls = quorums.length === 0 ? [] : controlNodesOf(deployment, from.nodes.list());
+  const guarded = [...nodes, ...controls];
   const memory: Memory = memories.get(id) ?? { attempts: new Map(), isClear: false };
   memories.set(id, memory);
   const names = new Set(from.nodes.list().map(({ metadata }) => metadata.name));
   const budgets = from.budgets.list().filter((budget) => isOwn(budget, key));
-  const scope = { nodes, names, budgets, isClear: memory.isClear };
+  const scope = {
+    nodes,
+    names,
+    guarded: new Set(guarded.map(({ name }) => name)),
+    budgets,
+    isClear: memory.isClear,
+  };
   const open = readsNova(scope) ? await novaOf(using, deployment, { memory, signal }) : undefined;
-  const byKey = new Map(nodes.map(({ name }) => [guardKey(name), name]));
-  const image = guardImage(deployment);
+  const byKey = new Map(guarded.map(({ name }) => [guardKey(name), name]));
+  const imageFor = (pod: Pod) =>
+    guardImage(deployment, { isCompute: nodes.some(({ name }) => name === pod.spec.nodeName) });
   const own = (object: Pod | PodDisruptionBudget): string[] => {
     const node = isOwn(object, key) ? byKey.get(object.metadata.labels?.[nodeLabel] ?? "") : undefined;
     return node === undefined ? [] : [node];
@@ -99,10 +114,14 @@ export async function gather(
     memory,
     open,
     nodes,
+    controls,
+    quorums,
     nova: open && services && (await readNova(open, services, { nodes, removed, signal })),
     removed: new Set(removed),
     orphans: services ? orphanedBudgets(scope, services) : [],
-    guards: new Set(from.guards.list().flatMap((pod) => (pod.spec.containers[0]?.image === image ? own(pod) : []))),
+    guards: new Set(
+      from.guards.list().flatMap((pod) => (pod.spec.containers[0]?.image === imageFor(pod) ? own(pod) : [])),
+    ),
     held: new Set(budgets.flatMap((budget) => own(budget))),
     attempts: memory.attempts,
     limits: limitsOf(deployment),
@@ -147,7 +166,16 @@ async function novaOf(
 function computeNodesOf(deployment: OpenStackDeployment, all: readonly Node[]): ComputeNode[] {
   const { components } = resolveCatalogue(deployment.spec);
   if (!components.some(({ name }) => name === "nova-compute")) return [];
-  const groups = computeGroups(deployment.spec);
+  return nodesOf(computeGroups(deployment.spec), all);
+}
+
+/** Nodes that run members of clusters. */
+function controlNodesOf(deployment: OpenStackDeployment, all: readonly Node[]): ComputeNode[] {
+  const member = resolveCatalogue(deployment.spec).components.find(({ quorum }) => quorum === "Majority");
+  return member ? nodesOf(groupsOf(deployment.spec, member), all) : [];
+}
+
+function nodesOf(groups: readonly NodeGroup[], all: readonly Node[]): ComputeNode[] {
   const isIn = ({ metadata }: Node) =>
     groups.some(({ nodeSelector }) =>
       Object.entries(nodeSelector).every(([key, value]) => metadata.labels?.[key] === value),
@@ -157,3 +185,25 @@ function computeNodesOf(deployment: OpenStackDeployment, all: readonly Node[]): 
     .map(computeNodeOf)
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
+
+/** Clusters of several members; those that other operators run are theirs to protect. */
+function quorumsOf({ spec, metadata }: OpenStackDeployment, pods: readonly Pod[]): QuorumCluster[] {
+  return resolveCatalogue(spec).components.flatMap((component) => {
+    const size = replicasOf(spec, component);
+    if (component.quorum !== "Majority" || size < 2) return [];
+    const members = pods.filter(
+      (pod) =>
+        pod.metadata.namespace === metadata.namespace &&
+        pod.metadata.labels?.[labels.deployment] === metadata.name &&
+        pod.metadata.labels[labels.component] === component.name,
+    );
+    return [{ component: component.name, size, members: members.map(memberOf) }];
+  });
+}
+
+const memberOf = (pod: Pod): QuorumCluster["members"][number] => ({
+  node: pod.spec.nodeName,
+  isReady:
+    pod.metadata.deletionTimestamp === undefined &&
+    pod.status?.conditions?.find(({ type }) => type === "Ready")?.status === "True",
+});

@@ -20,10 +20,13 @@ export const guardName = (deployment: string, node: string): string => `${deploy
 
 /**
  * That of nova-compute in the release that runs: every compute node has it, and a release that is refused changes no
- * guard.
+ * guard. Other nodes have that of Keystone.
  */
-export function guardImage({ spec, status }: OpenStackDeployment): string {
-  const compute = allComponents.find(({ name }) => name === "nova-compute");
+export function guardImage(
+  { spec, status }: OpenStackDeployment,
+  { isCompute }: { readonly isCompute: boolean },
+): string {
+  const compute = allComponents.find(({ name }) => name === (isCompute ? "nova-compute" : "keystone-api"));
   if (!compute) throw new TypeError("the catalogue has no nova-compute");
   return imageOf(
     { ...spec, release: (status?.release ?? spec.release) as OpenStackDeploymentSpec["release"] },

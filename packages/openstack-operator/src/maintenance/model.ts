@@ -3,7 +3,7 @@
  * them.
  */
 
-/** A Kubernetes node that runs servers. */
+/** A Kubernetes node that runs servers, or services. */
 export interface ComputeNode {
   readonly name: string;
   readonly cordoned: boolean;
@@ -58,9 +58,21 @@ export interface Limits {
   readonly flap: number;
 }
 
+/** A cluster of databases, of OVN or of brokers, which serves while most of its members do. */
+export interface QuorumCluster {
+  readonly component: string;
+  /** Members that it should have. */
+  readonly size: number;
+  /** Pods that exist; `node` undefined: not scheduled. */
+  readonly members: readonly { readonly node: string | undefined; readonly isReady: boolean }[];
+}
+
 /** What the plan reads. */
 export interface Observed {
   readonly nodes: readonly ComputeNode[];
+  /** Nodes that run services, where these have clusters of several members. */
+  readonly controls: readonly ComputeNode[];
+  readonly quorums: readonly QuorumCluster[];
   /** Undefined: nothing of Nova had to be read. */
   readonly nova:
     | {

@@ -16,15 +16,18 @@ export interface PerformMaintenance {
 export async function perform(
   { client, clock }: PerformMaintenance,
   step: MaintenanceStep,
-  { deployment, open, memory }: Gathered,
+  { deployment, open, memory, nodes }: Gathered,
   signal: AbortSignal,
 ): Promise<void> {
   const { namespace = "", name: of } = deployment.metadata;
   switch (step.type) {
-    case "guard":
+    case "guard": {
       // A guard of an older release gets its new image in place: the node is never without one.
-      await client.apply(Pod, guardPod(deployment, step.name, guardImage(deployment)), { fieldManager, signal });
+      const isCompute = nodes.some(({ name }) => name === step.name);
+      const pod = guardPod(deployment, step.name, guardImage(deployment, { isCompute }));
+      await client.apply(Pod, pod, { fieldManager, signal });
       return;
+    }
     case "hold":
       return creating(() =>
         client.create(PodDisruptionBudget, guardBudget(deployment, step.name), { fieldManager, signal }),

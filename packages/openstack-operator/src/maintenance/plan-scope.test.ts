@@ -36,6 +36,7 @@ const service = (host: string, reason = ""): ComputeService => ({
 const scope = (more: Partial<ScopeFrom> = {}): ScopeFrom => ({
   nodes: [node("a")],
   names: new Set(["a"]),
+  guarded: new Set(["a"]),
   budgets: [budgetOf("a")],
   isClear: true,
   ...more,
@@ -69,6 +70,13 @@ describe("hosts that were removed", () => {
   test("leave budgets that are orphaned once Nova does not know the host either", () => {
     const from = scope({ budgets: ["a", "b", "c"].map(budgetOf) });
     expect(orphanedBudgets(from, [service("a"), service("b")])).toEqual(["budget-c"]);
+  });
+
+  test("are none where a node needs no guard any more: its budget goes where Nova does not know it as a host", () => {
+    const from = scope({ names: new Set(["a", "b", "c"]), budgets: ["a", "b", "c"].map(budgetOf) });
+    expect(orphanedBudgets(from, [service("a"), service("b")])).toEqual(["budget-c"]);
+    expect(removedHosts(from, [service("a"), service("b")])).toEqual([]);
+    expect(readsNova(from)).toBe(true);
   });
 
   test("are read with nodes that are to be left", () => {

@@ -10,6 +10,8 @@ export interface ScopeFrom {
   readonly nodes: readonly ComputeNode[];
   /** Names of all nodes of the cluster. */
   readonly names: ReadonlySet<string>;
+  /** Names of those that have guards now. */
+  readonly guarded: ReadonlySet<string>;
   /** Budgets of its guards. */
   readonly budgets: readonly PodDisruptionBudget[];
   /** Nova was read, and no compute is disabled by us. */
@@ -24,10 +26,17 @@ export function leftBudgets({ names, budgets }: ScopeFrom): readonly PodDisrupti
   return budgets.filter((budget) => !keys.has(keyOf(budget)));
 }
 
+/** Budgets on nodes that need no guard any more: they have other roles now, or the services no clusters. */
+function strayBudgets({ names, guarded, budgets }: ScopeFrom): readonly PodDisruptionBudget[] {
+  const exist = new Set([...names].map(guardKey));
+  const needed = new Set([...guarded].map(guardKey));
+  return budgets.filter((budget) => exist.has(keyOf(budget)) && !needed.has(keyOf(budget)));
+}
+
 /** Nova is read where a node or a budget gives a reason, and until it is known that no compute is disabled by us. */
 export function readsNova(from: ScopeFrom): boolean {
   const concerns = ({ cordoned, lostAt, fenced }: ComputeNode): boolean => cordoned || fenced || lostAt !== undefined;
-  return !from.isClear || from.nodes.some(concerns) || leftBudgets(from).length > 0;
+  return !from.isClear || from.nodes.some(concerns) || unneeded(from).length > 0;
 }
 
 /**
@@ -41,10 +50,12 @@ export function removedHosts(from: ScopeFrom, services: readonly ComputeService[
     .map(({ host }) => host);
 }
 
-/** Budgets, by name, of hosts that neither Kubernetes nor Nova has any more. */
+const unneeded = (from: ScopeFrom) => [...leftBudgets(from), ...strayBudgets(from)];
+
+/** Budgets, by name, of hosts that neither Kubernetes nor Nova has any more, or that need none and are unknown to Nova. */
 export function orphanedBudgets(from: ScopeFrom, services: readonly ComputeService[]): readonly string[] {
   const known = new Set(services.map(({ host }) => guardKey(host)));
-  return leftBudgets(from)
+  return unneeded(from)
     .filter((budget) => !known.has(keyOf(budget)))
     .map(({ metadata }) => metadata.name);
 }

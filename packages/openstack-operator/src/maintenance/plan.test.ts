@@ -41,6 +41,8 @@ function planOf(
   const limits = { nodes: 1, moves: 2, flap: 300_000 };
   const observed = {
     nodes,
+    controls: [],
+    quorums: [],
     nova: { services, servers, agents: [] },
     removed: new Set<string>(),
     orphans: [],

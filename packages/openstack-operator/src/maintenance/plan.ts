@@ -8,6 +8,7 @@ import {
   type NodeMaintenance,
   type Observed,
 } from "./model.ts";
+import { controlVerdicts, planControls } from "./plan-control.ts";
 import type { MaintenanceStep } from "./steps.ts";
 
 /** The part of a deployment's status that is maintenance's; undefined: no node is in maintenance. */
@@ -32,9 +33,21 @@ interface NodePlan {
  * the pod that a drain waits for may be evicted. A node that is lost is evacuated only when it is fenced. Pure.
  */
 export function plan(observed: Observed, now: number): Plan<MaintenanceStep, MaintenanceStatus> {
-  const { nodes, nova } = observed;
-  const guarded = nodes.flatMap((node) => guardSteps(observed, node));
-  if (!nova) return { steps: guarded, status: {}, wait: waitUntil(nextLoss(observed, now)) };
+  const { nodes, nova, controls } = observed;
+  const isCompute = ({ name }: ComputeNode): boolean => nodes.some((node) => node.name === name);
+  const guarded = [...nodes, ...controls.filter((node) => !isCompute(node))].flatMap((node) =>
+    guardSteps(observed, node),
+  );
+  const control = planControls(observed, isCompute);
+  if (!nova) {
+    const isUnderWay = control.states.length > 0;
+    return {
+      steps: [...guarded, ...control.steps],
+      status: isUnderWay ? { maintenance: control.states } : {},
+      events: control.events,
+      wait: waitUntil(isUnderWay ? now + POLL : nextLoss(observed, now)),
+    };
+  }
   const admitted = admittedNodes(observed);
   const plans = nodes.map((node) => {
     const service = nova.services.find(({ host }) => host === node.name);
@@ -42,11 +55,11 @@ export function plan(observed: Observed, now: number): Plan<MaintenanceStep, Mai
   });
   const forgotten = observed.orphans.map((name): MaintenanceStep => ({ type: "forget", name }));
   plans.push(...[...observed.removed].toSorted().map((host) => planRemoved(observed, host)));
-  const maintenance = plans.flatMap(({ state }: NodePlan) => state ?? []);
+  const maintenance = [...plans.flatMap(({ state }: NodePlan) => state ?? []), ...control.states];
   return {
-    steps: [...guarded, ...forgotten, ...plans.flatMap(({ steps }) => steps)],
+    steps: [...guarded, ...forgotten, ...control.steps, ...plans.flatMap(({ steps }) => steps)],
     status: maintenance.length > 0 ? { maintenance } : {},
-    events: plans.flatMap(({ events = [] }: NodePlan) => events),
+    events: [...control.events, ...plans.flatMap(({ events = [] }: NodePlan) => events)],
     wait: waitUntil(maintenance.length > 0 ? now + POLL : nextLoss(observed, now)),
   };
 }
@@ -57,8 +70,10 @@ function waitUntil(until: number | undefined): Wait {
 }
 
 /** Whether no compute is disabled by us, so that Nova need not be read while all nodes serve. */
-export function isClear({ nova }: Observed, { maintenance = [] }: MaintenanceStatus): boolean {
-  return nova !== undefined && maintenance.length === 0 && !nova.services.some(isOurs);
+export function isClear({ nova, nodes, controls }: Observed, { maintenance = [] }: MaintenanceStatus): boolean {
+  const isOthers = ({ node }: NodeMaintenance): boolean =>
+    controls.some(({ name }) => name === node) && !nodes.some(({ name }) => name === node);
+  return nova !== undefined && maintenance.every(isOthers) && !nova.services.some(isOurs);
 }
 
 /** A node that serves is held: nothing evicts its guard before its servers have left. */
@@ -143,6 +158,8 @@ function planCordoned(observed: Observed, at: At): NodePlan {
       state: stateOf(at, "Moving", servers.length, "takes no more servers"),
     };
   if (servers.length === 0) {
+    const verdict = controlVerdicts(observed).get(node.name);
+    if (verdict && !verdict.may) return { steps: [], state: stateOf(at, verdict.phase, 0, verdict.message) };
     const steps: MaintenanceStep[] = observed.held.has(node.name) ? [{ type: "release", name: node.name }] : [];
     return { steps, state: stateOf(at, "Empty", 0, "no server is on it: it may be drained") };
   }
