@@ -70,4 +70,4 @@ test("a migration of rows that fails is named, and holds back the next upgrade a
   await w.settle();
   expect(await releases(w)).toEqual(["2023.2"]);
   expect(await w.condition("UpgradeHeld")).toMatchObject({ status: "False" });
-}, 180_000);
+});

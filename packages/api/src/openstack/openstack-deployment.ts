@@ -55,6 +55,28 @@ const resources = object(
   { description: "What each pod asks for." },
 );
 
+/** Packages of Python in addition to those of an image, each file by its hash: pip resolves nothing. */
+const packages = listByKey(
+  object({
+    name: text(1, 128, {
+      pattern: "^[a-z0-9]+(-[a-z0-9]+)*$",
+      description: "Normalized name of the package, such as cinder-driver.",
+    }),
+    version: text(1, 64, { pattern: "^[0-9A-Za-z][0-9A-Za-z.!+_-]*$", description: "Its version." }),
+    hashes: setOf(text(71, 71, { pattern: "^sha256:[0-9a-f]{64}$" }), {
+      min: 1,
+      max: 16,
+      description: "Hashes of the files that may be installed, as pip prints them.",
+    }),
+  }),
+  ["name"],
+  {
+    max: 64,
+    description:
+      "Packages of Python that the service's images have in addition, dependencies included. `causeway plan openstack` prints what to build, and pods use the reference with the digest of that.",
+  },
+);
+
 const serviceOverride = object({
   name: oneOf(OPENSTACK_SERVICES, { description: "The service." }),
   enabled: optional(
@@ -62,6 +84,7 @@ const serviceOverride = object({
   ),
   replicas: optional(int32({ minimum: 1, maximum: 50, description: "Pods of each of its APIs and workers." })),
   image: optional(text(1, 512, { description: "Image of all its components, in place of that of the registry." })),
+  packages: optional(packages),
   database: optional(
     oneOf(["Shared", "Own"], { description: "Own: a database cluster that no other service uses. Default Shared." }),
   ),
@@ -293,7 +316,7 @@ const openStackDeploymentStatus = object({
   maintenance: optional(
     listByKey(
       object({
-        node: text(1, 253, { description: "The compute node." }),
+        node: text(1, 253, { description: "The node." }),
         phase: oneOf(
           ["Waiting", "Moving", "Blocked", "Empty", "Unreachable", "Evacuating", "Evacuated", "Returning", "Removing"],
           {
@@ -304,7 +327,7 @@ const openStackDeploymentStatus = object({
         message: text(0, 512, { description: "What it waits for." }),
       }),
       ["node"],
-      { max: 512, description: "Compute nodes that are cordoned, lost, or on their way back." },
+      { max: 512, description: "Nodes that are cordoned, lost, or on their way back." },
     ),
   ),
   upgrade: optional(

@@ -1,7 +1,10 @@
 import type { OpenStackDeployment } from "@causeway/api";
 import type { KubeObject } from "@causeway/kubernetes";
 import { readCredentials } from "../credentials/credentials.ts";
+import type { Catalogue } from "../catalogue/index.ts";
 import { labels } from "../model/names.ts";
+import { imageBuildOf } from "../render/context.ts";
+import type { ImageBuild } from "../render/overlay.ts";
 import { judgeComponents, type Judged } from "./components.ts";
 import type { Observed } from "./gather.ts";
 import { desiredFor, plan } from "./plan.ts";
@@ -19,9 +22,18 @@ export interface Preview {
   /** Other objects that are written, and those that are deleted at the end. */
   readonly touches: readonly string[];
   readonly deletes: readonly string[];
+  /** Images with more packages, which have to be there before: how to build them. */
+  readonly images: readonly ImageBuild[];
 }
 
-const nothing = { restarts: [], reruns: [], creates: [], touches: [], deletes: [] };
+const nothing = { restarts: [], reruns: [], creates: [], touches: [], deletes: [], images: [] };
+
+/** What has to be built for a specification, by reference. */
+function imageBuilds(spec: OpenStackDeployment["spec"], { components }: Catalogue): ImageBuild[] {
+  const builds = components.flatMap((component) => imageBuildOf(spec, component) ?? []);
+  const byImage = new Map(builds.map((build) => [build.image, build]));
+  return [...byImage.values()].toSorted((a, b) => (a.image < b.image ? -1 : 1));
+}
 
 /** Compares what exists with what `wanted` describes. */
 export function previewChange(observed: Observed, wanted: OpenStackDeployment, now: number): Preview {
@@ -52,6 +64,7 @@ export function previewChange(observed: Observed, wanted: OpenStackDeployment, n
       .map(({ object }) => object)
       .filter((object) => isNew(object))
       .map((object) => `${object.kind}/${object.metadata.name}`),
+    images: imageBuilds(changed.deployment.spec, desired.catalogue),
     deletes: [...observed.objects.keys()].filter((id) => isWorkload(observed, id) && !wantedNames.has(id)),
   };
 }

@@ -11,6 +11,7 @@ import { TLS, tlsPortOf, type Facts } from "../config/index.ts";
 import { cellOf, furtherCell } from "../model/cell.ts";
 import type { Component, Placement } from "../model/component.ts";
 import { labels } from "../model/names.ts";
+import { overlayOf, type ImageBuild } from "./overlay.ts";
 
 /** Nodes with the same roles, as the deployment's specification has them. */
 export type NodeGroup = OpenStackDeploymentSpec["nodeGroups"][number];
@@ -133,17 +134,33 @@ export const computeGroups = ({ nodeGroups }: OpenStackDeploymentSpec): NodeGrou
 
 /**
  * The administrator's own image of a service is that of all its components, but not of Jobs that run with another
- * service's: the client of the database is in the database's. `isOwn`: it is the image of the component itself.
+ * service's: the client of the database is in the database's. `isOwn`: it is the image of the component itself. Where
+ * its service has more packages, the image is one that was built with them.
  */
-export function imageOf(
-  { registry, release, services }: OpenStackDeploymentSpec,
-  component: Component,
-  isOwn = true,
-): string {
-  const { service, image } = component;
+export function imageOf(spec: OpenStackDeploymentSpec, component: Component, isOwn = true): string {
+  return (isOwn ? imageBuildOf(spec, component)?.image : undefined) ?? baseImageOf(spec, component, isOwn);
+}
+
+function baseImageOf(spec: OpenStackDeploymentSpec, component: Component, isOwn: boolean): string {
+  const own = isOwn && overrideOf(spec, component)?.image;
+  return own || `${repositoryOf(spec, component)}:${spec.release}`;
+}
+
+const repositoryOf = ({ registry }: OpenStackDeploymentSpec, { image }: Component): string =>
+  `${registry ?? "registry.example.org/openstack"}/${image}`;
+
+/** What the specification says of the service whose image a component has. */
+function overrideOf({ services }: OpenStackDeploymentSpec, { service, image }: Component) {
   const from = OPENSTACK_SERVICES.find((name) => name === image) ?? service;
-  const own = isOwn && services?.find(({ name }) => name === from)?.image;
-  return own || `${registry ?? "registry.example.org/openstack"}/${image}:${release}`;
+  return services?.find(({ name }) => name === from);
+}
+
+/** The build of a component's image; undefined: it is used as it is. */
+export function imageBuildOf(spec: OpenStackDeploymentSpec, component: Component): ImageBuild | undefined {
+  const { packages = [] } = overrideOf(spec, component) ?? {};
+  if (packages.length === 0) return undefined;
+  const base = baseImageOf(spec, component, true);
+  return overlayOf(packages, { base, repository: repositoryOf(spec, component), tag: spec.release });
 }
 
 /** The program that makes each line of a container's log one JSON object. It is process 1, of Python's own library. */

@@ -19,7 +19,7 @@ export async function planOpenStack(options: PlanOpenStackOptions, signal: Abort
     const name = given?.metadata.name ?? options.deployment;
     const current = await findDeployment(client, { namespace, name }, signal);
     const preview = await previewOpenStack(createInformers(client), current, given ?? current, signal);
-    process.stdout.write(documentOf(preview, options.output) ?? render(preview));
+    process.stdout.write(documentOf(preview, options.output) ?? renderPreview(preview));
     if (options.detailedExitcode && changes(preview) > 0) process.exitCode = exitStatus.findings;
   });
 }
@@ -45,12 +45,23 @@ function readDeployment(path: string): OpenStackDeployment {
 const changes = ({ refused, restarts, reruns, creates, touches, deletes }: Preview): number =>
   (refused === undefined ? 0 : 1) + restarts.length + reruns.length + creates.length + touches.length + deletes.length;
 
-function render(preview: Preview): string {
+/** What a change would do, as text. */
+export function renderPreview(preview: Preview): string {
   if (preview.refused !== undefined) return `Refused: ${preview.refused}\n`;
-  if (changes(preview) === 0) return "Nothing would change.\n";
+  if (changes(preview) === 0 && preview.images.length === 0) return "Nothing would change.\n";
   const part = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? "" : `${title}\n${lines.map((line) => `  ${line}\n`).join("")}`;
   return [
+    part(
+      "Images that have to be in the registry before:",
+      preview.images.flatMap(({ image, containerfile }) => [
+        image,
+        ...containerfile
+          .trimEnd()
+          .split("\n")
+          .map((line) => `| ${line}`),
+      ]),
+    ),
     part("Jobs that run, in this order:", preview.reruns),
     part("Components that are created, in this order:", preview.creates),
     part(
