@@ -5,12 +5,22 @@ import type { Rig } from "./rig.ts";
 /** Longer than any request may take. */
 const GIVEN_UP_SECONDS = 240;
 
+/** How curl ends where a connection is refused. */
+const NO_CONNECTION = 7;
+
 interface Pods {
   readonly items: readonly {
     readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
-    readonly spec: { readonly initContainers?: readonly { readonly name: string }[] };
+    readonly spec: {
+      readonly initContainers?: readonly { readonly name: string }[];
+      readonly containers: readonly { readonly env?: readonly { readonly name: string }[] }[];
+    };
     readonly status: {
-      readonly conditions?: readonly { readonly type: string; readonly lastTransitionTime?: string }[];
+      readonly conditions?: readonly {
+        readonly type: string;
+        readonly status: string;
+        readonly lastTransitionTime?: string;
+      }[];
     };
   }[];
 }
@@ -26,6 +36,8 @@ export interface Answer {
   readonly api: string;
   /** 0: none came, or the connection broke. */
   readonly status: number;
+  /** No pod of the API was ready: the connection was refused at once. */
+  readonly isRefused?: boolean;
   readonly problem?: string;
   readonly seconds: number;
   readonly sentAt: number;
@@ -48,7 +60,11 @@ export async function ask(rig: Rig, { api, url, token }: Question): Promise<Answ
   const sentAt = Date.now();
   const found = await request(rig, "GET", url, { token, seconds: GIVEN_UP_SECONDS }).then(
     (answer) => ({ status: answer.status || 0 }),
-    (error: Error & { code?: unknown }) => ({ status: 0, problem: `curl ended with ${String(error.code)}` }),
+    (error: Error & { code?: unknown }) => ({
+      status: 0,
+      isRefused: error.code === NO_CONNECTION,
+      problem: `curl ended with ${String(error.code)}`,
+    }),
   );
   return { api, ...found, seconds: (Date.now() - sentAt) / 1000, sentAt };
 }
@@ -79,6 +95,9 @@ export class Readiness {
   readonly #timer: NodeJS.Timeout;
   /** Components whose readiness asks the broker: those with a prober. */
   readonly askBroker = new Set<string>();
+  /** Those whose readiness asks their database: APIs with a program in front of them. */
+  readonly askDatabase = new Set<string>();
+  #ready = new Set<string>();
 
   constructor(rig: Rig) {
     this.#rig = rig;
@@ -86,12 +105,23 @@ export class Readiness {
     this.#timer = setInterval(() => this.#check(), 5_000);
   }
 
+  /** Components of which a pod is ready now. */
+  now(): ReadonlySet<string> {
+    this.#check();
+    return this.#ready;
+  }
+
   #check(): void {
+    this.#ready = new Set();
     const { items } = this.#rig.get<Pods>("pods", "-l", `openstack.causeway.dev/deployment=${NAME}`);
     for (const { metadata, spec, status } of items) {
       const component = metadata.labels["openstack.causeway.dev/component"] ?? "";
       if (spec.initContainers?.some(({ name }) => name === "prober")) this.askBroker.add(component);
-      const at = status.conditions?.find(({ type }) => type === "Ready")?.lastTransitionTime;
+      if (spec.containers.some(({ env }) => env?.some(({ name }) => name === "FRONT_DATABASE")))
+        this.askDatabase.add(component);
+      const condition = status.conditions?.find(({ type }) => type === "Ready");
+      if (condition?.status === "True") this.#ready.add(component);
+      const at = condition?.lastTransitionTime;
       const key = `${component} ${metadata.name}`;
       if (at !== undefined) this.#seen.set(key, (this.#seen.get(key) ?? new Set()).add(at));
     }

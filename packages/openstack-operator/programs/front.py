@@ -6,7 +6,9 @@ headers or its body would occupy one.
 
 A request that is too slow is dropped. Where there are too many connections that no worker has, one that waits for its client is dropped: the
 oldest of the address with the most of them. Where workers have too many, no other one is accepted until one has ended. Bodies beyond BODY bytes, and those without a length, go to the worker as they come; a client that sends them, or reads
-a long response, below RATE is dropped, too. Where FRONT_METRICS is a port, its metrics can be read there. Requested to stop, it takes no more connections, ends the requests that it has, and then stops uWSGI."""
+a long response, below RATE is dropped, too. Where FRONT_METRICS is a port, its metrics can be read there.
+Where FRONT_DATABASE is a service, it knows whether that service's database responds (database_watch.py): while it does not, a request with the
+header X-Causeway-Question gets 503 where that is "ready", and 200 where it is "live", without a worker. Requested to stop, it takes no more connections, ends the requests that it has, and then stops uWSGI."""
 import collections
 import contextlib
 import os
@@ -20,6 +22,11 @@ import sys
 import threading
 import time
 import urllib.parse
+
+sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+# Its folder is for programs alone.
+sys.dont_write_bytecode = True
+import database_watch
 
 SOCKET = os.environ.get("FRONT_SOCKET", "/tmp/api.sock")
 # Connections whose request is not whole or whose response was sent; those that a worker has, or is to have.
@@ -43,6 +50,8 @@ BODY = 256 << 10
 BLOCK = 64 << 10
 # Bounds of the buckets of response times, in seconds.
 BUCKETS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 60)
+# Which probe of the kubelet a request is of.
+QUESTION = "HTTP_X_CAUSEWAY_QUESTION"
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 # Name, kind, labels other than the deployment, and meaning. docs/reference/metrics.md is made from this table.
@@ -50,14 +59,15 @@ METRICS = (
     ("causeway_openstack_api_request_duration_seconds", "histogram", "component, method, code", "Time from a whole request to the first byte of its response, with the wait for a worker. Code none: the worker ended without one."),
     ("causeway_openstack_api_connections", "gauge", "component", "Connections that an API has now."),
     ("causeway_openstack_api_dropped_total", "counter", "component", "Connections that were dropped: slow clients, and those in the place of others."),
+    ("causeway_openstack_api_database_away", "gauge", "component", "1 while the database of an API does not respond to the program in front of it, and its pod is therefore not ready."),
 )
 
 
 class Meter:
     """What the metrics say."""
 
-    def __init__(self, connections):
-        self.connections, self.dropped = connections, 0
+    def __init__(self, connections, database):
+        self.connections, self.database, self.dropped = connections, database, 0
         self.lock, self.times = threading.Lock(), {}
 
     def observe(self, method, response, seconds):
@@ -80,7 +90,7 @@ class Meter:
                 count += more
                 lines.append(f'{name}_bucket{{{labels},le="{bound}"}} {count}')
             lines += [f"{name}_sum{{{labels}}} {round(total, 6)}", f"{name}_count{{{labels}}} {count}"]
-        for row, value in zip(others, (self.connections(), self.dropped)):
+        for row, value in zip(others, (self.connections(), self.dropped, int(self.database.away()))):
             lines += [*head_of(row), f"{row[0]}{{{own}}} {value}"]
         return "\n".join(lines) + "\n"
 
@@ -198,10 +208,11 @@ class Connection:
 
 
 class Front:
-    def __init__(self, port, context):
-        self.context, self.port = context, port
+    def __init__(self, port, context, database=None):
+        # Without a database nothing is away.
+        self.context, self.port, self.database = context, port, database or database_watch.State()
         self.lock, self.open, self.stopping = threading.Lock(), {}, threading.Event()
-        self.meter = Meter(lambda: len(self.open))
+        self.meter = Meter(lambda: len(self.open), self.database)
         self.listener = listen(port)
         self.listener.settimeout(0.5)
 
@@ -242,7 +253,8 @@ class Front:
             with self.lock:
                 found = [(each, each.state) for each in self.open.values()]
             working = sum(state == WORKING for _, state in found)
-            if len(found) - working < CONNECTIONS and working < REQUESTS:
+            # While the database is away workers may have that many for long: the kubelet's questions are still read.
+            if len(found) - working < CONNECTIONS and (working < REQUESTS or self.database.away()):
                 return
             for states in ((READING, ENDING), (WAITING,)) if len(found) - working >= CONNECTIONS else ():
                 count = collections.Counter(each.address[0] for each, state in found if state in states)
@@ -289,9 +301,24 @@ class Front:
                 self.open.pop(id(connection), None)
             connection.socket.close()
 
+    def ends_early(self, question, client):
+        """While the database is away, workers wait for it: the kubelet is to send them no more requests, and not to blame them."""
+        if not self.database.away():
+            return False
+        if question != "live":
+            with self.lock:
+                working = sum(each.state == WORKING for each in self.open.values())
+            if question == "ready" or working >= REQUESTS:
+                raise Bad("503 Service Unavailable")
+            return False
+        client.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+        return True
+
     def answer(self, connection, client):
         head, rest = read_head(client)
         variables, length, expects = parse(head, connection.address, self.port, "https" if self.context else "http")
+        if self.ends_early(variables.pop(QUESTION, None), client):
+            return
         buffered = length is not None and length <= BODY
         if expects:
             client.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -520,7 +547,7 @@ def main(port, certificate, key, *command):
     while not os.path.exists(SOCKET) and process.poll() is None and not stops:
         time.sleep(0.05)
     if process.poll() is None and not stops:
-        front = Front(int(port), context)
+        front = Front(int(port), context, database_watch.start(os.environ.get("FRONT_DATABASE", "")))
         if os.environ.get("FRONT_METRICS"):
             threading.Thread(target=front.meter.serve, args=(int(os.environ["FRONT_METRICS"]),), daemon=True).start()
         serving = threading.Thread(target=front.serve)

@@ -35,6 +35,7 @@ describe("the programs that pods mount", () => {
     const others = [
       "drain.sh",
       "front.py",
+      "database_watch.py",
       "ovn-sb-sync.sh",
       "ovn-sync.py",
       "lines.py",

@@ -176,6 +176,8 @@ export const underLines = (component: Component, command: readonly string[]): st
 
 /** The program in front of uWSGI's workers, which serves TLS where there is any, and reads requests before them. */
 export const FRONT = "front.py";
+/** Its part that asks the database of its service whether it responds. */
+export const DATABASE_WATCH = "database_watch.py";
 /** Where uWSGI listens behind it. */
 const BEHIND = "/tmp/api.sock";
 

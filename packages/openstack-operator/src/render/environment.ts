@@ -1,6 +1,6 @@
 import { backendHost, internalUrl, membersOf } from "../config/index.ts";
 import type { Component } from "../model/component.ts";
-import type { Context, NodeGroup } from "./context.ts";
+import { hasFront, type Context, type NodeGroup } from "./context.ts";
 import { frontMetricsPort } from "./metrics.ts";
 import { preflightEnvironment } from "./preflight.ts";
 import { replicasOf } from "./sizes.ts";
@@ -37,10 +37,15 @@ export function environmentOf(context: Context, component: Component, group?: No
 }
 
 function frontEnvironment({ deployment }: Context, component: Component): Record<string, string> {
+  if (!hasFront(deployment.spec, component)) return {};
   const port = frontMetricsPort(deployment.spec, component);
-  if (port === undefined) return {};
   const { namespace = "", name } = deployment.metadata;
-  return { FRONT_METRICS: String(port), DEPLOYMENT: `${namespace}/${name}`, COMPONENT: component.name };
+  return {
+    FRONT_DATABASE: component.configuration?.[0] ?? "",
+    ...(port === undefined
+      ? {}
+      : { FRONT_METRICS: String(port), DEPLOYMENT: `${namespace}/${name}`, COMPONENT: component.name }),
+  };
 }
 
 function canary({ facts, deployment }: Context): Record<string, string> {

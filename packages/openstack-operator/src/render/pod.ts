@@ -7,6 +7,7 @@ import {
   commandOf,
   configurationOf,
   groupsOf,
+  hasFront,
   imageOf,
   selectorOf,
   serviceAccountName,
@@ -114,6 +115,7 @@ function mainContainer(
     ...component.resources,
     ...deployment.spec.services?.find(({ name }) => name === component.service)?.resources,
   };
+  const through = { hasTls: deployment.spec.tls !== undefined, hasFront: hasFront(deployment.spec, component) };
   const before = preStopOf(component, overridesOf(deployment.spec, component.service, group?.name));
   return {
     name: component.name,
@@ -123,7 +125,7 @@ function mainContainer(
     env: environmentOf(context, component, group),
     resources: { requests: { cpu, memory }, limits: { memory } },
     securityContext: containerSecurity(component),
-    ...(component.kind === "Job" ? {} : probesOf(component, deployment.spec.tls !== undefined)),
+    ...(component.kind === "Job" ? {} : probesOf(component, through)),
     ...(before ? { lifecycle: { preStop: { exec: { command: before } } } } : {}),
     volumeMounts: mounts,
   };

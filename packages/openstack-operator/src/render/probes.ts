@@ -21,6 +21,9 @@ const liveness: ProbeTimes = { periodSeconds: 30, timeoutSeconds: 10, failureThr
 /** A worker that has not responded for so long does not end by itself either: it is not waited for as at a rollout. */
 const HUNG_SECONDS = 30;
 
+/** While the database is away, the program in front of an API responds to "ready" and "live" in place of its workers. */
+const QUESTION_HEADER = "X-Causeway-Question";
+
 type Question = "startup" | "ready" | "live";
 
 /** Does a resident prober ask for the kubelet? Questions over AMQP need one; the others are probed directly. */
@@ -33,12 +36,20 @@ export const askingProgram = (component: Component): string | undefined => {
   return probe?.ask === "command" && probe.command.includes(`/programs/${PROBE}`) ? PROBE : undefined;
 };
 
+/** What of a deployment changes how its processes are probed. */
+export interface ProbedThrough {
+  /** Its APIs are served over TLS. */
+  readonly hasTls?: boolean;
+  /** The program in front of uWSGI reads the component's requests. */
+  readonly hasFront?: boolean;
+}
+
 /** The three probes of a container. */
-export function probesOf(component: Component, hasTls = false): Record<string, unknown> {
+export function probesOf(component: Component, through: ProbedThrough = {}): Record<string, unknown> {
   const { probe } = component;
   if (!probe) return {};
   const of = (question: Question, timing: ProbeTimes) => ({
-    ...handler(component, probe, { question, seconds: timing.timeoutSeconds, hasTls }),
+    ...handler(component, probe, { question, seconds: timing.timeoutSeconds, ...through }),
     ...timing,
   });
   return {
@@ -62,14 +73,21 @@ const bounded = (seconds: number, command: readonly string[]) => ({
 function handler(
   component: Component,
   probe: Probe,
-  { question, seconds, hasTls }: { readonly question: Question; readonly seconds: number; readonly hasTls: boolean },
+  { question, seconds, hasTls, hasFront }: ProbedThrough & { readonly question: Question; readonly seconds: number },
 ): Record<string, unknown> {
   const port = (name: string) => component.ports?.find((each) => each.name === name)?.port ?? 0;
-  const isTls = (name: string) => hasTls && tlsPortOf(component)?.name === name;
+  const isTls = (name: string) => hasTls === true && tlsPortOf(component)?.name === name;
   switch (probe.ask) {
     case "http":
       // The kubelet checks no certificate: it asks by the pod's address, which no certificate has.
-      return { httpGet: { path: probe.path, port: port(probe.port), scheme: isTls(probe.port) ? "HTTPS" : "HTTP" } };
+      return {
+        httpGet: {
+          path: probe.path,
+          port: port(probe.port),
+          scheme: isTls(probe.port) ? "HTTPS" : "HTTP",
+          ...(hasFront ? { httpHeaders: [{ name: QUESTION_HEADER, value: question }] } : {}),
+        },
+      };
     case "tcp":
       return { tcpSocket: { port: port(probe.port) } };
     case "rpc":

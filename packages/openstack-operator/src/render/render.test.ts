@@ -277,6 +277,22 @@ describe("pods of OpenStack's services", () => {
     expect(agent?.["volumeMounts"]).toContainEqual({ name: "run-octavia", mountPath: "/run/octavia" });
   });
 
+  test("of APIs under uWSGI say by their probes what is requested, and know where to find their database", () => {
+    type Probed = Record<string, { httpGet?: { httpHeaders?: { name: string; value: string }[] } } | undefined>;
+    const said = desire().workloads.flatMap(({ component, object }) => {
+      if (object.kind === "Job") return [];
+      const [main] = podOf(object).spec.containers;
+      const asks = ["startupProbe", "readinessProbe", "livenessProbe"].map(
+        (name) => (main as unknown as Probed)[name]?.httpGet?.httpHeaders?.[0]?.value,
+      );
+      const of = main?.env?.find(({ name }) => name === "FRONT_DATABASE") as { value?: string } | undefined;
+      return of === undefined ? [] : [`${component} ${of.value} ${asks.join(" ")}`];
+    });
+    expect(said).toContain("nova-metadata nova startup ready live");
+    expect(said).toContain("keystone-api keystone startup ready live");
+    expect(said.filter((each) => !each.endsWith(" startup ready live") || each.startsWith("horizon"))).toEqual([]);
+  });
+
   test("have a probe in every process that remains", () => {
     const { catalogue } = desire();
     expect(catalogue.components.filter(({ kind, probe }) => kind !== "Job" && !probe).map(({ name }) => name)).toEqual(

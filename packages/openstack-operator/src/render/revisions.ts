@@ -24,6 +24,7 @@ import { programsOf } from "../programs/programs.ts";
 import {
   configurationKey,
   digestOf,
+  DATABASE_WATCH,
   FRONT,
   hasFront,
   LINES,
@@ -133,7 +134,7 @@ function programNames(spec: OpenStackDeploymentSpec, component: Component): stri
   const asking = askingProgram(component) ?? [];
   const exporter = exporterOf(spec, component)?.programs ?? [];
   const stop = drains(component) ? ["drain.sh"] : component.settles === undefined ? [] : [component.settles];
-  const front = hasFront(spec, component) ? [FRONT] : [];
+  const front = hasFront(spec, component) ? [FRONT, DATABASE_WATCH] : [];
   return [LINES, ...(component.programs ?? []), ...front, ...stop, ...gate, ...[asking].flat(), ...exporter];
 }
 

@@ -11,6 +11,8 @@ export interface MariaDb {
   readonly port: number;
   /** Statements of root, whose password is "of-root"; what they print, without names of columns. */
   readonly sql: (text: string) => string;
+  /** STOP: it does not respond until CONT. */
+  readonly signal: (name: "SIGSTOP" | "SIGCONT") => void;
   readonly stop: () => Promise<void>;
 }
 
@@ -37,11 +39,14 @@ export async function startMariaDb(dir: string): Promise<MariaDb> {
   }
   return {
     port,
-    sql: (text) => execFileSync("mariadb", [...client, "-BN"], { input: text, encoding: "utf8" }).trim(),
+    sql: (text) =>
+      execFileSync("mariadb", [...client, "-BN"], { input: text, encoding: "utf8", timeout: 60_000 }).trim(),
+    signal: (name) => void server.kill(name),
     async stop() {
       if (server.exitCode !== null) return;
       const ended = new Promise((done) => server.once("close", done));
       server.kill("SIGTERM");
+      server.kill("SIGCONT");
       await ended;
     },
   };
