@@ -4,7 +4,7 @@ import { shownText } from "./shown-text.ts";
 
 const SECRET = "q7Vt/x=9 Zk2pL0a";
 
-describe("what a program of a pod said", () => {
+describe("a message of a pod's program in a status", () => {
   test.each([
     ["is one line", "Traceback:\n  File x\r\n\tboom\n", "Traceback: File x boom"],
     ["moves no terminal's cursor", "\u001B[2Jno store\u0007\u009B1A", "[2Jno store 1A"],

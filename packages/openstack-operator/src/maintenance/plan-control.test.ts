@@ -125,7 +125,7 @@ describe("a control node that is cordoned", () => {
     );
   });
 
-  test("and runs servers is released only when it is empty and its turn has come", () => {
+  test("is released, where it runs servers, only when it is empty and its turn has come", () => {
     const reason = "causeway: node a is cordoned";
     const service: ComputeService = {
       id: "s",

@@ -52,7 +52,7 @@ export function removedHosts(from: ScopeFrom, services: readonly ComputeService[
 
 const unneeded = (from: ScopeFrom) => [...leftBudgets(from), ...strayBudgets(from)];
 
-/** Budgets, by name, of hosts that neither Kubernetes nor Nova has any more, or that need none and are unknown to Nova. */
+/** Budgets, by name, of hosts that Nova does not know and that are no nodes any more, or need no guard. */
 export function orphanedBudgets(from: ScopeFrom, services: readonly ComputeService[]): readonly string[] {
   const known = new Set(services.map(({ host }) => guardKey(host)));
   return unneeded(from)

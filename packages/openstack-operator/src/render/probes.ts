@@ -21,7 +21,7 @@ const liveness: ProbeTimes = { periodSeconds: 30, timeoutSeconds: 10, failureThr
 /** A worker that has not responded for so long does not end by itself either: it is not waited for as at a rollout. */
 const HUNG_SECONDS = 30;
 
-/** While the database is away, the program in front of an API responds to "ready" and "live" in place of its workers. */
+/** While the database is away, the program in front of an API responds to "ready" and "live" itself. */
 const QUESTION_HEADER = "X-Causeway-Question";
 
 type Question = "startup" | "ready" | "live";
