@@ -173,6 +173,7 @@ describe("flags of the operator", () => {
     const flags = {
       versions: "v1.35=3.6.6-0",
       nodeNetworks: "10.6.0.0/16, 10.7.0.0/16",
+      oidcNetworks: "192.0.2.0/24",
       causewayImage: "causeway:1",
       poolMembers: "1" as const,
       poolStorage: "20Gi",
@@ -196,6 +197,7 @@ describe("flags of the operator", () => {
       datastoreMoves: true,
       versions: { "v1.35": { etcd: "3.6.6-0" } },
       nodeNetworks: ["10.6.0.0/16", "10.7.0.0/16"],
+      issuerNetworks: ["192.0.2.0/24"],
       operatorNamespace: "causeway-system",
       pool: { members: 1, storage: "20Gi", storageClassName: "fast" },
       audit: { log: "File" },
@@ -245,6 +247,7 @@ describe("flags of the operator", () => {
     [{ gatewayDomain: "api.example.org", gatewayNodeAddress: "169.254.1.1" }, "FLAG_INVALID"],
     [{ gatewayDomain: "api.example.org", gatewayAddress: "gateway.example.org" }, "FLAG_INVALID"],
     [{ nodeNetworks: "10.6.0.0" }, "FLAG_INVALID"],
+    [{ oidcNetworks: "issuer.example.org" }, "FLAG_INVALID"],
     [{ poolStorage: "much" }, "FLAG_INVALID"],
     [{ maxStorage: "20GB" }, "FLAG_INVALID"],
     [{ maxReplicas: "many" }, "FLAG_INVALID"],
