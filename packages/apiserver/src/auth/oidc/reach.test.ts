@@ -22,7 +22,7 @@ const resolve: ResolveAll = (name, done) => {
   );
 };
 
-const { refusal, lookup } = reachOf(["192.0.2.0/24", "2001:db8::/64"], resolve);
+const reach = reachOf(["192.0.2.0/24", "2001:db8::/64"], resolve);
 
 describe("with networks of issuers", () => {
   test.for([
@@ -37,7 +37,7 @@ describe("with networks of issuers", () => {
     ["https://localhost/keys", '"localhost" is a name of this machine, so it is not requested'],
     ["https://192.0.2.7:0/keys", "port 0 is not between 1 and 65535, so it is not requested"],
   ] as const)("the URL %s: %s", ([url, why]) => {
-    expect(refusal(url)).toBe(why);
+    expect(reach.refusal(url)).toBe(why);
   });
 
   test.for([
@@ -52,8 +52,8 @@ describe("with networks of issuers", () => {
     ["unknown.test", "getaddrinfo ENOTFOUND unknown.test"],
   ] as const)("the name %s leads to: %s", ([name, expected]) => {
     const seen: unknown[] = [];
-    lookup(name, { all: true }, (error, found) => seen.push(error?.message ?? found));
-    lookup(name, {}, (error, found, family) => seen.push(error?.message ?? [found, family]));
+    reach.lookup(name, { all: true }, (error, found) => seen.push(error?.message ?? found));
+    reach.lookup(name, {}, (error, found, family) => seen.push(error?.message ?? [found, family]));
     const all = expected.startsWith("192") ? [{ address: expected, family: 4 }] : expected;
     expect(seen).toEqual([all, expected.startsWith("192") ? [expected, 4] : expected]);
   });
