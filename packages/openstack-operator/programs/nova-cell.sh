@@ -6,7 +6,9 @@ set -eu
 what=$1
 cell=$2
 manage() { nova-manage --config-dir /etc/nova/nova.conf.d cell_v2 "$@"; }
-uuid=$(manage list_cells | awk -F'|' -v cell="$cell" '{ gsub(/ /, "", $2); gsub(/ /, "", $3) } $2 == cell { print $3 }')
+# A list that cannot be read is none without the cell: it would be mapped a second time.
+cells=$(manage list_cells)
+uuid=$(printf '%s\n' "$cells" | awk -F'|' -v cell="$cell" '{ gsub(/ /, "", $2); gsub(/ /, "", $3) } $2 == cell { print $3 }')
 if [ "$what" = discover ]; then
   [ -n "$uuid" ] || { echo "{\"level\":\"ERROR\",\"service\":\"nova\",\"message\":\"the cell $cell is not mapped\"}" >&2; exit 1; }
   manage discover_hosts --cell_uuid "$uuid"

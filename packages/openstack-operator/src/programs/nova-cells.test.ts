@@ -92,7 +92,10 @@ describe("the mapping of a cell", () => {
     writeFileSync(join(folder, "listing"), listed);
     writeFileSync(join(folder, "50-credentials.conf"), `[DEFAULT]\ntransport_url = ${url}\n`);
     writeFileSync(join(folder, "calls"), "");
-    play("nova-manage", `case "$4" in list_cells) cat ${folder}/listing;; *) echo "$@" >> ${folder}/calls;; esac`);
+    play(
+      "nova-manage",
+      `case "$4" in list_cells) ! grep -qx fails ${folder}/listing && cat ${folder}/listing;; *) echo "$@" >> ${folder}/calls;; esac`,
+    );
     const program = readFileSync(join(programs, "nova-cell.sh"), "utf8").replaceAll("/etc/nova/nova.conf.d", folder);
     writeFileSync(join(folder, "program"), program);
     const env = { ...process.env, PATH: `${folder}:${process.env["PATH"]}` };
@@ -144,6 +147,15 @@ describe("the mapping of a cell", () => {
   test("is that of new compute nodes of the cell alone", () => {
     const { status, calls } = run(one, listing("cell1", "cell2"), "discover", "cell2");
     expect({ status, calls }).toEqual({ status: 0, calls: "discover_hosts --cell_uuid id-of-cell2" });
+  });
+
+  test.each([
+    ["map", "cell1", "nova"],
+    ["map", "cell2", "nova_cell2"],
+    ["discover", "cell2"],
+  ])("is left as it is where the cells cannot be read: %s %s", (...args) => {
+    const { status, calls } = run(one, "fails", ...args);
+    expect({ status, calls }).toEqual({ status: 1, calls: "" });
   });
 
   test("is demanded by its compute nodes", () => {
