@@ -38,6 +38,13 @@ const factsOf = ({ controls, quorums = [galera, raft], held = controls.map(({ na
   held: new Set(held),
 });
 
+const planned = (facts: ReturnType<typeof factsOf>) =>
+  planControls(
+    facts,
+    controlVerdicts(facts, () => true),
+    () => false,
+  );
+
 describe("a control node that is cordoned", () => {
   test.each<[title: string, given: Given, released: string[], phases: string[], message: string]>([
     ["is released", { controls: [node("a", cordoned), node("b"), node("c")] }, ["a"], ["Empty"], "may be drained"],
@@ -116,7 +123,7 @@ describe("a control node that is cordoned", () => {
     ],
     ["that is off is released", { controls: [node("a", { ...cordoned, ...off }), node("b")] }, ["a"], ["Empty"], ""],
   ])("%s", (_, given, released, phases, message) => {
-    const { steps, states, events } = planControls(factsOf(given), () => false);
+    const { steps, states, events } = planned(factsOf(given));
     expect(steps.map(({ name }) => name)).toEqual(released);
     expect(states.map(({ phase }) => phase)).toEqual(phases);
     expect(states.map((state) => state.message).join("; ")).toContain(message);
@@ -159,6 +166,47 @@ describe("a control node that is cordoned", () => {
     expect(planWith([node("b"), node("c")], true)).toEqual(["release a", "Empty"]);
     expect(planWith([node("b", off), node("c")], true)).toEqual(["Waiting"]);
   });
+
+  test.each<[title: string, on: string, zones: [string, string], expected: string[]]>([
+    [
+      "and is under way is not behind one that waits for its place",
+      "none",
+      ["az1", "az1"],
+      ["release b", "a Waiting", "b Empty"],
+    ],
+    [
+      "and is empty is not behind one that servers cannot leave",
+      "a",
+      ["az1", "az2"],
+      ["release b", "a Blocked", "b Empty"],
+    ],
+  ])("and runs servers %s", (_, on, zones, expected) => {
+    const services = ["a", "b"].map((host, at) => ({
+      id: `s-${host}`,
+      host,
+      zone: zones[at] ?? "",
+      isUp: true,
+      isEnabled: host === "a" && on === "none",
+      reason: host === "a" && on === "none" ? "" : `causeway: node ${host} is cordoned`,
+      isForcedDown: false,
+    }));
+    const both = [node("a", cordoned), node("b", cordoned)];
+    const observed: Observed = {
+      ...factsOf({ controls: [...both, node("c")] }),
+      nodes: both,
+      nova: { services, servers: [{ id: "1", name: "1", host: on, status: "ERROR", task: "" }], agents: [] },
+      removed: new Set(),
+      orphans: [],
+      guards: new Set(["a", "b", "c"]),
+      attempts: new Map(),
+      limits: { nodes: 1, moves: 2, flap: 300_000 },
+    };
+    const { steps, status } = plan(observed, 1_000_000);
+    expect([
+      ...steps.map(({ type, name }) => `${type} ${name}`),
+      ...(status.maintenance ?? []).map((each) => `${each.node} ${each.phase}`),
+    ]).toEqual(expected);
+  });
 });
 
 test("no two control nodes are released together, none while another is away, and none that a majority needs", () => {
@@ -174,9 +222,7 @@ test("no two control nodes are released together, none while another is away, an
       const held = names.filter((_, at) => states[at]?.isHeld);
       const quorums = all.map((members, at) => ({ component: `c${at}`, size: members.length | 1, members }));
       const facts = factsOf({ controls, quorums, held });
-      const running = planControls(facts, () => false).steps.filter(
-        ({ name }) => controls.find((each) => each.name === name)?.ready,
-      );
+      const running = planned(facts).steps.filter(({ name }) => controls.find((each) => each.name === name)?.ready);
       expect(running.length).toBeLessThanOrEqual(1);
       for (const { name } of running) {
         const others = controls.filter((each) => each.name !== name);
@@ -187,7 +233,7 @@ test("no two control nodes are released together, none while another is away, an
         }
       }
       // Nothing that is cordoned and runs is without a verdict.
-      const verdicts = controlVerdicts(facts);
+      const verdicts = controlVerdicts(facts, () => true);
       expect(controls.filter((each) => each.cordoned && !verdicts.has(each.name))).toEqual([]);
     }),
   );

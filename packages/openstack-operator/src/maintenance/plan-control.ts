@@ -10,12 +10,15 @@ export interface ControlVerdict {
 }
 
 type Facts = Pick<Observed, "controls" | "quorums" | "held">;
+type Is = (node: ComputeNode) => boolean;
 
 /**
  * Drains of control nodes end one at a time, and only where every cluster of databases, of OVN and of brokers keeps its
  * majority without the node. By their names, but for those that have to wait for members. Pure.
+ *
+ * @param isDue No other rule holds the node: no turn comes after that of one that servers cannot leave.
  */
-export function controlVerdicts({ controls, quorums, held }: Facts): ReadonlyMap<string, ControlVerdict> {
+export function controlVerdicts({ controls, quorums, held }: Facts, isDue: Is): ReadonlyMap<string, ControlVerdict> {
   // Those that may be drained already are in maintenance until they are uncordoned.
   const under = controls.filter(({ name, cordoned }) => cordoned && !held.has(name));
   const waiting = controls.filter(({ name, cordoned, ready }) => cordoned && ready && held.has(name));
@@ -23,7 +26,7 @@ export function controlVerdicts({ controls, quorums, held }: Facts): ReadonlyMap
   const off = controls.filter(({ cordoned, ready }) => cordoned && !ready);
   const verdicts = new Map<string, ControlVerdict>([...under, ...off].map(({ name }) => [name, granted]));
   // A drain that is not granted evicts what it may, too: members that it took away may leave another one first.
-  const first = waiting.find(({ name }) => byQuorum(name, quorums).may)?.name;
+  const first = waiting.find((node) => isDue(node) && byQuorum(node.name, quorums).may)?.name;
   for (const { name } of waiting) {
     const away = [...under, ...controls.filter((other) => !other.ready)].find((other) => other.name !== name);
     const before = away?.name ?? (first === name ? undefined : first);
@@ -63,8 +66,7 @@ interface ControlPlan {
 }
 
 /** What is done with control nodes, those that run servers excepted: these have to be empty first. */
-export function planControls(facts: Facts, isCompute: (node: ComputeNode) => boolean): ControlPlan {
-  const verdicts = controlVerdicts(facts);
+export function planControls(facts: Facts, verdicts: ReadonlyMap<string, ControlVerdict>, isCompute: Is): ControlPlan {
   const cordoned = facts.controls.flatMap((node) => {
     const verdict = verdicts.get(node.name);
     return verdict ? [{ node, verdict }] : [];

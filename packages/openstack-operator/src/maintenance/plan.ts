@@ -8,7 +8,7 @@ import {
   type NodeMaintenance,
   type Observed,
 } from "./model.ts";
-import { controlVerdicts, planControls } from "./plan-control.ts";
+import { controlVerdicts, planControls, type ControlVerdict } from "./plan-control.ts";
 import type { MaintenanceStep } from "./steps.ts";
 
 /** The part of a deployment's status that is maintenance's; undefined: no node is in maintenance. */
@@ -38,7 +38,9 @@ export function plan(observed: Observed, now: number): Plan<MaintenanceStep, Mai
   const guarded = [...nodes, ...controls.filter((node) => !isCompute(node))].flatMap((node) =>
     guardSteps(observed, node),
   );
-  const control = planControls(observed, isCompute);
+  const admitted = admittedNodes(observed);
+  const verdicts = controlVerdicts(observed, (node) => !isCompute(node) || isEmptied(observed, node, admitted));
+  const control = planControls(observed, verdicts, isCompute);
   if (!nova) {
     const isUnderWay = control.states.length > 0;
     return {
@@ -48,10 +50,11 @@ export function plan(observed: Observed, now: number): Plan<MaintenanceStep, Mai
       wait: waitUntil(isUnderWay ? now + POLL : nextLoss(observed, now)),
     };
   }
-  const admitted = admittedNodes(observed);
   const plans = nodes.map((node) => {
-    const service = nova.services.find(({ host }) => host === node.name);
-    return service ? planNode(observed, { node, service, isAdmitted: admitted.has(node.name), now }) : { steps: [] };
+    const service = serviceOf(observed, node);
+    const verdict = verdicts.get(node.name);
+    const isAdmitted = admitted.has(node.name);
+    return service ? planNode(observed, { node, service, isAdmitted, verdict, now }) : { steps: [] };
   });
   const forgotten = observed.orphans.map((name): MaintenanceStep => ({ type: "forget", name }));
   plans.push(...[...observed.removed].toSorted().map((host) => planRemoved(observed, host)));
@@ -109,12 +112,21 @@ function admittedNodes({ nodes, nova, limits }: Observed): ReadonlySet<string> {
   return admitted;
 }
 
+const serviceOf = ({ nova }: Observed, { name }: ComputeNode): ComputeService | undefined =>
+  nova?.services.find(({ host }) => host === name);
+
+/** It is its turn, and neither servers are on it nor come to it. */
+const isEmptied = (observed: Observed, node: ComputeNode, admitted: ReadonlySet<string>): boolean =>
+  admitted.has(node.name) && isDisabled(serviceOf(observed, node)) && serversOn(observed, node).length === 0;
+
 const isDisabled = (service: ComputeService | undefined): boolean => service?.isEnabled === false;
 
 interface At {
   readonly node: ComputeNode;
   readonly service: ComputeService;
   readonly isAdmitted: boolean;
+  /** Of a node that runs services, too. */
+  readonly verdict: ControlVerdict | undefined;
   readonly now: number;
 }
 
@@ -146,7 +158,7 @@ const stateOf = ({ node }: At, phase: NodeMaintenance["phase"], servers: number,
 });
 
 function planCordoned(observed: Observed, at: At): NodePlan {
-  const { node, service, isAdmitted } = at;
+  const { node, service, isAdmitted, verdict } = at;
   const servers = serversOn(observed, node);
   if (!isAdmitted) {
     const message = `${observed.limits.nodes} of the zone ${service.zone} are in maintenance: its turn comes after them`;
@@ -158,7 +170,6 @@ function planCordoned(observed: Observed, at: At): NodePlan {
       state: stateOf(at, "Moving", servers.length, "takes no more servers"),
     };
   if (servers.length === 0) {
-    const verdict = controlVerdicts(observed).get(node.name);
     if (verdict && !verdict.may) return { steps: [], state: stateOf(at, verdict.phase, 0, verdict.message) };
     const steps: MaintenanceStep[] = observed.held.has(node.name) ? [{ type: "release", name: node.name }] : [];
     return { steps, state: stateOf(at, "Empty", 0, "no server is on it: it may be drained") };
