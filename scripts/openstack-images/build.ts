@@ -3,7 +3,7 @@
  * names.
  */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { cached, root } from "../kubernetes-programs.ts";
 import { writeArchive } from "./archive.ts";
@@ -15,6 +15,7 @@ export const REGISTRY = "registry.causeway.invalid/openstack";
 /** The release of Debian 12. */
 export const RELEASE = "2022.2";
 const EPOCH = 1_700_000_000;
+const DAY = 24 * 3600 * 1000;
 const sources = join(root, "tools/openstack-images");
 /** Drivers of the devcloud, by their place in the images: without machines nova-compute has network namespaces. */
 const DRIVERS: readonly (readonly [string, string])[] = [
@@ -28,16 +29,28 @@ export interface OpenStackImages {
 
 /** Builds the archive, unless it is there for the same packages, files and programs. */
 export async function openStackImages(): Promise<OpenStackImages> {
-  const folder = cached("openstack-images");
-  const file = join(folder, `openstack-${RELEASE}-${revision()}.tar`);
+  const all = cached("openstack-images");
+  const digestOfAll = revision();
+  const folder = join(all, digestOfAll);
+  const file = join(folder, `openstack-${RELEASE}-${digestOfAll}.tar`);
+  mkdirSync(folder, { recursive: true });
   if (!existsSync(file)) {
     console.log(`building images of OpenStack ${RELEASE}, once, into ${file}`);
     const digest = await buildArchive(file);
     console.log(`image ${digest}`);
   }
-  for (const other of readdirSync(folder))
-    if (join(folder, other) !== file && other.endsWith(".tar")) rmSync(join(folder, other));
+  utimesSync(folder, new Date(), new Date());
+  removeUnused(all);
   return { folder };
+}
+
+/** Other checkouts of this repository have images of their own: only those that none has used for a day are removed. */
+function removeUnused(all: string): void {
+  for (const name of readdirSync(all)) {
+    const folder = join(all, name);
+    const { mtimeMs = Infinity } = statSync(folder, { throwIfNoEntry: false }) ?? {};
+    if (Date.now() - mtimeMs > DAY) rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 /** Writes the archive; the digest of the image. */
@@ -64,9 +77,12 @@ export async function buildArchive(file: string): Promise<string> {
 const IMAGES = [
   "barbican",
   "cinder",
+  "designate",
   "glance",
   "heat",
+  "horizon",
   "keystone",
+  "manila",
   "mariadb",
   "memcached",
   "neutron",

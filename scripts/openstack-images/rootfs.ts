@@ -41,6 +41,7 @@ const UNUSED = [
 /** Folders that Debian has one level below /usr, with links to them. */
 const MERGED = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
 const PYTHON = "/usr/lib/python3/dist-packages";
+const DASHBOARD = "usr/lib/python3/dist-packages/openstack_dashboard";
 
 /** What is not from packages. */
 export interface Additions {
@@ -71,6 +72,7 @@ export function makeRootfs(debs: readonly string[], { files, drivers }: Addition
   execFileSync("/usr/sbin/ldconfig", ["-r", dir]);
   rmSync(join(dir, "var/cache/ldconfig"), { recursive: true, force: true });
   compilePython(dir);
+  collectStatic(dir);
 }
 
 /** What Debian's scripts would link. */
@@ -81,12 +83,16 @@ const LINKS: readonly (readonly [string, string])[] = [
   ["var/run", "/run"],
   ["usr/bin/uwsgi_python3", "uwsgi-core"],
   ["usr/lib/uwsgi/plugins/python3_plugin.so", "python311_plugin.so"],
+  [`${DASHBOARD}/conf`, "/etc/openstack-dashboard/policy"],
+  [`${DASHBOARD}/themes`, "/usr/share/openstack-dashboard/themes"],
 ];
 /** Files that Debian's scripts copy from /usr/share. */
 const COPIES: readonly (readonly [string, string])[] = [
   ["usr/share/barbican-common/barbican-api-paste.ini", "etc/barbican/barbican-api-paste.ini"],
   ["usr/share/cinder-common/api-paste.ini", "etc/cinder/api-paste.ini"],
+  ["usr/share/designate-common/api-paste.ini", "etc/designate/api-paste.ini"],
   ["usr/share/glance-common/glance-api-paste.ini", "etc/glance/glance-api-paste.ini"],
+  ["usr/share/manila-common/api-paste.ini", "etc/manila/api-paste.ini"],
   ["usr/share/neutron-common/api-paste.ini", "etc/neutron/api-paste.ini"],
   ["usr/share/nova-common/api-paste.ini", "etc/nova/api-paste.ini"],
 ];
@@ -99,6 +105,8 @@ const FOLDERS = [
   "var/lock",
   "etc/openvswitch",
   "var/lib/ovn",
+  // A package of Python without modules: no dashboards of an administrator.
+  `${DASHBOARD}/local/enabled`,
 ];
 
 function authorities(dir: string): void {
@@ -108,6 +116,27 @@ function authorities(dir: string): void {
     .map((file) => readFileSync(join(folder, file), "utf8"));
   mkdirSync(join(dir, "etc/ssl/certs"), { recursive: true });
   writeFileSync(join(dir, "etc/ssl/certs/ca-certificates.crt"), all.join(""));
+}
+
+/**
+ * The dashboard's styles and scripts, as its pods serve them: compressed, with a list of what stands for what. The
+ * place is that of packages/openstack-operator/programs/local_settings.py.
+ */
+function collectStatic(dir: string): void {
+  const settings = join(dir, DASHBOARD, "local/local_settings.py");
+  const place = ["/usr/share/openstack-dashboard/static", "/static/"];
+  writeFileSync(
+    settings,
+    `SECRET_KEY = "of no process"\nSTATIC_ROOT, STATIC_URL = ${JSON.stringify(place)}\nCOMPRESS_OFFLINE = True\n`,
+  );
+  const env = { PYTHONHASHSEED: "0", PYTHONDONTWRITEBYTECODE: "1", PATH: "/usr/bin:/bin", LC_ALL: "C.UTF-8" };
+  const manage = ["/usr/bin/python3", "-W", "ignore", "/usr/share/openstack-dashboard/manage.py"];
+  for (const words of [
+    ["collectstatic", "--noinput", "-v", "0"],
+    ["compress", "--force", "-v", "0"],
+  ])
+    execFileSync("/usr/sbin/chroot", [dir, ...manage, ...words], { env, stdio: ["ignore", "ignore", "inherit"] });
+  rmSync(settings);
 }
 
 /**
