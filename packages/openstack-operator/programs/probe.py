@@ -4,6 +4,7 @@
     probe.py runs NAME           exits with 0 if a process with this program runs
     probe.py greets PORT         exits with 0 if a broker of this pod responds to the name of the protocol
     probe.py answers SOCKET      exits with 0 if a server of HTTP behind a socket of the host responds
+    probe.py resolves PORT       exits with 0 if a name server of this pod responds, whatever it says
 """
 import os
 import socket
@@ -44,6 +45,21 @@ def answers(path, timeout=4):
         return False
 
 
+def resolves(port, timeout=4):
+    """A query of the class CHAOS: a server of zones refuses it by itself, without its database."""
+    identity = os.urandom(2)
+    query = identity + b"\0\0" + b"\0\1" + b"\0" * 6 + b"\7version\4bind\0" + b"\0\x10" + b"\0\3"
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as connection:
+            connection.settimeout(timeout)
+            connection.connect(("127.0.0.1", port))
+            connection.send(query)
+            # The socket is new, and connected: only that server's response comes here.
+            return connection.recv(4096)[:2] == identity
+    except OSError:
+        return False
+
+
 def program_of(command):
     """The paths that a process was started with: its program's, and of an interpreter that of the script. Arguments are none: process 1
     and the question itself have the name that is requested among them."""
@@ -68,5 +84,6 @@ def runs(name):
 
 
 if __name__ == "__main__":
-    QUESTIONS = {"listens-udp": lambda port: listens_udp(int(port)), "greets": lambda port: greets(int(port)), "answers": answers, "runs": runs}
-    sys.exit(0 if QUESTIONS[sys.argv[1]](sys.argv[2]) else 1)
+    OF_PORTS = {"listens-udp": listens_udp, "greets": greets, "resolves": resolves}
+    QUESTION, OF = sys.argv[1:]
+    sys.exit(0 if (OF_PORTS[QUESTION](int(OF)) if QUESTION in OF_PORTS else {"answers": answers, "runs": runs}[QUESTION](OF)) else 1)

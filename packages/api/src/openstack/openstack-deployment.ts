@@ -94,7 +94,7 @@ const serviceOverride = object({
   configuration: optional(configuration("Options that replace or extend those of the operator.")),
   secretConfiguration: optional(
     secretRef(
-      "Secret whose keys are files of options with passwords; they are read last, in the order of their names.",
+      "Secret whose keys are files of options with passwords; they are read last, in the order of their names. Designate's has its name servers in addition: pools.yaml, and files that this names in /etc/designate/designate.conf.d. Another Secret replaces them.",
     ),
   ),
   resources: optional(resources),

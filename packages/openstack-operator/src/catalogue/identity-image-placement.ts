@@ -85,12 +85,15 @@ export const barbican: readonly Component[] = [
   }),
 ];
 
-/** The dashboard. It has no database: sessions are in memcached. */
+/**
+ * The dashboard. It has no database: sessions are in memcached. Its image has styles and scripts, compressed, where
+ * programs/local_settings.py says.
+ */
 export const horizon: readonly Component[] = [
   wsgi("horizon", {
     name: "horizon",
     does: "Horizon: the dashboard.",
-    module: "openstack_dashboard.wsgi:application",
+    module: "dashboard_wsgi:application",
     port: 8080,
     publicName: "dashboard",
     connections: [
@@ -103,8 +106,9 @@ export const horizon: readonly Component[] = [
     ],
     secrets: ["horizon.secret"],
     configuration: [],
-    programs: ["uwsgi.ini", "local_settings.py"],
-    scratch: ["/var/lib/openstack-dashboard"],
-    probe: { ask: "tcp", port: "api" },
+    programs: ["uwsgi.ini", "dashboard.json", "dashboard_wsgi.py", "local_settings.py"],
+    environment: { PYTHONPATH: "/programs" },
+    files: { path: "/static", folder: "/usr/share/openstack-dashboard/static" },
+    probe: { ask: "http", path: "/auth/login/", port: "api", host: "localhost" },
   }),
 ];

@@ -6,6 +6,7 @@ import {
   brokerJob,
   databaseJobs,
   identity,
+  job,
   PYTHON_OVS,
   registration,
   uses,
@@ -194,7 +195,14 @@ export const octavia: readonly Component[] = [
 
 const zones = all("designate");
 
-/** Designate's API, central, workers and the server that zones are transferred from. */
+/** Where name servers are asked, and told of changes: DNS, BIND's control channel, PowerDNS's API. */
+const NAME_SERVERS = [{ port: 53, protocol: "UDP" }, { port: 53 }, { port: 953 }, { port: 8081 }] as const;
+const POOLS = "designate-pools.sh";
+
+/**
+ * Designate's API, central, workers, the process of periodic work and the server that zones are transferred from. Its
+ * pools of name servers are a file of the administrator.
+ */
 export const designate: readonly Component[] = [
   ...preparation("designate", [
     "designate-manage",
@@ -226,14 +234,38 @@ export const designate: readonly Component[] = [
     topic: "worker",
     connections: zones,
     after: [...prepared("designate"), "designate-central"],
+    outside: NAME_SERVERS,
+  }),
+  worker("designate", {
+    name: "designate-producer",
+    does: "Periodic work: notices of changes, zones that wait for a name server, deleted ones.",
+    // Several divide the work by a coordinator, which there is none of.
+    scale: "One",
+    topic: "producer",
+    connections: zones,
+    after: [...prepared("designate"), "designate-central"],
   }),
   worker("designate", {
     name: "designate-mdns",
     does: "Serves transfers of zones to the name servers.",
-    ports: [{ name: "dns", port: 5354, publicName: "transfer" }],
+    // Name servers ask for the serial number by UDP.
+    ports: [
+      { name: "dns", port: 5354, publicName: "transfer" },
+      { name: "dns-udp", port: 5354, protocol: "UDP", publicName: "transfer" },
+    ],
     connections: zones,
     after: [...prepared("designate"), "designate-central"],
-    probe: { ask: "tcp", port: "dns" },
+    outside: NAME_SERVERS,
+    probe: { ask: "command", command: ["/usr/bin/python3", "-IS", "/programs/probe.py", "resolves", "5354"] },
+  }),
+  job("designate", {
+    name: "designate-pools",
+    does: "Gives Designate its pools of name servers: pools.yaml of the Secret of services[].secretConfiguration.",
+    command: ["/bin/sh", `/programs/${POOLS}`],
+    connections: [broker("designate")],
+    after: ["designate-central"],
+    programs: [POOLS],
+    rerunWith: ["designate.secretConfiguration"],
   }),
 ];
 
@@ -251,6 +283,7 @@ export const manila: readonly Component[] = [
     publicName: "share",
     connections: shares,
     after: prepared("manila"),
+    scratch: ["/var/lib/manila"],
   }),
   worker("manila", {
     name: "manila-scheduler",
@@ -258,6 +291,7 @@ export const manila: readonly Component[] = [
     topic: "manila-scheduler",
     connections: shares,
     after: prepared("manila"),
+    scratch: ["/var/lib/manila"],
   }),
   worker("manila", {
     name: "manila-share",
@@ -267,6 +301,8 @@ export const manila: readonly Component[] = [
     topic: "manila-share",
     connections: shares,
     after: [...prepared("manila"), "manila-scheduler"],
+    // The same for every pod that takes the backend over: shares belong to it. Schedulers have names of their own.
+    environment: { OS_DEFAULT__HOST: "manila-share" },
     scratch: ["/var/lib/manila"],
   }),
 ];

@@ -49,9 +49,11 @@ export function wsgi(
       readonly factory?: string;
       readonly port: number;
       readonly publicName: string;
+      /** A path below which uWSGI serves the files of a folder of the image. */
+      readonly files?: { readonly path: string; readonly folder: string };
     },
 ): Component {
-  const { module, factory, port, publicName, ...rest } = facts;
+  const { module, factory, port, publicName, files, ...rest } = facts;
   const serving = (application: string) => [
     "uwsgi",
     "--ini",
@@ -60,6 +62,8 @@ export function wsgi(
     `:${port}`,
     "--module",
     application,
+    // Links lead to files of other packages.
+    ...(files ? ["--static-map", `${files.path}=${files.folder}`, "--static-safe", "/usr/share"] : []),
   ];
   return {
     service,

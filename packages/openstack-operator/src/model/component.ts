@@ -37,7 +37,13 @@ export interface Connection {
 
 /** The decisive question that the prober asks the process. */
 export type Probe =
-  | { readonly ask: "http"; readonly path: string; readonly port: string }
+  | {
+      readonly ask: "http";
+      readonly path: string;
+      readonly port: string;
+      /** The name that it is asked for, where a process responds to some names alone. */
+      readonly host?: string;
+    }
   | { readonly ask: "rpc"; readonly topic: string }
   | { readonly ask: "unixctl"; readonly socket: string; readonly command: string; readonly expect?: string }
   | {
@@ -158,6 +164,8 @@ export interface Component {
   /** What comes after it waits until it serves on every node that is up, not only on the first. */
   readonly everyNode?: true;
   readonly host?: HostNeeds;
+  /** Ports of servers outside of the deployment that it reaches, wherever these are. */
+  readonly outside?: readonly Pick<Port, "port" | "protocol">[];
   /** It pings floating IPs of the deployment's canary network. */
   readonly pings?: true;
   /**

@@ -48,6 +48,15 @@ describe.skipIf(!python)("the prober", () => {
     expect(run(lines.join("\n"))).toBe(expected);
   });
 
+  test("asks the process whose host is a variable of its pod by that", () => {
+    const lines = [
+      "os.environ['OS_DEFAULT__HOST'] = 'manila-share'",
+      "p = configparser.RawConfigParser(); p.read_string('[DEFAULT]\\nhost = other\\nenabled_share_backends = generic\\n')",
+      "print(json.dumps(server_of(p, 'manila-share')))",
+    ];
+    expect(run(lines.join("\n"))).toBe("manila-share@generic");
+  });
+
   test("counts silence against the process only while its broker responds", () => {
     const lines = [
       "at = [0]; s = State(now=lambda: at[0]); seen = []",
@@ -129,6 +138,25 @@ closed.close()
 print(json.dumps([served(b"\\x01"), served(b""), greets(port, 1)]))`,
     );
     expect(found).toEqual([true, false, false]);
+  });
+
+  test("takes what a name server says to a question that it refuses for life, and nothing else", () => {
+    const found = run(
+      `import threading
+def served(reply):
+    server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    server.bind(("127.0.0.1", 0))
+    def serve():
+        query, address = server.recvfrom(512)
+        if reply:
+            server.sendto(reply(query), address)
+        time.sleep(2)
+    threading.Thread(target=serve, daemon=True).start()
+    return resolves(server.getsockname()[1], 1)
+refused = lambda query: query[:2] + b"\\x80\\x05" + query[4:]
+print(json.dumps([served(refused), served(lambda query: b"\\0\\0" if query[:2] != b"\\0\\0" else b"\\1\\1"), served(None), resolves(1, 1)]))`,
+    );
+    expect(found).toEqual([true, false, false, false]);
   });
 
   test("asks a server of HTTP behind a socket, and not its application", () => {

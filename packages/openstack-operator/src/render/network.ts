@@ -76,7 +76,7 @@ function policyOf(context: Context, component: Component): Rendered<NetworkPolic
   };
 }
 
-const portOf = ({ port, protocol = "TCP" }: Port): PolicyPort => ({ port, protocol });
+const portOf = ({ port, protocol = "TCP" }: Pick<Port, "port" | "protocol">): PolicyPort => ({ port, protocol });
 
 function ingressOf(context: Context, component: Component): NonNullable<NetworkPolicySpec["ingress"]> {
   const rules = (component.ports ?? []).flatMap((port): NonNullable<NetworkPolicySpec["ingress"]> => {
@@ -152,7 +152,8 @@ function egressOf(context: Context, component: Component): NonNullable<NetworkPo
   const { external } = context.deployment.spec.canary ?? {};
   // An echo request has no port.
   const pinged = component.pings && external ? [{ to: [{ ipBlock: { cidr: external.cidr } }] }] : [];
-  return [dns, ...rules, ...externalRules(context, component), ...outside, ...pinged, ...peers];
+  const servers = (component.outside ?? []).map((port) => ({ ports: [portOf(port)] }));
+  return [dns, ...rules, ...externalRules(context, component), ...outside, ...servers, ...pinged, ...peers];
 }
 
 /** Servers outside the cluster have no pods to select. */

@@ -166,6 +166,9 @@ function companions(
   ];
 }
 
+/** Where it is set, oslo.config takes it for the option `host`, before any file: of one component of a service. */
+const HOST_OPTION = "OS_DEFAULT__HOST";
+
 /** A sidecar that keeps one connection to the broker and asks the process over it. */
 function prober({ deployment }: Context, component: Component, image: string): Container[] {
   const { probe } = component;
@@ -189,6 +192,9 @@ function prober({ deployment }: Context, component: Component, image: string): C
         { name: "NODE_NAME", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } },
         { name: "DEPLOYMENT", value: `${namespace}/${name}` },
         { name: "COMPONENT", value: component.name },
+        ...(component.environment?.[HOST_OPTION] === undefined
+          ? []
+          : [{ name: HOST_OPTION, value: component.environment[HOST_OPTION] }]),
       ],
       resources: { requests: { cpu: "5m", memory: "24Mi" }, limits: { memory: "48Mi" } },
       securityContext: containerSecurity(component),

@@ -78,16 +78,21 @@ function handler(
   const port = (name: string) => component.ports?.find((each) => each.name === name)?.port ?? 0;
   const isTls = (name: string) => hasTls === true && tlsPortOf(component)?.name === name;
   switch (probe.ask) {
-    case "http":
+    case "http": {
+      const headers = [
+        ...(hasFront ? [{ name: QUESTION_HEADER, value: question }] : []),
+        ...(probe.host === undefined ? [] : [{ name: "Host", value: probe.host }]),
+      ];
       // The kubelet checks no certificate: it asks by the pod's address, which no certificate has.
       return {
         httpGet: {
           path: probe.path,
           port: port(probe.port),
           scheme: isTls(probe.port) ? "HTTPS" : "HTTP",
-          ...(hasFront ? { httpHeaders: [{ name: QUESTION_HEADER, value: question }] } : {}),
+          ...(headers.length > 0 ? { httpHeaders: headers } : {}),
         },
       };
+    }
     case "tcp":
       return { tcpSocket: { port: port(probe.port) } };
     case "rpc":

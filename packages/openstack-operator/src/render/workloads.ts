@@ -150,6 +150,12 @@ export function jobInputs(context: Context, order: readonly Component[]): Readon
     "credential-keys": context.credentialKeys,
     [NORTHBOUND]: nb,
     [SOUTHBOUND]: sb,
+    ...Object.fromEntries(
+      (context.deployment.spec.services ?? []).map((each) => [
+        `${each.name}.secretConfiguration`,
+        each.secretConfiguration?.name,
+      ]),
+    ),
   };
   for (const component of order) {
     if (component.kind !== "Job") continue;

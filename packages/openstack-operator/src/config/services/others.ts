@@ -157,11 +157,14 @@ function withoutRegion({ region_name: _region, ...options }: Record<string, stri
 
 /** designate.conf. Its database is in a section of another name. */
 export const designate: Configure = (facts) => {
-  const bounded = ["central", "worker", "producer", "mdns"].map((name) => [
-    `service:${name}`,
-    { workers: BOUNDED_WORKERS },
-  ]);
-  const { open, secret } = usual(facts, "designate", Object.fromEntries(bounded));
+  const bounded = ["central", "worker", "mdns"].map((name) => [`service:${name}`, { workers: BOUNDED_WORKERS }]);
+  const { open, secret } = usual(facts, "designate", {
+    // rndc needs no privilege, and pods have no sudo. An empty one is refused.
+    DEFAULT: { root_helper: "env" },
+    ...Object.fromEntries(bounded),
+    // Each would do all of the periodic work.
+    "service:producer": { workers: "1" },
+  });
   const { database = {}, ...rest } = secret;
   return {
     open: merged(
@@ -182,7 +185,6 @@ export const manila: Configure = (facts) =>
         enabled_share_backends: "generic",
         enabled_share_protocols: "NFS,CIFS",
         default_share_type: "default",
-        host: "manila-share",
       },
       generic: {
         share_backend_name: "generic",
