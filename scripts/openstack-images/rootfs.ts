@@ -119,7 +119,7 @@ function authorities(dir: string): void {
 }
 
 /**
- * The dashboard's styles and scripts, as its pods serve them: compressed, with a list of what stands for what. The
+ * The dashboard's styles and scripts, as its pods serve them: compressed, with a list of what replaces what. The
  * place is that of packages/openstack-operator/programs/local_settings.py.
  */
 function collectStatic(dir: string): void {
