@@ -10,6 +10,7 @@ import glob
 import json
 import os
 import re
+import signal
 import socket
 import struct
 import sys
@@ -237,6 +238,8 @@ def watch(state, service, topic):
 
 
 def serve(port, service, topic):
+    # Process 1 of a container has no default for it: a pod would end only with its whole grace.
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     state = State()
 
     class Handler(BaseHTTPRequestHandler):

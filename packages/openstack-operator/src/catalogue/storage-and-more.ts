@@ -195,7 +195,7 @@ export const octavia: readonly Component[] = [
 
 const zones = all("designate");
 
-/** Where name servers are asked, and told of changes: DNS, BIND's control channel, PowerDNS's API. */
+/** Where name servers are queried and notified of changes: DNS, BIND's control channel, PowerDNS's API. */
 const NAME_SERVERS = [{ port: 53, protocol: "UDP" }, { port: 53 }, { port: 953 }, { port: 8081 }] as const;
 const POOLS = "designate-pools.sh";
 

@@ -41,7 +41,7 @@ export type Probe =
       readonly ask: "http";
       readonly path: string;
       readonly port: string;
-      /** The name that it is asked for, where a process responds to some names alone. */
+      /** The name that is requested, where a process responds to some names alone. */
       readonly host?: string;
     }
   | { readonly ask: "rpc"; readonly topic: string }

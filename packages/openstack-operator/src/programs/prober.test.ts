@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
@@ -95,6 +95,24 @@ describe.skipIf(!python)("the prober", () => {
       ["90", "0", "0.25"],
       ["0", "1", "0.25"],
     ]);
+  });
+
+  test.each([
+    ["prober.py", ["serve", "0", "nova", "scheduler"]],
+    ["ovn-exporter.py", ["0", "switch"]],
+  ])("ends when its pod does: %s", async (program, args) => {
+    // As process 1 it would ignore a signal that it does not handle; here that one would end it.
+    const text = `import runpy, sys, socketserver; sys.dont_write_bytecode = True
+served = socketserver.BaseServer.serve_forever
+def serve(self, *more): print("up", flush=True); served(self, *more)
+socketserver.BaseServer.serve_forever = serve
+sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name="__main__")`;
+    const command = ["-c", text, join(programs, program), ...args];
+    const child = spawn("python3", command, { stdio: ["ignore", "pipe", "inherit"] });
+    const ended = new Promise((resolve) => child.once("close", (code, signal) => resolve([code, signal])));
+    await new Promise((resolve) => child.stdout.once("data", resolve));
+    child.kill("SIGTERM");
+    expect(await ended).toEqual([0, null]);
   });
 
   test("finds a process by its program, also with a title of its own, and not itself", () => {

@@ -10,7 +10,7 @@ const policyOf = (all: readonly KubeObject[], component: string) =>
   named(all, "NetworkPolicy", `cloud-${component}`) as NetworkPolicy;
 
 describe("Horizon", () => {
-  test("is asked for its page of login by a name that it responds to, and serves its files by uWSGI", () => {
+  test("is probed by its page of login, with a name that it responds to, and serves its files by uWSGI", () => {
     const { containers } = podOf(workload("horizon")).spec;
     const [container] = containers as { command?: string[]; readinessProbe?: object; livenessProbe?: object }[];
     const httpGet = {
