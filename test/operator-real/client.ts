@@ -1,4 +1,4 @@
-/** The stock openstack client of the images, next to Keystone's container: it looks up names as pods do. */
+/** The stock openstack client of the images, next to a container: it looks up names as pods do. */
 import { podsOf, NAME } from "./cloud.ts";
 import type { Rig } from "./rig.ts";
 
@@ -26,7 +26,12 @@ export interface Client {
   write(path: string, text: string): Promise<void>;
 }
 
-export function clientOf(rig: Rig, { user, project, password }: Account): Client {
+/** `outside`: a container of a pod that is not the deployment's, where its policies are enforced. */
+export function clientOf(
+  rig: Rig,
+  { user, project, password }: Account,
+  outside?: { readonly pod: string; readonly container: string },
+): Client {
   const settings = {
     HOME: "/tmp",
     OS_AUTH_URL: KEYSTONE,
@@ -40,13 +45,13 @@ export function clientOf(rig: Rig, { user, project, password }: Account): Client
     OS_PROJECT_DOMAIN_NAME: "Default",
   };
   const alongside = async (command: readonly string[], input?: string): Promise<string> => {
-    const pods = podsOf(rig, "keystone-api");
+    const places = outside ? [outside] : podsOf(rig, "keystone-api").map((pod) => ({ pod, container: "keystone-api" }));
     for (const machine of rig.machines)
-      for (const pod of pods) {
-        const found = await machine.container(pod, "keystone-api");
+      for (const { pod, container } of places) {
+        const found = await machine.container(pod, container);
         if (found) return machine.runBeside(found, command, input);
       }
-    throw new Error("no container of Keystone runs");
+    throw new Error("no container for the client runs");
   };
   const env = ["env", ...Object.entries(settings).map(([name, value]) => `${name}=${value}`), "openstack"];
   const run = (...words: readonly string[]) => alongside([...env, ...words]);

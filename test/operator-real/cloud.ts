@@ -14,6 +14,8 @@ const ALL = [
   "cinder",
   "heat",
   "octavia",
+  "designate",
+  "manila",
   "horizon",
 ] as const;
 type Service = (typeof ALL)[number];

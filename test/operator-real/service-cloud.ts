@@ -23,10 +23,13 @@ const OPTIONS: Readonly<Record<string, readonly Option[]>> = {
 };
 
 /** The network outside of the cloud: the machine is its router. */
-const OUTSIDE = { network: "public", bridge: "br-ex", cidr: "172.24.4.0/24", router: "172.24.4.1" } as const;
+export const OUTSIDE = { network: "public", bridge: "br-ex", cidr: "172.24.4.0/24", router: "172.24.4.1" } as const;
 
-export function serviceCloud(more: Record<string, unknown> = {}): object {
-  const { spec } = deployment(SERVICES) as { spec: { services: { name: string }[] } };
+export function serviceCloud(
+  more: Record<string, unknown> = {},
+  wanted: readonly (typeof SERVICES)[number][] = SERVICES,
+): object {
+  const { spec } = deployment(wanted) as { spec: { services: { name: string }[] } };
   const services = spec.services.map((each) =>
     OPTIONS[each.name] ? { ...each, configuration: OPTIONS[each.name] } : each,
   );
@@ -38,12 +41,12 @@ export function serviceCloud(more: Record<string, unknown> = {}): object {
       physicalNetworks: [{ name: OUTSIDE.network, bridge: OUTSIDE.bridge }],
     },
   ];
-  return deployment(SERVICES, { services, nodeGroups, ...more });
+  return deployment(wanted, { services, nodeGroups, ...more });
 }
 
 /** A project with a user who may use everything. */
 export const PROJECT: Account = { user: "person", project: "work", password: "rig-password" };
-const ROLES = ["member", "reader", "creator", "heat_stack_owner", "load-balancer_member"];
+export const ROLES = ["member", "reader", "creator", "heat_stack_owner", "load-balancer_member"];
 
 /** The project, what every cloud has for its users, and the way out. */
 export async function makeProject(rig: Rig, admin: Client): Promise<void> {
