@@ -1,6 +1,6 @@
 #!/bin/sh
 # A cell of Nova, where there are several. Safe to repeat.
-#   nova-cell.sh map CELL RESOURCE    maps it to the database and the virtual host RESOURCE; and cell0, before the first one
+#   nova-cell.sh map CELL RESOURCE    maps it to the database and the virtual host RESOURCE, with the first one cell0
 #   nova-cell.sh discover CELL        maps its new compute nodes to it
 set -eu
 what=$1
