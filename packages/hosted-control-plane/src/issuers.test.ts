@@ -7,6 +7,7 @@ import {
   issuersText,
   issuersVersion,
   refuseIssuers,
+  versionProblem,
 } from "./issuers.ts";
 import type { TokenIssuers } from "./runtime.ts";
 
@@ -14,6 +15,30 @@ const entry = (url: string, more: object = {}): TokenIssuers[number] => ({
   issuer: { url, audiences: ["web"], ...more },
   claimMappings: { username: { claim: "sub", prefix: "oidc:" }, groups: { claim: "groups", prefix: "oidc:" } },
 });
+
+/** Certificates that OpenSSL reads: `openssl req -x509` with a key of secp256k1, and with `-set_serial -5`. */
+const OF_SECP256K1 = `-----BEGIN CERTIFICATE-----
+MIIBbDCCARKgAwIBAgIUaWY5P3M4gK/a4e92NY1tluTDFrwwCgYIKoZIzj0EAwIw
+DTELMAkGA1UEAwwCazEwHhcNMjYxMTI5MTczNjIzWhcNMjYxMjI5MTczNjIzWjAN
+MQswCQYDVQQDDAJrMTBWMBAGByqGSM49AgEGBSuBBAAKA0IABNwKFPjINV3l+B4a
+SPysm5Ho+46RmLHaUqEPnaIJQk6R49o8t+k6MoKQ8tgH/w6aKA4l4KK0WswdGJRZ
+ofE9ULCjUzBRMB0GA1UdDgQWBBQwiEY52DZV4MLCLiZO1kJWIaKtMzAfBgNVHSME
+GDAWgBQwiEY52DZV4MLCLiZO1kJWIaKtMzAPBgNVHRMBAf8EBTADAQH/MAoGCCqG
+SM49BAMCA0gAMEUCIBDoINy0IcmMXzBY/1bzbM92xfJCASrFWL+NIDZHOt4AAiEA
+jxbMJukKomUhz1i4Ew6wCws93yBGMv/nCq+FoM2eMVk=
+-----END CERTIFICATE-----
+`;
+const WITH_NEGATIVE_SERIAL = `-----BEGIN CERTIFICATE-----
+MIIBXDCCAQKgAwIBAgIB+zAKBggqhkjOPQQDAjANMQswCQYDVQQDDAJvazAeFw0y
+NjExMjkxNzM2MjRaFw0yNjEyMjkxNzM2MjRaMA0xCzAJBgNVBAMMAm9rMFkwEwYH
+KoZIzj0CAQYIKoZIzj0DAQcDQgAEo1QQ+oNuZwlNyUNHwTycWpTRt7DhzhqdKw3S
+yZg1bEW13Y64I46IRrxGLfdCbD2nnlLgiPA8VbFdLU8WCB/jzaNTMFEwHQYDVR0O
+BBYEFF1m1Ub6rxNJTGthICPuuUGnciuXMB8GA1UdIwQYMBaAFF1m1Ub6rxNJTGth
+ICPuuUGnciuXMA8GA1UdEwEB/wQFMAMBAf8wCgYIKoZIzj0EAwIDSAAwRQIgNc4/
+I8VUwOiUaLqZmDq6uw9lJfAgDIPrF4kotRuQ+hUCIQDcJYAWLHtLTa5kpoYFgRRr
+/XFkbLFFdtOyvSmElWh8NQ==
+-----END CERTIFICATE-----
+`;
 
 let authority: string;
 beforeAll(async () => {
@@ -47,6 +72,20 @@ test("several audiences are alternatives", () => {
     audiences: ["web", "cli"],
     audienceMatchPolicy: "MatchAny",
   });
+});
+
+test("what is between the certificates of an authority is in no file", () => {
+  const given = entry("https://one.test", { certificateAuthority: `# mine\n${authority}\u0001\n${authority}end` });
+  const [first] = issuersConfiguration([given], "v1").jwt;
+  expect(first?.issuer.certificateAuthority).toBe(`${authority.trim()}\n${authority.trim()}\n`);
+});
+
+test.for([
+  ["v1.29.15", [], "kube-apiserver v1.29.15 has no spec.authentication.jwt: it needs v1.30"],
+  ["v1.29.15", undefined, undefined],
+  ["v1.30.0", [], undefined],
+] as const)("kube-apiserver %s with issuers %j: %s", ([version, jwt, why]) => {
+  expect(versionProblem(jwt && [...jwt], version)).toBe(why);
 });
 
 test("no issuer is a configuration, too", () => {
@@ -91,11 +130,17 @@ describe("issuers", () => {
       () => `${authority}\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`,
       "cannot be read",
     ],
+    ["16 certificates", () => authority.repeat(16), undefined],
+    ["17 certificates", () => authority.repeat(17), "it has 17 certificates, and 16 at most are read"],
+    ["a certificate of a curve that kube-apiserver does not read", () => OF_SECP256K1, "a key of curve secp256k1"],
+    ["a certificate with a negative serial number", () => WITH_NEGATIVE_SERIAL, "a negative serial number"],
   ])("with %s as authority", ([, certificateAuthority, why]) => {
     const given = entry("https://one.test", { certificateAuthority: certificateAuthority() });
     const problem = issuersProblem([given], networks);
     if (why === undefined) return expect(problem).toBeUndefined();
     expect(problem).toMatchObject({ code: "ISSUERS_INVALID", actor: "user" });
     expect(problem?.message).toContain(why);
+    // The verdict that is kept is the same.
+    expect(issuersProblem([given], networks)).toEqual(problem);
   });
 });

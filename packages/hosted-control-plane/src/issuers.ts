@@ -1,4 +1,4 @@
-import { X509Certificate } from "node:crypto";
+import { createHash, X509Certificate } from "node:crypto";
 import { CausewayError, dialRefusal, messageOf, parseCidr, parseIp, splitCertificates } from "@causeway/foundation";
 import type { ControlPlaneProblem, TokenIssuers } from "./runtime.ts";
 
@@ -9,7 +9,17 @@ export type IssuersVersion = "v1" | "v1beta1";
 export const issuersVersions: readonly IssuersVersion[] = ["v1", "v1beta1"];
 
 /** kube-apiserver of older minor versions reads no AuthenticationConfiguration. */
-export const FIRST_MINOR_WITH_ISSUERS = 30;
+const FIRST_MINOR_WITH_ISSUERS = 30;
+
+/** Certificates of one authority: to read one takes a millisecond. */
+const MOST_CERTIFICATES = 16;
+
+/** Curves of keys that kube-apiserver reads. */
+const CURVES = ["secp224r1", "prime256v1", "secp384r1", "secp521r1"];
+
+/** Verdicts about authorities that are kept: control planes are judged again and again. */
+const MOST_KEPT = 1_000;
+const verdicts = new Map<string, string | undefined>();
 
 /** Names of Kubernetes itself are no issuer's to give, whatever its claims say. */
 const userValidationRules = [
@@ -23,7 +33,10 @@ const userValidationRules = [
   },
 ];
 
-/** The AuthenticationConfiguration with these issuers; an empty list is one, too. */
+/**
+ * The AuthenticationConfiguration with these issuers; an empty list is one, too. Of an authority it has the
+ * certificates, and not what is between them.
+ */
 export function issuersConfiguration(jwt: TokenIssuers, version: IssuersVersion) {
   return {
     apiVersion: `apiserver.config.k8s.io/${version}`,
@@ -33,7 +46,9 @@ export function issuersConfiguration(jwt: TokenIssuers, version: IssuersVersion)
         url,
         audiences: [...audiences],
         ...(audiences.length > 1 ? { audienceMatchPolicy: "MatchAny" } : {}),
-        ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
+        ...(certificateAuthority === undefined
+          ? {}
+          : { certificateAuthority: splitCertificates(certificateAuthority).join("") }),
       },
       claimMappings: { username: { ...username }, ...(groups === undefined ? {} : { groups: { ...groups } }) },
       userValidationRules,
@@ -46,9 +61,17 @@ export function issuersText(jwt: TokenIssuers, version: IssuersVersion): string 
   return `${JSON.stringify(issuersConfiguration(jwt, version), undefined, 2)}\n`;
 }
 
+/** Why kube-apiserver of this Kubernetes version has no issuers; undefined: it has, or none are requested. */
+export function versionProblem(jwt: TokenIssuers | undefined, kubernetes: string): string | undefined {
+  if (jwt === undefined || minorOf(kubernetes) >= FIRST_MINOR_WITH_ISSUERS) return undefined;
+  return `kube-apiserver ${kubernetes} has no spec.authentication.jwt: it needs v1.${FIRST_MINOR_WITH_ISSUERS}`;
+}
+
+const minorOf = (kubernetes: string): number => Number(/^v\d+\.(\d+)/.exec(kubernetes)?.[1]);
+
 /** The version that kube-apiserver of this Kubernetes version reads: v1 since v1.34. */
 export function issuersVersion(kubernetes: string): IssuersVersion {
-  return Number(/^v\d+\.(\d+)/.exec(kubernetes)?.[1]) >= 34 ? "v1" : "v1beta1";
+  return minorOf(kubernetes) >= 34 ? "v1" : "v1beta1";
 }
 
 /** The name of the file with it. */
@@ -98,14 +121,37 @@ export function refuseIssuers(jwt: TokenIssuers | undefined, networks: readonly 
 
 function authorityProblem(pem: string | undefined): string | undefined {
   if (pem === undefined) return undefined;
-  const all = splitCertificates(pem);
+  const digest = createHash("sha256").update(pem).digest("base64");
+  if (verdicts.has(digest)) return verdicts.get(digest);
+  const verdict = certificatesProblem(splitCertificates(pem));
+  verdicts.set(digest, verdict);
+  const [oldest] = verdicts.keys();
+  if (verdicts.size > MOST_KEPT && oldest !== undefined) verdicts.delete(oldest);
+  return verdict;
+}
+
+function certificatesProblem(all: readonly string[]): string | undefined {
   if (all.length === 0) return "it has no PEM certificate";
+  if (all.length > MOST_CERTIFICATES)
+    return `it has ${all.length} certificates, and ${MOST_CERTIFICATES} at most are read`;
   try {
-    for (const each of all) new X509Certificate(each);
+    for (const each of all) {
+      const problem = certificateProblem(new X509Certificate(each));
+      if (problem !== undefined) return problem;
+    }
     return undefined;
   } catch (error) {
     return `a certificate in it cannot be read: ${messageOf(error)}`;
   }
+}
+
+/** What OpenSSL reads, and kube-apiserver does not: it would not start. */
+function certificateProblem({ serialNumber, publicKey }: X509Certificate): string | undefined {
+  const { namedCurve } = publicKey.asymmetricKeyDetails ?? {};
+  if (publicKey.asymmetricKeyType === "ec" && !CURVES.includes(namedCurve ?? ""))
+    return `kube-apiserver reads no certificate with a key of curve ${namedCurve ?? "of its own"}; use P-256, P-384 or P-521`;
+  if (serialNumber.startsWith("-")) return "kube-apiserver reads no certificate with a negative serial number";
+  return undefined;
 }
 
 /** Of an address; names are resolved by the API server. */

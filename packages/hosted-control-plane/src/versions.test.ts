@@ -77,6 +77,11 @@ describe("a hosted control plane", () => {
     ["an issuer over plain HTTP", { version: "v1.34.0", ...issuers({ url: "http://one.test" }) }, /begins with https/],
     ["an issuer's URL with a user", { version: "v1.34.0", ...issuers({ url: "https://a@one.test" }) }, /has no user/],
     ["an issuer's URL with a query", { version: "v1.34.0", ...issuers({ url: "https://one.test/?a" }) }, /query/],
+    ["an issuer's URL with a wrong escape", { version: "v1.34.0", ...issuers({ url: "https://one.test/%zz" }) }, /%20/],
+    ["an issuer's URL with a tab", { version: "v1.34.0", ...issuers({ url: "https://one.te\tst" }) }, /%20/],
+    ["an issuer's URL with a line break", { version: "v1.34.0", ...issuers({ url: "https://one.test/\n" }) }, /%20/],
+    ["an escape in an issuer's host", { version: "v1.34.0", ...issuers({ url: "https://one%41.test" }) }, /%20/],
+    ["a backslash in an issuer's host", { version: "v1.34.0", ...issuers({ url: "https://192.0.2.9\\.test" }) }, /%20/],
     [
       "its own issuer",
       { version: "v1.34.0", ...issuers({ url: "https://kubernetes.default.svc.cluster.local" }) },
@@ -167,6 +172,7 @@ describe("a hosted control plane", () => {
       ...issuers({}, { url: "https://two.test:8443/realms/web", prefix: "" }),
     });
     await patch("issuers", issuers({ url: "https://three.test" }));
+    await patch("issuers", issuers({ url: "https://[2001:db8::7]:8443/a%20b/~c;d=e" }));
     await patch("issuers", { authentication: { jwt: [] } });
   });
 

@@ -10,6 +10,10 @@ const prefix = checked(
   [{ rule: "!self.startsWith('system:')", message: "names that begin with system: are Kubernetes' own" }],
 );
 
+/** What kube-apiserver can read: it does not start with another URL. */
+const ISSUER_URL =
+  "^https://([a-zA-Z0-9._-]+|\\\\[[0-9a-fA-F:.]+\\\\])(:[0-9]{1,5})?(/([a-zA-Z0-9._~!$&()*+,;=:@/-]|%[0-9a-fA-F]{2})*)?$";
+
 const issuer = object(
   {
     url: checked(
@@ -19,8 +23,9 @@ const issuer = object(
       }),
       [
         {
-          rule: "self.matches('^https://[^/?#@ ]+(/[^?# ]*)?$')",
-          message: "the URL of an issuer begins with https:// and has no user, query or fragment",
+          rule: `self.matches('${ISSUER_URL}')`,
+          message:
+            "the URL of an issuer begins with https:// and has no user, query or fragment, and no characters that a URL writes in another way, such as %20 for a space",
         },
         {
           rule: "!self.startsWith('https://kubernetes.default.svc')",
@@ -35,7 +40,7 @@ const issuer = object(
     }),
     certificateAuthority: optional(
       text(1, 65_536, {
-        description: "PEM certificates of the authority of its certificate. Default: those of the system.",
+        description: "PEM certificates of the authority of its certificate, 16 at most. Default: those of the system.",
       }),
     ),
   },

@@ -1,7 +1,7 @@
 import { compareVersions } from "@causeway/kubernetes";
 import { CausewayError, parseCidr } from "@causeway/foundation";
 import { flagArgs } from "../flags.ts";
-import { FIRST_MINOR_WITH_ISSUERS, issuersProblem } from "../issuers.ts";
+import { issuersProblem, versionProblem } from "../issuers.ts";
 import type { ControlPlaneProblem } from "../runtime.ts";
 import type { Observed } from "./observed.ts";
 import { gatewayLabel, isBehindGateway } from "./gateway.ts";
@@ -97,8 +97,8 @@ const unsupported: Rule = ({ spec: { authentication, join } }) => {
 
 const issuers: Rule = ({ spec, settings }) => {
   const { jwt } = spec.authentication;
-  if (jwt !== undefined && minorNumber(spec.version) < FIRST_MINOR_WITH_ISSUERS)
-    return user("PODS_UNSUPPORTED", `kube-apiserver ${spec.version} has no spec.authentication.jwt: it needs v1.30`);
+  const old = versionProblem(jwt, spec.version);
+  if (old !== undefined) return user("PODS_UNSUPPORTED", old);
   return issuersProblem(jwt, settings.issuerNetworks);
 };
 

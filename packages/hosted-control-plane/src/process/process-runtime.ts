@@ -6,7 +6,7 @@ import type { Backups } from "../backup/backups.ts";
 import { createBackupController } from "../backup/controller.ts";
 import { notOffered } from "../backup/store.ts";
 import { flagArgs } from "../flags.ts";
-import { refuseIssuers } from "../issuers.ts";
+import { refuseIssuers, versionProblem } from "../issuers.ts";
 import type { ControlPlaneRuntime, ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
 import { ProcessControlPlane } from "./control-plane.ts";
 import { openPrograms } from "./programs.ts";
@@ -156,7 +156,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
 
 /** What only other runtimes can do is refused, and not left out; flags, before anything is changed. */
 function refuseUnsupported(
-  { authentication, flags, allowedCidrs, join: joined, backup, restore }: ControlPlaneSpec,
+  { authentication, flags, allowedCidrs, join: joined, backup, restore, version }: ControlPlaneSpec,
   authenticators: ExternalAuthenticators,
 ): void {
   if (allowedCidrs !== undefined)
@@ -169,6 +169,11 @@ function refuseUnsupported(
       "spec.backup and spec.restore need a dedicated etcd, without spec.datastore",
       { hint: "Remove spec.backup and spec.restore." },
     );
+  const old = versionProblem(authentication.jwt, version);
+  if (old !== undefined)
+    throw new CausewayError("PROCESS_RUNTIME_UNSUPPORTED", old, {
+      hint: "Remove spec.authentication.jwt, or choose a newer version.",
+    });
   for (const program of ["apiServer", "controllerManager"] as const) flagArgs(program, flags);
   if (authentication.external === undefined || Object.hasOwn(authenticators, authentication.external.type)) return;
   throw new CausewayError(

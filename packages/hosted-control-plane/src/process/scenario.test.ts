@@ -310,6 +310,9 @@ describe("a control plane as processes", () => {
       code: "ISSUERS_NOT_PERMITTED",
     });
     expect(urls()).toEqual(["https://192.0.2.1", "https://192.0.2.2"]);
+    await expect(
+      runtime.ensure({ ...believing(issuer("https://192.0.2.1")), version: "v1.29.0" }, signal),
+    ).rejects.toThrow("kube-apiserver v1.29.0 has no spec.authentication.jwt: it needs v1.30");
     await runtime.ensure(believing(), signal);
     expect(urls()).toEqual([]);
     expect(await ready(runtime)).toMatchObject({ authentication: { jwt: [] } });
