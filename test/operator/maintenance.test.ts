@@ -205,4 +205,27 @@ describe("a control node of a deployment with clusters", () => {
     await w.until("maintenance is over", async () => (await w.deployment()).status?.maintenance === undefined);
     await w.until("every node has its guard again", async () => (await guards(w)).length === 4);
   });
+
+  test("is drained while Nova does not respond, although the operator has not read it yet", async () => {
+    const w = (world = await OperatorWorld.start(1));
+    const kill = w.runOperator();
+    await w.createDeployment({ services: [{ name: "ovn", replicas: 3 }] });
+    await w.whenReady();
+    await w.until("every node has its guard", async () => (await guards(w)).length === 4);
+    await w.settle();
+    await kill();
+    w.nova.isAway = true;
+    w.nova.addServer("s1", "compute-0");
+    w.runOperator();
+    for (const name of ["control-0", "compute-0"]) await cordon(w, name, true);
+    await w.until("the control node is drained", () => drain(w, "control-0"), 5_000);
+    expect(await drain(w, "compute-0")).toBe(false);
+    const held = (await w.deployment()).status?.maintenance?.find(({ node }) => node === "compute-0");
+    expect(held).toMatchObject({ phase: "Blocked", message: expect.stringContaining("connection refused") });
+    w.nova.isAway = false;
+    await w.until("Nova is read", async () => {
+      const found = (await w.deployment()).status?.maintenance?.find(({ node }) => node === "compute-0");
+      return found?.phase === "Moving" || found?.message.includes("connection refused") === false;
+    });
+  });
 });

@@ -16,6 +16,8 @@ export class PlayedNova {
   readonly orders: string[] = [];
   /** Servers whose moves fail: they remain where they are. */
   readonly stubborn = new Set<string>();
+  /** It does not respond. */
+  isAway = false;
   readonly #clock: Clock;
 
   constructor(clock: Clock) {
@@ -47,7 +49,10 @@ export class PlayedNova {
       return Promise.resolve();
     };
     return {
-      services: () => Promise.resolve([...this.hosts.values()].map((host) => ({ ...host }))),
+      services: () =>
+        this.isAway
+          ? Promise.reject(new Error("connection refused"))
+          : Promise.resolve([...this.hosts.values()].map((host) => ({ ...host }))),
       servers: (hosts) =>
         Promise.resolve(
           [...this.servers.values()].filter(({ host }) => hosts.includes(host)).map((each) => ({ ...each })),

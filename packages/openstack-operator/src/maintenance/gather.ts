@@ -9,6 +9,7 @@ import {
   type KubernetesClient,
   type ObjectKey,
 } from "@causeway/kubernetes";
+import { isAborted, messageOf } from "@causeway/foundation";
 import { resolveCatalogue } from "../catalogue/index.ts";
 import { computeGroups, groupsOf, type NodeGroup } from "../render/context.ts";
 import { mutableSecrets } from "../render/desired.ts";
@@ -17,9 +18,10 @@ import { PodDisruptionBudget } from "../render/types.ts";
 import { guardImage, guardKey, guardLabel, nodeLabel } from "./guards.ts";
 import { labels } from "../model/names.ts";
 import { replicasOf } from "../render/sizes.ts";
-import type { Attempt, ComputeNode, ComputeService, Observed, QuorumCluster } from "./model.ts";
+import type { Attempt, ComputeNode, NodeMaintenance, Observed, QuorumCluster } from "./model.ts";
 import type { Nova, NovaAccess, OpenNova } from "./nova.ts";
 import { computeNodeOf, hostsToRead, limitsOf, orphanedBudgets, readsNova, removedHosts } from "./plan-scope.ts";
+import type { ScopeFrom } from "./plan-scope.ts";
 
 /** The informers that maintenance reads. */
 export interface MaintenanceFrom {
@@ -50,6 +52,10 @@ export interface Memory {
   readonly attempts: Map<string, Attempt>;
   /** Nova was read, and no compute is disabled by us. */
   isClear: boolean;
+  /** UIDs of budgets that were deleted, and may still be in a list that is late. */
+  readonly deleted: Set<string>;
+  /** Nova was not read when it was tried last. */
+  isUnread: boolean;
   nova?: NovaAccess & { readonly open: Nova };
 }
 
@@ -58,6 +64,8 @@ export interface Gathered extends Observed {
   readonly deployment: OpenStackDeployment;
   readonly memory: Memory;
   readonly open: Nova | undefined;
+  /** UIDs of budgets, by their names. */
+  readonly budgets: ReadonlyMap<string, string>;
 }
 
 /** What gathering needs; `memories` is by "NAMESPACE/NAME" of the deployment. */
@@ -88,10 +96,15 @@ export async function gather(
   const quorums = quorumsOf(deployment, from.pods.list());
   const controls = quorums.length === 0 ? [] : controlNodesOf(deployment, from.nodes.list());
   const guarded = [...nodes, ...controls];
-  const memory: Memory = memories.get(id) ?? { attempts: new Map(), isClear: false };
+  const memory: Memory = memories.get(id) ?? {
+    attempts: new Map(),
+    isClear: false,
+    deleted: new Set(),
+    isUnread: false,
+  };
   memories.set(id, memory);
   const names = new Set(from.nodes.list().map(({ metadata }) => metadata.name));
-  const budgets = from.budgets.list().filter((budget) => isOwn(budget, key));
+  const budgets = budgetsOf(from, key, memory);
   const scope = {
     nodes,
     names,
@@ -99,7 +112,7 @@ export async function gather(
     budgets,
     isClear: memory.isClear,
   };
-  const open = readsNova(scope) ? await novaOf(using, deployment, { memory, signal }) : undefined;
+  const cloud = readsNova(scope) ? await readCloud(using, deployment, { memory, scope, signal }) : undefined;
   const byKey = new Map(guarded.map(({ name }) => [guardKey(name), name]));
   const imageFor = (pod: Pod) =>
     guardImage(deployment, { isCompute: nodes.some(({ name }) => name === pod.spec.nodeName) });
@@ -107,18 +120,19 @@ export async function gather(
     const node = isOwn(object, key) ? byKey.get(object.metadata.labels?.[nodeLabel] ?? "") : undefined;
     return node === undefined ? [] : [node];
   };
-  const services = open && (await open.services(signal));
-  const removed = removedHosts(scope, services ?? []);
   return {
     deployment,
     memory,
-    open,
+    open: cloud?.open,
+    budgets: new Map(budgets.map(({ metadata }) => [metadata.name, metadata.uid ?? ""])),
     nodes,
     controls,
     quorums,
-    nova: open && services && (await readNova(open, services, { nodes, removed, signal })),
-    removed: new Set(removed),
-    orphans: services ? orphanedBudgets(scope, services) : [],
+    nova: cloud?.nova,
+    unread: cloud?.unread,
+    published: (deployment.status.maintenance ?? []) as readonly NodeMaintenance[],
+    removed: new Set(cloud?.removed),
+    orphans: cloud?.nova ? orphanedBudgets(scope, cloud.nova.services) : [],
     guards: new Set(
       from.guards.list().flatMap((pod) => (pod.spec.containers[0]?.image === imageFor(pod) ? own(pod) : [])),
     ),
@@ -133,15 +147,50 @@ function isOwn({ metadata }: Pod | PodDisruptionBudget, { namespace, name }: Obj
   return metadata.namespace === namespace && all[guardLabel] === name && deletionTimestamp === undefined;
 }
 
+/** Budgets that exist. One that was deleted counts no more, although the list may still have it. */
+function budgetsOf({ budgets }: MaintenanceFrom, key: ObjectKey, { deleted }: Memory): PodDisruptionBudget[] {
+  const all = budgets.list().filter((budget) => isOwn(budget, key));
+  const listed = new Set(all.map(({ metadata }) => metadata.uid));
+  for (const uid of deleted) if (!listed.has(uid)) deleted.delete(uid);
+  return all.filter(({ metadata }) => !deleted.has(metadata.uid ?? ""));
+}
+
 interface ReadContext {
-  readonly nodes: readonly ComputeNode[];
-  readonly removed: readonly string[];
+  readonly memory: Memory;
+  readonly scope: ScopeFrom;
   readonly signal: AbortSignal;
 }
 
-async function readNova(open: Nova, services: readonly ComputeService[], { nodes, removed, signal }: ReadContext) {
-  const servers = await open.servers([...hostsToRead(nodes, removed)], signal);
-  return { services, servers, agents: await open.agents(removed, signal) };
+interface Cloud {
+  readonly open?: Nova;
+  readonly nova?: NonNullable<Observed["nova"]>;
+  readonly removed?: readonly string[];
+  readonly unread?: string;
+}
+
+/**
+ * Control nodes are given free, and all nodes are held, without Nova too: it may be away because of one of them. A first
+ * failure is often over at the next attempt, which follows at once.
+ */
+async function readCloud(using: GatherMaintenance, deployment: OpenStackDeployment, at: ReadContext): Promise<Cloud> {
+  const { scope, signal } = at;
+  try {
+    const open = await novaOf(using, deployment, at);
+    if (!open) return {};
+    const services = await open.services(signal);
+    const removed = removedHosts(scope, services);
+    const servers = await open.servers([...hostsToRead(scope.nodes, removed)], signal);
+    const agents = await open.agents(removed, signal);
+    at.memory.isUnread = false;
+    return { open, removed, nova: { services, servers, agents } };
+  } catch (error) {
+    if (signal.aborted || isAborted(error)) throw error;
+    if (!at.memory.isUnread) {
+      at.memory.isUnread = true;
+      throw error;
+    }
+    return { unread: messageOf(error) };
+  }
 }
 
 async function novaOf(

@@ -73,7 +73,7 @@ export interface Observed {
   /** Nodes that run services, where these have clusters of several members. */
   readonly controls: readonly ComputeNode[];
   readonly quorums: readonly QuorumCluster[];
-  /** Undefined: nothing of Nova had to be read. */
+  /** Undefined: nothing of Nova had to be read, or it could not be: why is in `unread`. */
   readonly nova:
     | {
         readonly services: readonly ComputeService[];
@@ -82,6 +82,9 @@ export interface Observed {
         readonly agents: readonly HostAgent[];
       }
     | undefined;
+  readonly unread?: string | undefined;
+  /** What the status has of nodes, as it was published last. */
+  readonly published: readonly NodeMaintenance[];
   /** Hosts of Nova that were nodes and are none any more. */
   readonly removed: ReadonlySet<string>;
   /** Budgets, by name, of hosts that neither Kubernetes nor Nova has any more. */

@@ -16,7 +16,7 @@ export interface PerformMaintenance {
 export async function perform(
   { client, clock }: PerformMaintenance,
   step: MaintenanceStep,
-  { deployment, open, memory, nodes }: Gathered,
+  { deployment, open, memory, nodes, budgets }: Gathered,
   signal: AbortSignal,
 ): Promise<void> {
   const { namespace = "", name: of } = deployment.metadata;
@@ -32,8 +32,13 @@ export async function perform(
       return creating(() =>
         client.create(PodDisruptionBudget, guardBudget(deployment, step.name), { fieldManager, signal }),
       );
-    case "release":
-      return client.delete(PodDisruptionBudget, { namespace, name: guardName(of, step.name) }, { signal });
+    case "release": {
+      const name = guardName(of, step.name);
+      await client.delete(PodDisruptionBudget, { namespace, name }, { signal });
+      const uid = budgets.get(name);
+      if (uid !== undefined) memory.deleted.add(uid);
+      return;
+    }
     case "forget":
       return client.delete(PodDisruptionBudget, { namespace, name: step.name }, { signal });
     case "remove":

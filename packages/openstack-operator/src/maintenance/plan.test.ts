@@ -44,6 +44,7 @@ function planOf(
     controls: [],
     quorums: [],
     nova: { services, servers, agents: [] },
+    published: [],
     removed: new Set<string>(),
     orphans: [],
     guards: all,

@@ -42,11 +42,13 @@ export function plan(observed: Observed, now: number): Plan<MaintenanceStep, Mai
   const verdicts = controlVerdicts(observed, (node) => !isCompute(node) || isEmptied(observed, node, admitted));
   const control = planControls(observed, verdicts, isCompute);
   if (!nova) {
-    const isUnderWay = control.states.length > 0;
+    const unread = planUnread(observed, new Set(control.states.map(({ node }) => node)));
+    const maintenance = [...unread.states, ...control.states];
+    const isUnderWay = maintenance.length > 0 || observed.unread !== undefined;
     return {
       steps: [...guarded, ...control.steps],
-      status: isUnderWay ? { maintenance: control.states } : {},
-      events: control.events,
+      status: maintenance.length > 0 ? { maintenance } : {},
+      events: [...unread.events, ...control.events],
       wait: waitUntil(isUnderWay ? now + POLL : nextLoss(observed, now)),
     };
   }
@@ -65,6 +67,23 @@ export function plan(observed: Observed, now: number): Plan<MaintenanceStep, Mai
     events: [...control.events, ...plans.flatMap(({ events = [] }: NodePlan) => events)],
     wait: waitUntil(maintenance.length > 0 ? now + POLL : nextLoss(observed, now)),
   };
+}
+
+/** What is said of nodes that run servers while Nova cannot be read: they remain as they are. */
+function planUnread({ nodes, controls, published, unread }: Observed, said: ReadonlySet<string>) {
+  if (unread === undefined) return { states: [], events: [] };
+  const message = `Nova cannot be read, the servers are those that were seen last: ${unread}`.slice(0, 512);
+  const names = new Set(nodes.map(({ name }) => name));
+  const runsServers = ({ node }: NodeMaintenance) => names.has(node) || !controls.some(({ name }) => name === node);
+  const known = published.filter((each) => runsServers(each) && !said.has(each.node));
+  const isNew = ({ name, cordoned, lostAt }: ComputeNode) =>
+    (cordoned || lostAt !== undefined) && !known.some(({ node }) => node === name);
+  const states = [
+    ...known.map(({ node, servers }) => ({ node, servers })),
+    ...nodes.filter(isNew).map(({ name }) => ({ node: name, servers: 0 })),
+  ].map((each): NodeMaintenance => ({ node: each.node, phase: "Blocked", servers: each.servers, message }));
+  const event = { type: "Warning", reason: "MaintenanceFailed", message: `Nova cannot be read: ${unread}` } as const;
+  return { states, events: [{ ...event, message: event.message.slice(0, 1000) }] };
 }
 
 /** Undefined: nothing is under way. */
