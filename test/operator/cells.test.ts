@@ -126,4 +126,10 @@ describe("the API server refuses", () => {
     await w.createDeployment({ cells });
     await expect(w.change(change)).rejects.toThrow(message);
   });
+
+  test("no list that goes and had no cells", async () => {
+    const w = await start();
+    await w.createDeployment({ cells: [] });
+    expect((await w.change({ cells: null })).spec.cells).toBeUndefined();
+  });
 });

@@ -44,7 +44,7 @@ export const cellRules = [
       "the cell of a group of nodeGroups cannot be changed: Nova moves no host from one cell to another. Drain its nodes, remove the group, delete their compute services in Nova, and add them as a group of another name",
   },
   {
-    rule: "!has(oldSelf.cells) || (has(self.cells) && oldSelf.cells.all(o, self.cells.exists(c, c.name == o.name)))",
+    rule: "!has(oldSelf.cells) || oldSelf.cells.all(o, has(self.cells) && self.cells.exists(c, c.name == o.name))",
     message:
       "a cell cannot be removed from cells: Nova's records of servers, deleted ones too, are in its database. Leave it without node groups, where it is to run no servers",
   },

@@ -160,7 +160,10 @@ export function imageBuildOf(spec: OpenStackDeploymentSpec, component: Component
   const { packages = [] } = overrideOf(spec, component) ?? {};
   if (packages.length === 0) return undefined;
   const base = baseImageOf(spec, component, true);
-  return overlayOf(packages, { base, repository: repositoryOf(spec, component), tag: spec.release });
+  // Next to the image that it extends: pods may get images from no other registry.
+  const own = overrideOf(spec, component)?.image;
+  const repository = own ? own.replace(/@.*$/, "").replace(/:[^/:]*$/, "") : repositoryOf(spec, component);
+  return overlayOf(packages, { base, repository, tag: spec.release });
 }
 
 /** The program that makes each line of a container's log one JSON object. It is process 1, of Python's own library. */

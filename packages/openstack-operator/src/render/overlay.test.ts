@@ -58,9 +58,13 @@ describe("an image with more packages", () => {
     expect(images).not.toContain(`"${imageOf(spec, component("cinder-api"))}"`);
   });
 
-  test("extends the administrator's own image where there is one", () => {
-    const own = "registry.example.org/own/cinder@sha256:00";
-    expect(imageBuildOf(withPackages({ image: own }), component("cinder-api"))).toMatchObject({ base: own });
+  test.each([
+    ["registry.example.org/own/cinder@sha256:00", "registry.example.org/own/cinder"],
+    ["registry.example.org:5000/own/cinder:v1@sha256:00", "registry.example.org:5000/own/cinder"],
+    ["registry.example.org:5000/own/cinder", "registry.example.org:5000/own/cinder"],
+  ])("extends the administrator's own image %s, and is next to it", (own, place) => {
+    const build = imageBuildOf(withPackages({ image: own }), component("cinder-api"));
+    expect(build).toMatchObject({ base: own, image: `${place}:2025.1-${build?.digest.slice(0, 16)}` });
   });
 
   test("is used as it is without packages", () => {
