@@ -8,11 +8,14 @@ import type { ImageBuild } from "../render/overlay.ts";
 import { judgeComponents, type Judged } from "./components.ts";
 import type { Observed } from "./gather.ts";
 import { desiredFor, plan } from "./plan.ts";
+import { withReleaseNow } from "./upgrade.ts";
 
 /** What a change of a deployment would do. Nothing is written. */
 export interface Preview {
   /** Why nothing would be done. */
   readonly refused?: string;
+  /** The release that comes before the wanted one: the rest is about the upgrade to it. */
+  readonly first?: string;
   /** Components whose pods are replaced, in the order in which that happens. */
   readonly restarts: readonly { readonly component: string; readonly pods: number }[];
   /** Jobs that run, in their order. */
@@ -37,7 +40,8 @@ function imageBuilds(spec: OpenStackDeployment["spec"], { components }: Catalogu
 
 /** Compares what exists with what `wanted` describes. */
 export function previewChange(observed: Observed, wanted: OpenStackDeployment, now: number): Preview {
-  const changed = { ...observed, deployment: { ...observed.deployment, spec: wanted.spec } };
+  const deployment = withReleaseNow({ ...observed.deployment, spec: wanted.spec });
+  const changed = { ...observed, deployment };
   if (!readCredentials(observed.credentials?.data))
     return { ...nothing, refused: "the deployment has no credentials yet: it would be installed" };
   const { status } = plan(changed, now);
@@ -54,7 +58,9 @@ export function previewChange(observed: Observed, wanted: OpenStackDeployment, n
   const changing = judged.filter(({ writes }) => writes.length > 0);
   const isJob = ({ component }: Judged) => component.kind === "Job";
   const exists = ({ writes }: Judged) => !writes.every(isNew);
+  const { release } = deployment.spec;
   return {
+    ...(release === wanted.spec.release ? {} : { first: release }),
     restarts: changing
       .filter((each) => !isJob(each) && exists(each))
       .map((each) => ({ component: each.component.name, pods: podsOf(observed, each) })),
@@ -64,7 +70,7 @@ export function previewChange(observed: Observed, wanted: OpenStackDeployment, n
       .map(({ object }) => object)
       .filter((object) => isNew(object))
       .map((object) => `${object.kind}/${object.metadata.name}`),
-    images: imageBuilds(changed.deployment.spec, desired.catalogue),
+    images: imageBuilds(deployment.spec, desired.catalogue),
     deletes: [...observed.objects.keys()].filter((id) => isWorkload(observed, id) && !wantedNames.has(id)),
   };
 }

@@ -80,9 +80,10 @@ export function oneUpgradeAtATime(
   planned: (observed: Observed) => Plan<Step, OpenStackDeploymentStatus>,
 ): Plan<Step, OpenStackDeploymentStatus> {
   const { deployment } = observed;
-  const release = releaseNow(deployment);
-  const isHeld = release !== deployment.spec.release;
-  const result = planned(isHeld ? { ...observed, deployment: withRelease(deployment, release) } : observed);
+  const first = withReleaseNow(deployment);
+  const { release } = first.spec;
+  const isHeld = first !== deployment;
+  const result = planned(isHeld ? { ...observed, deployment: first } : observed);
   const before = deployment.status?.conditions;
   if (!isHeld && !getCondition(before, HELD)) return result;
   const failed = result.status.components?.find(({ state }) => state === "Failed");
@@ -98,10 +99,11 @@ export function oneUpgradeAtATime(
   return { ...result, status: { ...result.status, conditions } };
 }
 
-const withRelease = (deployment: OpenStackDeployment, release: OpenStackRelease): OpenStackDeployment => ({
-  ...deployment,
-  spec: { ...deployment.spec, release },
-});
+/** The deployment with the release that it is brought to first; itself where that is the one that is wanted. */
+export function withReleaseNow(deployment: OpenStackDeployment): OpenStackDeployment {
+  const release = releaseNow(deployment);
+  return release === deployment.spec.release ? deployment : { ...deployment, spec: { ...deployment.spec, release } };
+}
 
 function releaseNow({ spec, status }: OpenStackDeployment): OpenStackRelease {
   const { release: from, upgrade } = status ?? {};

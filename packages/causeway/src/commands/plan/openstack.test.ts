@@ -23,6 +23,11 @@ test("plan openstack prints how to build the images that pods will use, and what
   );
 });
 
+test("plan openstack says which upgrade it compares with, where another one comes first", () => {
+  const text = renderPreview({ ...nothing, first: "2023.1", reruns: ["nova-upgrade-check"] });
+  expect(text.split("\n")[0]).toBe("The upgrade to 2023.1 comes first. Compare again when it is over.");
+});
+
 test("plan openstack says so where nothing would change", () => {
   expect(renderPreview(nothing)).toBe("Nothing would change.\n");
 });

@@ -51,7 +51,9 @@ export function renderPreview(preview: Preview): string {
   if (changes(preview) === 0 && preview.images.length === 0) return "Nothing would change.\n";
   const part = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? "" : `${title}\n${lines.map((line) => `  ${line}\n`).join("")}`;
+  const first = preview.first;
   return [
+    first === undefined ? "" : `The upgrade to ${first} comes first. Compare again when it is over.\n`,
     part(
       "Images that have to be in the registry before:",
       preview.images.flatMap(({ image, containerfile }) => [
