@@ -75,8 +75,8 @@ describe("Designate", () => {
 });
 
 describe("Manila", () => {
-  const hostOf = (component: string, container: string) => {
-    const { initContainers = [], containers } = podOf(workload(component)).spec;
+  const hostOf = (component: string, container: string, all = desire().workloads) => {
+    const { initContainers = [], containers } = podOf(workload(component, all)).spec;
     const found = [...initContainers, ...containers].find(({ name }) => name === container);
     return ((found?.env ?? []) as { name: string; value?: string }[]).find(({ name }) => name === "OS_DEFAULT__HOST")
       ?.value;
@@ -94,5 +94,15 @@ describe("Manila", () => {
     const files = desire().all.filter(({ metadata }) => metadata.name.startsWith("cloud-manila-etc-"));
     expect(files.length).toBeGreaterThan(0);
     for (const file of files) expect(JSON.stringify(file)).not.toMatch(/\\nhost = /);
+  });
+
+  test("has the administrator's own name where there is one, as its shares belong to that", () => {
+    const configuration = [{ section: "DEFAULT", option: "host", value: "stor-1" }];
+    const services = (spec.services ?? []).map((each) => (each.name === "manila" ? { ...each, configuration } : each));
+    const { workloads, all } = desire({ services });
+    for (const container of ["manila-share", "prober"])
+      expect(hostOf("manila-share", container, workloads)).toBeUndefined();
+    const files = all.filter(({ metadata }) => metadata.name.startsWith("cloud-manila-etc-"));
+    expect(files.map((file) => JSON.stringify(file)).join("")).toMatch(/\\nhost = stor-1\\n/);
   });
 });

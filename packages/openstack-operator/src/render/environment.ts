@@ -1,6 +1,7 @@
 import { backendHost, internalUrl, membersOf } from "../config/index.ts";
 import type { Component } from "../model/component.ts";
 import { hasFront, type Context, type NodeGroup } from "./context.ts";
+import { overridesOf } from "./grace.ts";
 import { frontMetricsPort } from "./metrics.ts";
 import { preflightEnvironment } from "./preflight.ts";
 import { replicasOf } from "./sizes.ts";
@@ -24,7 +25,7 @@ export function environmentOf(context: Context, component: Component, group?: No
     field("POD_IP", "status.podIP"),
     field("NODE_NAME", "spec.nodeName"),
     ...value({ REGION: deployment.spec.region }),
-    ...value(component.environment ?? {}),
+    ...value(ownEnvironment(context, component)),
     ...value(component.scale === "Quorum" ? { MEMBERS: String(replicasOf(deployment.spec, component)) } : {}),
     ...value(backends(context, component)),
     ...value(vaultEnvironment(context, component)),
@@ -34,6 +35,21 @@ export function environmentOf(context: Context, component: Component, group?: No
     ...value(preflightEnvironment(context, component, group)),
     ...value(component.service === "ovn" ? ovn(context, group) : {}),
   ];
+}
+
+/** Where it is set, oslo.config takes it for the option `host`, before any file: of one component of a service. */
+const HOST_OPTION = "OS_DEFAULT__HOST";
+
+/** The name that one component of a service has. None: an administrator's own one is in the files. */
+export function hostOption({ deployment }: Context, { environment, service }: Component): Record<string, string> {
+  const host = environment?.[HOST_OPTION];
+  const isGiven = overridesOf(deployment.spec, service)["DEFAULT"]?.["host"] !== undefined;
+  return host === undefined || isGiven ? {} : { [HOST_OPTION]: host };
+}
+
+function ownEnvironment(context: Context, component: Component): Record<string, string> {
+  const { [HOST_OPTION]: _host, ...others } = component.environment ?? {};
+  return { ...others, ...hostOption(context, component) };
 }
 
 function frontEnvironment({ deployment }: Context, component: Component): Record<string, string> {

@@ -15,7 +15,7 @@ import {
   type Context,
   type NodeGroup,
 } from "./context.ts";
-import { environmentOf } from "./environment.ts";
+import { environmentOf, hostOption } from "./environment.ts";
 import { firstContainers } from "./first-containers.ts";
 import { graceSeconds, overridesOf, preStopOf } from "./grace.ts";
 import { externalAdministrator } from "./external.ts";
@@ -166,11 +166,9 @@ function companions(
   ];
 }
 
-/** Where it is set, oslo.config takes it for the option `host`, before any file: of one component of a service. */
-const HOST_OPTION = "OS_DEFAULT__HOST";
-
 /** A sidecar that keeps one connection to the broker and asks the process over it. */
-function prober({ deployment }: Context, component: Component, image: string): Container[] {
+function prober(context: Context, component: Component, image: string): Container[] {
+  const { deployment } = context;
   const { probe } = component;
   if (!hasProber(component) || probe?.ask !== "rpc") return [];
   const { namespace = "", name } = deployment.metadata;
@@ -192,9 +190,7 @@ function prober({ deployment }: Context, component: Component, image: string): C
         { name: "NODE_NAME", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } },
         { name: "DEPLOYMENT", value: `${namespace}/${name}` },
         { name: "COMPONENT", value: component.name },
-        ...(component.environment?.[HOST_OPTION] === undefined
-          ? []
-          : [{ name: HOST_OPTION, value: component.environment[HOST_OPTION] }]),
+        ...Object.entries(hostOption(context, component)).map(([option, value]) => ({ name: option, value })),
       ],
       resources: { requests: { cpu: "5m", memory: "24Mi" }, limits: { memory: "48Mi" } },
       securityContext: containerSecurity(component),
