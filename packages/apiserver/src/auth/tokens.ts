@@ -1,4 +1,4 @@
-import { messageOf } from "@causeway/foundation";
+import { canonicalJson, messageOf } from "@causeway/foundation";
 import type { Cluster } from "../contract/cluster.ts";
 import { record, records, text } from "../json/json.ts";
 import { accountTokens } from "./account-tokens.ts";
@@ -19,21 +19,42 @@ import type { Tokens } from "../contract/identity.ts";
 
 type Ask = (token: string, audiences: readonly string[]) => Promise<TokenFacts | undefined>;
 
+/** What knows tokens by connections, caches and budgets of its own. */
+interface Remotes {
+  readonly webhook: ReturnType<typeof webhookTokens> | undefined;
+  readonly external: ExternalAuthenticator | undefined;
+}
+
+/** Tokens of a cluster whose options may change. */
+export interface ClusterTokens extends Tokens {
+  readonly remotes: Remotes;
+}
+
+/** Is what has connections of its own the same by both? Then it serves on: other issuers empty no cache of it. */
+export function haveSameRemotes(a: AuthenticationOptions, b: AuthenticationOptions): boolean {
+  return canonicalJson([a.webhook, a.external]) === canonicalJson([b.webhook, b.external]);
+}
+
 /**
  * Tokens of service accounts, bootstrap tokens, those of the issuers configured, of an external authenticator, and the
- * webhook's, in this order. Throws AUTHENTICATION_CONFIG_INVALID, and what a webhook's kubeconfig can.
+ * webhook's, in this order. `kept`: the last two, where they are open already. Throws AUTHENTICATION_CONFIG_INVALID, and
+ * what a webhook's kubeconfig can.
  */
 export function clusterTokens(
   cluster: Cluster,
   options: AuthenticationOptions = {},
   authenticators: ExternalAuthenticators = {},
-): Tokens {
+  kept?: Remotes,
+): ClusterTokens {
   const own = [cluster.issuer];
   const accounts = accountTokens(cluster);
   const reach = options.issuerNetworks && reachOf(options.issuerNetworks);
   const issuers = issuersOf(cluster, options).map((issuer) => jwtAuthenticator(issuer, cluster.clock, reach));
-  const webhook = options.webhook && webhookTokens(options.webhook, cluster);
-  const external = options.external && externalAuthenticator(cluster, options.external, authenticators);
+  const remotes = kept ?? {
+    webhook: options.webhook && webhookTokens(options.webhook, cluster),
+    external: options.external && externalAuthenticator(cluster, options.external, authenticators),
+  };
+  const { webhook, external } = remotes;
   const asks: readonly Ask[] = [
     (token, audiences) => accounts.verify(token, audiences),
     (token, audiences) => Promise.resolve(bootstrapFacts(cluster, token, audiences)),
@@ -46,6 +67,7 @@ export function clusterTokens(
     ...(webhook ? [(token: string, audiences: readonly string[]) => webhook.verify(token, audiences)] : []),
   ];
   return {
+    remotes,
     async verify(token, audiences = own) {
       const errors: string[] = [];
       for (const ask of asks) {

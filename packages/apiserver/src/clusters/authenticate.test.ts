@@ -101,3 +101,44 @@ test("another issuer is believed at once, and after a restart; the watches that 
   first.close();
   second.close();
 });
+
+test("an external authenticator serves on when issuers change, and is closed when its settings do", async () => {
+  const own = mkdtempSync(join(dir, "external-"));
+  const events: string[] = [];
+  const server = await startApiServer({
+    dir: own,
+    authenticators: {
+      badges: ({ office }) => {
+        events.push(`open ${String(office)}`);
+        return {
+          verify: async (token) =>
+            token === "anna" ? { username: `anna of ${String(office)}`, groups: [] } : undefined,
+          close: () => events.push(`close ${String(office)}`),
+        };
+      },
+    },
+  });
+  const issuer = await startIssuer();
+  const of = (office: string) => ({ external: { type: "badges", settings: { office } } });
+  const listen = { host: "127.0.0.1", port: 0, names: [] };
+  const cluster = await server.ensureCluster("tenant", { listen, authentication: of("berlin") });
+  const who = async (): Promise<string> => {
+    const { ca = "", server: url } = loadKubeconfig({ text: await cluster.kubeconfig() });
+    const client = createClient({ server: url, ca, token: "anna" });
+    const review = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
+    const found = await client.request("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", { body: review });
+    await client.close();
+    return (found as { status: { userInfo: { username: string } } }).status.userInfo.username;
+  };
+  expect(events).toEqual(["open berlin"]);
+  await server.ensureCluster("tenant", { listen, authentication: { ...of("berlin"), ...believing(issuer.entry) } });
+  await server.ensureCluster("tenant", { listen, authentication: { ...of("berlin"), ...believing() } });
+  expect(await who()).toBe("anna of berlin");
+  expect(events).toEqual(["open berlin"]);
+  await server.ensureCluster("tenant", { listen, authentication: { ...of("bonn"), ...believing() } });
+  expect(await who()).toBe("anna of bonn");
+  expect(events).toEqual(["open berlin", "open bonn", "close berlin"]);
+  await server.close();
+  expect(events).toEqual(["open berlin", "open bonn", "close berlin", "close bonn"]);
+  issuer.close();
+});

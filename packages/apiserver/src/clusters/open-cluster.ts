@@ -7,7 +7,7 @@ import { openAdmission } from "../admission/open.ts";
 import { openAudit } from "../audit/audit.ts";
 import { AccountEnds } from "../auth/account-ends.ts";
 import { accountKeys } from "../auth/account-keys.ts";
-import { clusterTokens } from "../auth/tokens.ts";
+import { clusterTokens, haveSameRemotes } from "../auth/tokens.ts";
 import { clientAuthorities } from "../auth/client-certificates.ts";
 import { authorizer } from "../auth/authorize.ts";
 import { Rbac } from "../auth/rbac.ts";
@@ -228,14 +228,16 @@ export async function openCluster(
       cluster.clientAuthorities.reload();
     },
     authenticate(authentication, keep) {
-      const next = clusterTokens(cluster, authentication, shared.authenticators);
+      const before = current.authentication && tokens();
+      const kept = haveSameRemotes(current.authentication ?? {}, authentication) ? before?.remotes : undefined;
+      const next = clusterTokens(cluster, authentication, shared.authenticators, kept);
       try {
         keep();
       } catch (error) {
-        next.close();
+        if (!kept) next.close();
         throw error;
       }
-      if (current.authentication) tokens().close();
+      if (!kept) before?.close();
       tokens = () => next;
       current = { ...current, authentication };
     },

@@ -5,7 +5,7 @@ import { startListener, type TestResponse, type TestListener } from "../../testi
 import type { JwtIssuer } from "./configuration.ts";
 import { issuerKeys } from "./provider.ts";
 
-const LIMIT = 1024 * 1024;
+const LIMIT = 256 * 1024;
 const DISCOVERY = "/.well-known/openid-configuration";
 let listener: TestListener;
 let keys: readonly object[];
@@ -76,6 +76,21 @@ describe("the keys of an issuer", () => {
     answers["/keys"] = [200, JSON.stringify({ keys: [...keys, { ...keys[0], kid: "other" }] })];
     await find(unknown, TOKEN);
     expect(paths().length).toBe(4);
+  });
+
+  test("are not believed when there are more than tokens can be compared with", async () => {
+    const { find } = opened();
+    const many = (count: number): TestResponse => [
+      200,
+      JSON.stringify({
+        keys: Array.from({ length: count }, (_, at) => ({ ...keys[0], kid: at === 0 ? "k" : `k${at}` })),
+      }),
+    ];
+    answers["/keys"] = many(257);
+    expect(await failure(find(HEADER, TOKEN))).toContain("/keys returned 257 keys, and 256 at most are read");
+    answers["/keys"] = many(256);
+    const again = opened();
+    expect(await failure(again.find(HEADER, TOKEN))).toBe("");
   });
 
   test("are requested at most once a second while the issuer fails", async () => {

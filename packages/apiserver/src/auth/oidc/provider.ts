@@ -1,7 +1,7 @@
 import { get } from "node:https";
 import type { CompactVerifyGetKey, JSONWebKeySet } from "jose";
 import { messageOf, type Clock } from "@causeway/foundation";
-import { isRecord, text, type Json } from "../../json/json.ts";
+import { array, isRecord, text, type Json } from "../../json/json.ts";
 import type { JwtIssuer } from "./configuration.ts";
 import type { Reach } from "./reach.ts";
 import { jose } from "../../lazy-imports.ts";
@@ -14,7 +14,10 @@ export interface Keys {
 
 /** For discovery and keys together, in milliseconds. */
 const TIMEOUT = 10_000;
-const LONGEST = 1024 * 1024;
+/** Bytes of a document: to parse one that is deeply nested takes up to 0.5 s for a MiB. */
+const LONGEST = 256 * 1024;
+/** Keys of an issuer: each token is compared with all. */
+const MOST_KEYS = 256;
 /** How soon keys are requested again from the issuer, whatever tokens come. */
 const COOLDOWN = 1000;
 
@@ -33,7 +36,10 @@ export function issuerKeys(issuer: JwtIssuer, clock: Clock, reach?: Reach): Keys
     if (found["issuer"] !== issuer.url) throw new Error("it did not match the issuer returned by provider");
     const jwksUri = text(found["jwks_uri"]);
     if (!jwksUri.startsWith("https://")) throw new Error("provider has no jwks_uri over https");
-    known = jose().createLocalJWKSet((await getJson(jwksUri, options)) as unknown as JSONWebKeySet);
+    const set = await getJson(jwksUri, options);
+    const count = array(set["keys"]).length;
+    if (count > MOST_KEYS) throw new Error(`${jwksUri} returned ${count} keys, and ${MOST_KEYS} at most are read`);
+    known = jose().createLocalJWKSet(set as unknown as JSONWebKeySet);
     return known;
   };
 

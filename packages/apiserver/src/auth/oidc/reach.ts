@@ -1,7 +1,7 @@
-import { lookup as resolveName, type LookupAddress } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { dialRefusal, parseCidr, type Cidr, type DialRules } from "@causeway/foundation";
 import { invalidAuthentication } from "./configuration.ts";
+import { resolveAll, type ResolveAll } from "./resolve.ts";
 
 /** Where an issuer's keys may be fetched from. */
 export interface Reach {
@@ -11,15 +11,13 @@ export interface Reach {
   readonly lookup: LookupFunction;
 }
 
-/** How names are resolved to all of their addresses. */
-export type ResolveAll = (name: string, done: (error: Error | null, addresses: LookupAddress[]) => void) => void;
-
-const resolveAll: ResolveAll = (name, done) => resolveName(name, { all: true }, done);
+/** Addresses of one name that are tried. */
+const MOST_ADDRESSES = 8;
 
 /**
  * These networks only, whatever names and addresses an issuer's documents have. Throws AUTHENTICATION_CONFIG_INVALID.
  */
-export function reachOf(networks: readonly string[], resolve: ResolveAll = resolveAll): Reach {
+export function reachOf(networks: readonly string[], resolve: ResolveAll = resolveAll()): Reach {
   const rules: DialRules = { allow: networks.map(networkOf), deny: [], names: undefined };
   return {
     refusal(url) {
@@ -31,13 +29,13 @@ export function reachOf(networks: readonly string[], resolve: ResolveAll = resol
     lookup(name, options, done) {
       resolve(name, (error, addresses) => {
         if (error) return done(error, "");
-        const allowed = addresses.filter(({ address }) => dialRefusal(rules, address, 443) === undefined);
+        const allowed = addresses
+          .filter(({ address }) => dialRefusal(rules, address, 443) === undefined)
+          .slice(0, MOST_ADDRESSES);
         const [first] = allowed;
-        if (first === undefined) {
-          const [{ address } = { address: "" }] = addresses;
-          const why = address === "" ? "it has no address" : dialRefusal(rules, address, 443);
-          return done(new Error(`${name} is not requested: ${why ?? ""}`), "");
-        }
+        // Tenants read this in TokenReviews: it must not say what names of the operator's network lead to.
+        if (first === undefined)
+          return done(new Error(`${name} is not requested: it has no address in the permitted networks`), "");
         if (options.all === true) return done(null, allowed);
         return done(null, first.address, first.family);
       });
