@@ -1,6 +1,6 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { steadyPorts } from "@causeway/foundation";
 
 /** Ports of one control plane. They remain the same as long as its folder exists: nodes hold the one of the API. */
@@ -12,16 +12,30 @@ export interface Ports {
   readonly tokens: number;
 }
 
-/** The ports of the control plane in `dir`. `api`: the port that was wanted; 0: any. */
-export async function portsOf(dir: string, { api, host }: { api: number; host: string }): Promise<Ports> {
+/** The ports of the control plane in `dir`. `api`: the port that was wanted; 0: any. `candidates`: ports to try. */
+export async function portsOf(
+  dir: string,
+  { api, host }: { api: number; host: string },
+  candidates: () => readonly number[] = steadyPorts,
+): Promise<Ports> {
   const file = join(dir, "ports.json");
   const known = read(file);
   if (known?.tokens !== undefined && (api === 0 || api === known.api)) return { ...known, tokens: known.tokens };
+  const taken = portsOfOthers(dir);
+  const found = async (at: string): Promise<number> => {
+    const port = await freePort(
+      at,
+      candidates().filter((each) => !taken.has(each)),
+    );
+    taken.add(port);
+    return port;
+  };
+  for (const port of [api, ...Object.values(known ?? {})]) taken.add(port);
   const ports = {
-    api: api === 0 ? (known?.api ?? (await freePort(host))) : api,
-    etcd: known?.etcd ?? (await freePort("127.0.0.1")),
-    peer: known?.peer ?? (await freePort("127.0.0.1")),
-    tokens: known?.tokens ?? (await freePort("127.0.0.1")),
+    api: api === 0 ? (known?.api ?? (await found(host))) : api,
+    etcd: known?.etcd ?? (await found("127.0.0.1")),
+    peer: known?.peer ?? (await found("127.0.0.1")),
+    tokens: known?.tokens ?? (await found("127.0.0.1")),
   };
   write(file, ports);
   return ports;
@@ -29,7 +43,9 @@ export async function portsOf(dir: string, { api, host }: { api: number; host: s
 
 /** Another port for the webhook for tokens, which only our own kube-apiserver knows: another program has its port. */
 export async function withOtherTokensPort(dir: string, ports: Ports): Promise<Ports> {
-  const changed = { ...ports, tokens: await freePort("127.0.0.1") };
+  const taken = new Set([...portsOfOthers(dir), ...Object.values(ports)]);
+  const candidates = steadyPorts().filter((each) => !taken.has(each));
+  const changed = { ...ports, tokens: await freePort("127.0.0.1", candidates) };
   write(join(dir, "ports.json"), changed);
   return changed;
 }
@@ -50,9 +66,16 @@ function read(file: string): (Omit<Ports, "tokens"> & Partial<Ports>) | undefine
   }
 }
 
-/** One that is free now, and that no client's connection takes while the program is away. */
-async function freePort(host: string): Promise<number> {
-  for (const port of steadyPorts()) {
+/** Those of control planes in folders next to `dir`: they hold them also while their programs are not running. */
+function portsOfOthers(dir: string): Set<number> {
+  const parent = dirname(dir);
+  const folders = readdirSync(parent).filter((each) => each !== basename(dir));
+  return new Set(folders.flatMap((each) => Object.values(read(join(parent, each, "ports.json")) ?? {})));
+}
+
+/** The first of these that is free now; where none is, any. */
+async function freePort(host: string, candidates: readonly number[]): Promise<number> {
+  for (const port of candidates) {
     const found = await opened(host, port).catch(() => undefined);
     if (found !== undefined) return found;
   }

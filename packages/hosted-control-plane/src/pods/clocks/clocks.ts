@@ -7,6 +7,7 @@ import { EVERY, judgeClocks, READS, type ClockMemory, type Renewal } from "./pla
 const NAMESPACE = "kube-node-lease";
 /** By the first one nothing can be judged. */
 const READS_TO_KNOW = READS + 1;
+const MINUTE = 60_000;
 /** Nodes that are named in one log line. */
 const NAMED = 10;
 
@@ -44,8 +45,8 @@ export function createNodeClocks({ client, changed, metrics, clock, log }: NodeC
     const found = judgeClocks(memory, items.flatMap(renewalOf), clock.now());
     memory = found.memory;
     reads += 1;
-    const rounded = new Map([...found.off].map(([node, ms]) => [node, Math.round(ms / 60_000)]));
-    const ownMinutes = found.own === undefined ? undefined : Math.round(found.own / 60_000);
+    const rounded = new Map([...found.off].map(([node, ms]) => [node, minutesOf(ms, minutes.get(node))]));
+    const ownMinutes = found.own === undefined ? undefined : minutesOf(found.own, own);
     if (ownMinutes !== own && ownMinutes !== undefined)
       log.warn("the clock of this program differs from those of most nodes of the service cluster", {
         minutes: ownMinutes,
@@ -85,6 +86,11 @@ export function createNodeClocks({ client, changed, metrics, clock, log }: NodeC
       }
     },
   };
+}
+
+/** What was reported remains within a minute: a Lease is some seconds old, and a half minute would change each time. */
+function minutesOf(ms: number, before: number | undefined): number {
+  return before !== undefined && Math.abs(ms - before * MINUTE) < MINUTE ? before : Math.round(ms / MINUTE);
 }
 
 function renewalOf({ metadata, spec }: Lease): Renewal[] {
