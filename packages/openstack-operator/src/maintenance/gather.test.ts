@@ -7,9 +7,10 @@ import type { PodDisruptionBudget } from "../render/types.ts";
 import { spec } from "../testing/rendered.ts";
 import { gather, type GatherMaintenance, type Memory } from "./gather.ts";
 import { guardBudget } from "./guards.ts";
+import type { ComputeService } from "./model.ts";
 import type { Nova } from "./nova.ts";
 import { perform } from "./perform.ts";
-import { plan } from "./plan.ts";
+import { isClear, plan } from "./plan.ts";
 
 const key = { namespace: "openstack", name: "cloud" };
 const deployment: OpenStackDeployment = {
@@ -25,10 +26,19 @@ const node = (name: string, role: string, unschedulable = false): Node => ({
   metadata: { name, labels: { role } },
   spec: { unschedulable },
 });
-const nova = (services: () => Promise<never[]>): Nova =>
+const nova = (services: () => Promise<ComputeService[]>): Nova =>
   ({ services, servers: async () => [], agents: async () => [], close: async () => {} }) as unknown as Nova;
 const fails = () => Promise.reject(new Error("connection refused"));
-const serves = () => Promise.resolve([]);
+const serves = (): Promise<ComputeService[]> => Promise.resolve([]);
+const disabled: ComputeService = {
+  id: "s",
+  host: "c",
+  zone: "nova",
+  isUp: true,
+  isEnabled: false,
+  reason: "causeway: node c is cordoned",
+  isForcedDown: false,
+};
 
 /** A cluster whose lists a test changes, and which answers deletions before its lists show them. */
 class Played {
@@ -78,6 +88,11 @@ class Played {
       events: events.map(({ reason, message }) => `${reason}: ${message}`),
       wait,
     };
+  }
+
+  async isClear(): Promise<boolean> {
+    const observed = await this.#gather();
+    return isClear(observed, plan(observed, 1_000).status);
   }
 
   async perform(): Promise<void> {
@@ -133,6 +148,47 @@ describe("while Nova does not respond", () => {
       maintenance: [{ node: "c", phase: "Blocked", servers: 3, message: "Nova cannot be read" }],
     };
     expect(await played.plan()).toMatchObject({ steps: [], status: [], events: [] });
+  });
+});
+
+describe("a compute node whose cell of Nova", () => {
+  const of = (...answers: Partial<ComputeService>[]) => {
+    const played = new Played();
+    played.nodes = [node("c", "compute", true)];
+    played.hold("c");
+    let at = 0;
+    played.services = async () => [{ ...disabled, ...answers[Math.min(at++, answers.length - 1)] }];
+    return played;
+  };
+  const unknown = { id: "", zone: "", isUp: false, isEnabled: true, reason: "", isUnknown: true } as const;
+  const message = expect.stringContaining("cannot be read");
+
+  test("can be read is given free once no server is on it", async () => {
+    expect(await of({}).plan()).toMatchObject({ steps: ["release c"], status: [{ phase: "Empty" }] });
+  });
+
+  test.each([
+    ["cannot be read is held, whatever servers are listed", [unknown]],
+    ["becomes unreachable before its servers are listed is held", [{}, unknown]],
+    ["is back after its servers were listed is held", [unknown, {}]],
+  ] as const)("%s", async (_, answers) => {
+    const { steps, status } = await of(...answers).plan();
+    expect(steps).toEqual([]);
+    expect(status).toMatchObject([{ node: "c", phase: "Blocked", message }]);
+  });
+
+  test("cannot be read has Nova read again when it serves", async () => {
+    const played = of(unknown);
+    played.nodes = [node("c", "compute")];
+    expect(await played.isClear()).toBe(false);
+  });
+
+  test("cannot be read, and which is no node any more, keeps its agents", async () => {
+    const played = of(unknown);
+    played.nodes = [];
+    const { steps, status } = await played.plan();
+    expect(steps).toEqual([]);
+    expect(status).toMatchObject([{ node: "c", phase: "Blocked", message }]);
   });
 });
 

@@ -18,7 +18,8 @@ import { PodDisruptionBudget } from "../render/types.ts";
 import { guardImage, guardKey, guardLabel, nodeLabel } from "./guards.ts";
 import { labels } from "../model/names.ts";
 import { replicasOf } from "../render/sizes.ts";
-import type { Attempt, ComputeNode, NodeMaintenance, Observed, QuorumCluster } from "./model.ts";
+import { unknownService, type Attempt, type ComputeNode, type ComputeService } from "./model.ts";
+import type { NodeMaintenance, Observed, QuorumCluster } from "./model.ts";
 import type { Nova, NovaAccess, OpenNova } from "./nova.ts";
 import { computeNodeOf, hostsToRead, limitsOf, orphanedBudgets, readsNova, removedHosts } from "./plan-scope.ts";
 import type { ScopeFrom } from "./plan-scope.ts";
@@ -177,9 +178,12 @@ async function readCloud(using: GatherMaintenance, deployment: OpenStackDeployme
   try {
     const open = await novaOf(using, deployment, at);
     if (!open) return {};
-    const services = await open.services(signal);
-    const removed = removedHosts(scope, services);
-    const servers = await open.servers([...hostsToRead(scope.nodes, removed)], signal);
+    const first = await open.services(signal);
+    const removed = removedHosts(scope, first);
+    const hosts = [...hostsToRead(scope.nodes, removed)];
+    const servers = await open.servers(hosts, signal);
+    // The list lacks the servers of cells that Nova did not reach: computes are read again, to know whose these are.
+    const services = hosts.length === 0 ? first : bothTimes(first, await open.services(signal));
     const agents = await open.agents(removed, signal);
     at.memory.isUnread = false;
     return { open, removed, nova: { services, servers, agents } };
@@ -191,6 +195,12 @@ async function readCloud(using: GatherMaintenance, deployment: OpenStackDeployme
     }
     return { unread: messageOf(error) };
   }
+}
+
+/** Services as they were first; those that were not known the second time are not known. */
+function bothTimes(first: readonly ComputeService[], second: readonly ComputeService[]): ComputeService[] {
+  const known = new Set(second.flatMap(({ host, isUnknown }) => (isUnknown ? [] : [host])));
+  return first.map((each) => (known.has(each.host) ? each : unknownService(each.host)));
 }
 
 async function novaOf(

@@ -23,7 +23,21 @@ export interface ComputeService {
   readonly isEnabled: boolean;
   readonly reason: string;
   readonly isForcedDown: boolean;
+  /** Nova does not reach its cell: nothing but its host is known, and no list has its servers. */
+  readonly isUnknown?: true;
 }
+
+/** What is known of a compute whose cell Nova does not reach. */
+export const unknownService = (host: string): ComputeService => ({
+  id: "",
+  host,
+  zone: "",
+  isUp: false,
+  isEnabled: true,
+  reason: "",
+  isForcedDown: false,
+  isUnknown: true,
+});
 
 /** A process of Neutron, or of OVN, on a host that was removed. */
 export interface HostAgent {

@@ -2,6 +2,18 @@ import type { Cloud } from "@causeway/openstack";
 import { expect, test } from "vitest";
 import { novaOf } from "./nova.ts";
 
+test("computes of a cell that cannot be read are known by their hosts alone", async () => {
+  const known = { id: "1", host: "a", zone: "nova", state: "up", status: "disabled", disabled_reason: "why" };
+  const all = [known, { binary: "nova-compute", host: "b", status: "UNKNOWN" }];
+  const cloud = { compute: { hosts: { all: () => Promise.resolve(all) } } } as unknown as Cloud;
+  const services = await novaOf(cloud).services(new AbortController().signal);
+  expect(services).toMatchObject([
+    { host: "a", isUp: true, isEnabled: false, reason: "why" },
+    { host: "b", isUnknown: true },
+  ]);
+  expect(services[0]?.isUnknown).toBeUndefined();
+});
+
 /** Placement refuses to delete a provider while an evacuated server has something allocated there; Nova does both. */
 test("a host that was removed leaves by Nova, which frees what evacuated servers still have there", async () => {
   const calls: string[] = [];

@@ -1,7 +1,7 @@
 import type { OpenStackDeployment } from "@causeway/api";
 import type { Clock, Metrics } from "@causeway/foundation";
 import { connectCloud, type Cloud } from "@causeway/openstack";
-import type { ComputeService, HostAgent, HostedServer } from "./model.ts";
+import { unknownService, type ComputeService, type HostAgent, type HostedServer } from "./model.ts";
 
 /** What the maintenance of compute nodes asks of Nova, as an administrator. */
 export interface Nova {
@@ -58,15 +58,20 @@ export function novaOf(cloud: Cloud): Nova {
   return {
     async services(signal) {
       const all = await hosts.all({ binary: "nova-compute" }, { signal });
-      return all.map(({ id, host, zone, state, status, disabled_reason, forced_down }) => ({
-        id,
-        host,
-        zone,
-        isUp: state === "up",
-        isEnabled: status === "enabled",
-        reason: disabled_reason ?? "",
-        isForcedDown: forced_down === true,
-      }));
+      return all.map(({ id, host, zone, state, status, disabled_reason, forced_down }) =>
+        // From microversion 2.69 on, of a cell that Nova does not reach.
+        (status as string) === "UNKNOWN"
+          ? unknownService(host)
+          : {
+              id,
+              host,
+              zone,
+              isUp: state === "up",
+              isEnabled: status === "enabled",
+              reason: disabled_reason ?? "",
+              isForcedDown: forced_down === true,
+            },
+      );
     },
     async servers(on, signal) {
       const found: HostedServer[] = [];

@@ -95,7 +95,9 @@ function waitUntil(until: number | undefined): Wait {
 export function isClear({ nova, nodes, controls }: Observed, { maintenance = [] }: MaintenanceStatus): boolean {
   const isOthers = ({ node }: NodeMaintenance): boolean =>
     controls.some(({ name }) => name === node) && !nodes.some(({ name }) => name === node);
-  return nova !== undefined && maintenance.every(isOthers) && !nova.services.some(isOurs);
+  return (
+    nova !== undefined && maintenance.every(isOthers) && !nova.services.some((each) => isOurs(each) || each.isUnknown)
+  );
 }
 
 /** A node that serves is held: nothing evicts its guard before its servers have left. */
@@ -140,6 +142,9 @@ const isEmptied = (observed: Observed, node: ComputeNode, admitted: ReadonlySet<
 
 const isDisabled = (service: ComputeService | undefined): boolean => service?.isEnabled === false;
 
+const UNKNOWN_CELL =
+  "its cell of Nova cannot be read: it is not known which servers are on it, and it remains as it is";
+
 interface At {
   readonly node: ComputeNode;
   readonly service: ComputeService;
@@ -151,6 +156,10 @@ interface At {
 
 function planNode(observed: Observed, at: At): NodePlan {
   const { node, now } = at;
+  if (at.service.isUnknown)
+    return node.cordoned || node.lostAt !== undefined
+      ? { steps: [], state: stateOf(at, "Blocked", 0, UNKNOWN_CELL) }
+      : { steps: [] };
   const isLost = node.lostAt !== undefined && now - node.lostAt >= observed.limits.flap;
   if (isLost || (node.fenced && !node.ready)) return planLost(observed, at);
   if (at.service.isForcedDown && isOurs(at.service) && node.ready && !node.fenced)
@@ -211,6 +220,7 @@ function planRemoved({ nova }: Observed, host: string): NodePlan {
     servers: servers.length,
     message: message.slice(0, 512),
   });
+  if (service.isUnknown) return { steps: [], state: at("Blocked", UNKNOWN_CELL) };
   if (!isOurs(service) && service.isEnabled) {
     const reason = reasonFor(host, "was removed");
     const step: MaintenanceStep = { type: "disable", name: host, service: service.id, reason };
