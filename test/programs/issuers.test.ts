@@ -76,6 +76,7 @@ for (const name of ["Embedded", "Process", "Pods"] as const) {
         expect(user.groups.toSorted()).toEqual(["system:authenticated", "team"]);
         expect(await whoIs(second.token({ sub: "ada" }))).toBeUndefined();
         expect(await whoIs(first.token({ sub: "ada", groups: ["team", "system:masters"] }))).toBeUndefined();
+        expect(await whoIs(first.token({ sub: "ada", groups: ["kubeadm:cluster-admins"] }))).toBeUndefined();
         expect(await whoIs(first.token({ sub: "ada", aud: "other" }))).toBeUndefined();
         expect(await whoIs(first.token({ sub: "ada" }, { foreign: true }))).toBeUndefined();
       });

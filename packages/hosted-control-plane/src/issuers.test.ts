@@ -61,7 +61,7 @@ test("an issuer keeps names and shapes, and gives no name of Kubernetes itself",
   expect(first?.issuer).not.toHaveProperty("audienceMatchPolicy");
   expect(first?.userValidationRules.map(({ expression }) => expression)).toEqual([
     "!user.username.startsWith('system:')",
-    "user.groups.all(group, !group.startsWith('system:'))",
+    "user.groups.all(group, !group.startsWith('system:') && !group.startsWith('kubeadm:'))",
   ]);
 });
 

@@ -341,7 +341,24 @@ describe("an AddonSet that is being deleted", () => {
   ])("%s", (_title, of, wait) => {
     const planned = plan(of, NOW);
     expect(planned.wait).toEqual(wait);
-    expect(conditionsOf(planned.status)).toEqual(["Paused False NotPaused"]);
+    expect(conditionsOf(planned.status).filter((each) => !each.startsWith("Applied"))).toEqual([
+      "Paused False NotPaused",
+    ]);
     expect(planned.status.addons).toEqual(of.set.status?.addons);
+  });
+
+  test("says of which kinds it waits for a list, and what leaves the objects", () => {
+    const unread = ["Gadget", "ConfigMap", "Gadget", "CustomResourceDefinition"].map((kind, at) =>
+      object({ name: `o${at}`, kind, state: "unread" }),
+    );
+    const applied = plan(observed([addon("dns", unread)], given), NOW).status.conditions?.find(
+      ({ type }) => type === "Applied",
+    );
+    expect(applied).toMatchObject({
+      status: "False",
+      reason: "Deleting",
+      message:
+        "objects of kind ConfigMap, Gadget are not listed yet, and are deleted then; spec.deletionPolicy Keep leaves them",
+    });
   });
 });

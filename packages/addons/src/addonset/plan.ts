@@ -336,8 +336,16 @@ function planDeletion(observed: Observed, now: number): Plan<Step, AddonSetStatu
     ...deletions(name, stale),
   ]);
   const steps = [...observed.removed.flatMap(({ name, stale }) => deletions(name, stale)), ...objects];
-  if (unreadOf(observed).some(({ kind }) => !isNeverDeleted(kind)))
-    return { steps, status, wait: { for: "the objects of the add-ons to be read", until: now + RETRY } };
+  const unread = [...new Set(unreadOf(observed).map(({ kind }) => kind))].filter((kind) => !isNeverDeleted(kind));
+  if (unread.length > 0) {
+    const message = `objects of kind ${unread.toSorted().join(", ")} are not listed yet, and are deleted then; spec.deletionPolicy Keep leaves them`;
+    const wanted: WantedCondition = { type: "Applied", status: "False", reason: "Deleting", message };
+    return {
+      steps,
+      status: statusWith(observed, now, [pausedBecause(false), wanted], addons),
+      wait: { for: "the objects of the add-ons to be read", until: now + RETRY },
+    };
+  }
   return { steps: steps.length === 0 ? [{ type: "remove-finalizer" }] : steps, status };
 }
 

@@ -70,7 +70,7 @@ export const jwtIssuers = checked(
   list(object({ issuer, claimMappings }), {
     max: 4,
     description:
-      "Issuers of OpenID Connect whose tokens are accepted, as in jwt of Kubernetes' AuthenticationConfiguration. A token whose user or group begins with system: is refused. Once the field is set, changes end no watch; an empty list accepts no issuer's token. It needs the operator's option --oidc-networks.",
+      "Issuers of OpenID Connect whose tokens are accepted, as in jwt of Kubernetes' AuthenticationConfiguration. A token whose user or group begins with system:, or whose group begins with kubeadm:, is refused. Once the field is set, changes end no watch; an empty list accepts no issuer's token. It needs the operator's option --oidc-networks.",
   }),
   [
     {

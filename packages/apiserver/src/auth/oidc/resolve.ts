@@ -22,7 +22,7 @@ export function resolveAll({ hostsFile = "/etc/hosts", servers }: ResolveOptions
   return (name, done) => {
     const host = name.toLowerCase().replace(/\.$/, "");
     const listed = listedIn(hostsFile, host);
-    if (listed.length > 0) return done(null, listed);
+    if (listed.length > 0) return process.nextTick(done, null, listed);
     const resolver = new Resolver({ timeout: TIMEOUT, tries: 2 });
     if (servers) resolver.setServers(servers);
     const found: LookupAddress[] = [];
