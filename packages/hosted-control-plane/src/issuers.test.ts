@@ -74,7 +74,7 @@ test("several audiences are alternatives", () => {
   });
 });
 
-test("what is between the certificates of an authority is in no file", () => {
+test("an authority is written without what is between its certificates", () => {
   const given = entry("https://one.test", { certificateAuthority: `# mine\n${authority}\u0001\n${authority}end` });
   const [first] = issuersConfiguration([given], "v1").jwt;
   expect(first?.issuer.certificateAuthority).toBe(`${authority.trim()}\n${authority.trim()}\n`);

@@ -1,4 +1,4 @@
-import { createHash, X509Certificate } from "node:crypto";
+import { X509Certificate } from "node:crypto";
 import { CausewayError, dialRefusal, messageOf, parseCidr, parseIp, splitCertificates } from "@causeway/foundation";
 import type { ControlPlaneProblem, TokenIssuers } from "./runtime.ts";
 
@@ -17,9 +17,8 @@ const MOST_CERTIFICATES = 16;
 /** Curves of keys that kube-apiserver reads. */
 const CURVES = ["secp224r1", "prime256v1", "secp384r1", "secp521r1"];
 
-/** Verdicts about authorities that are kept: control planes are judged again and again. */
-const MOST_KEPT = 1_000;
-const verdicts = new Map<string, string | undefined>();
+/** By issuer of a spec: control planes are judged again and again. */
+const verdicts = new WeakMap<TokenIssuers[number]["issuer"], { readonly problem: string | undefined }>();
 
 /** Names of Kubernetes itself are no issuer's to give, whatever its claims say. */
 const userValidationRules = [
@@ -98,7 +97,7 @@ export function issuersProblem(
     };
   for (const [index, { issuer }] of jwt.entries()) {
     const path = `spec.authentication.jwt[${index}].issuer`;
-    const authority = authorityProblem(issuer.certificateAuthority);
+    const authority = authorityProblem(issuer);
     if (authority !== undefined)
       return { code: "ISSUERS_INVALID", message: `${path}.certificateAuthority: ${authority}`, actor: "user" };
     const place = placeProblem(issuer.url, networks);
@@ -120,15 +119,14 @@ export function refuseIssuers(jwt: TokenIssuers | undefined, networks: readonly 
     });
 }
 
-function authorityProblem(pem: string | undefined): string | undefined {
+function authorityProblem(issuer: TokenIssuers[number]["issuer"]): string | undefined {
+  const { certificateAuthority: pem } = issuer;
   if (pem === undefined) return undefined;
-  const digest = createHash("sha256").update(pem).digest("base64");
-  if (verdicts.has(digest)) return verdicts.get(digest);
-  const verdict = certificatesProblem(splitCertificates(pem));
-  verdicts.set(digest, verdict);
-  const [oldest] = verdicts.keys();
-  if (verdicts.size > MOST_KEPT && oldest !== undefined) verdicts.delete(oldest);
-  return verdict;
+  const known = verdicts.get(issuer);
+  if (known) return known.problem;
+  const problem = certificatesProblem(splitCertificates(pem));
+  verdicts.set(issuer, { problem });
+  return problem;
 }
 
 function certificatesProblem(all: readonly string[]): string | undefined {

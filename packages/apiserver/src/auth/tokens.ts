@@ -37,8 +37,8 @@ export function haveSameRemotes(a: AuthenticationOptions, b: AuthenticationOptio
 
 /**
  * Tokens of service accounts, bootstrap tokens, those of the issuers configured, of an external authenticator, and the
- * webhook's, in this order. `kept`: the last two, where they are open already. Throws AUTHENTICATION_CONFIG_INVALID, and
- * what a webhook's kubeconfig can.
+ * webhook's, in this order. `kept`: the last two, where they are open already. Throws AUTHENTICATION_CONFIG_INVALID,
+ * and what a webhook's kubeconfig can.
  */
 export function clusterTokens(
   cluster: Cluster,

@@ -15,8 +15,9 @@ export interface ResolveOptions {
 const TIMEOUT = 2_000;
 
 /**
- * Queries DNS itself, without search domains. The operating system's resolver would hold one of the few threads that all
- * lookups of this process have: names whose servers do not respond would keep those of other tenants from being found.
+ * Queries DNS itself, without search domains. The operating system's resolver would hold one of the few threads that
+ * all lookups of this process have: names whose servers do not respond would keep those of other tenants from being
+ * found.
  */
 export function resolveAll({ hostsFile = "/etc/hosts", servers }: ResolveOptions = {}): ResolveAll {
   return (name, done) => {
