@@ -192,6 +192,31 @@ describe("a compute node whose cell of Nova", () => {
   });
 });
 
+describe("a node that is held, and whose drain nothing ends by itself", () => {
+  const states = async (services: ComputeService[], role: string, unschedulable = true) => {
+    const played = new Played();
+    played.nodes = [node("c", role, unschedulable), node("d", "compute")];
+    played.hold("c", "d");
+    played.services = async () => services;
+    const { steps, status } = await played.plan();
+    return [...steps, ...status.map(({ phase, message }) => `${phase}: ${message}`)];
+  };
+  const enabled = { ...disabled, isEnabled: true, reason: "" };
+
+  test("says so where Nova has its compute, and no group has it", async () => {
+    expect(await states([enabled], "free")).toEqual([expect.stringMatching(/^Blocked: .*no group.*delete/)]);
+    expect(await states([enabled], "free", false)).toEqual([]);
+  });
+
+  test("says so where Nova has no compute of it", async () => {
+    expect(await states([], "compute")).toEqual([expect.stringMatching(/^Blocked: Nova has no compute/)]);
+  });
+
+  test("is none where neither has it", async () => {
+    expect(await states([], "free")).toEqual([expect.stringMatching(/^forget /)]);
+  });
+});
+
 test("a control node that was given free counts as such before the list of budgets shows it", async () => {
   const played = new Played();
   played.nodes = [node("a", "control"), node("b", "control", true), node("c", "control")];

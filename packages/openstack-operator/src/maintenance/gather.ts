@@ -21,7 +21,15 @@ import { replicasOf } from "../render/sizes.ts";
 import { unknownService, type Attempt, type ComputeNode, type ComputeService } from "./model.ts";
 import type { NodeMaintenance, Observed, QuorumCluster } from "./model.ts";
 import type { Nova, NovaAccess, OpenNova } from "./nova.ts";
-import { computeNodeOf, hostsToRead, limitsOf, orphanedBudgets, readsNova, removedHosts } from "./plan-scope.ts";
+import {
+  computeNodeOf,
+  hostsToRead,
+  limitsOf,
+  orphanedBudgets,
+  readsNova,
+  removedHosts,
+  strayNodes,
+} from "./plan-scope.ts";
 import type { ScopeFrom } from "./plan-scope.ts";
 
 /** The informers that maintenance reads. */
@@ -133,6 +141,7 @@ export async function gather(
     unread: cloud?.unread,
     published: (deployment.status.maintenance ?? []) as readonly NodeMaintenance[],
     removed: new Set(cloud?.removed),
+    strays: cloud?.strays ?? [],
     orphans: cloud?.nova ? orphanedBudgets(scope, cloud.nova.services) : [],
     guards: new Set(
       from.guards.list().flatMap((pod) => (pod.spec.containers[0]?.image === imageFor(pod) ? own(pod) : [])),
@@ -166,6 +175,7 @@ interface Cloud {
   readonly open?: Nova;
   readonly nova?: NonNullable<Observed["nova"]>;
   readonly removed?: readonly string[];
+  readonly strays?: readonly string[];
   readonly unread?: string;
 }
 
@@ -180,13 +190,17 @@ async function readCloud(using: GatherMaintenance, deployment: OpenStackDeployme
     if (!open) return {};
     const first = await open.services(signal);
     const removed = removedHosts(scope, first);
-    const hosts = [...hostsToRead(scope.nodes, removed)];
+    const cordoned = using.from.nodes
+      .list()
+      .flatMap(({ metadata, spec }) => (spec?.unschedulable ? metadata.name : []));
+    const strays = strayNodes(scope, cordoned, first);
+    const hosts = [...hostsToRead(scope.nodes, removed), ...strays];
     const servers = await open.servers(hosts, signal);
     // The list lacks the servers of cells that Nova did not reach: computes are read again, to know whose these are.
     const services = hosts.length === 0 ? first : bothTimes(first, await open.services(signal));
     const agents = await open.agents(removed, signal);
     at.memory.isUnread = false;
-    return { open, removed, nova: { services, servers, agents } };
+    return { open, removed, strays, nova: { services, servers, agents } };
   } catch (error) {
     if (signal.aborted || isAborted(error)) throw error;
     if (!at.memory.isUnread) {

@@ -101,6 +101,8 @@ export interface Observed {
   readonly published: readonly NodeMaintenance[];
   /** Hosts of Nova that were nodes and are none any more. */
   readonly removed: ReadonlySet<string>;
+  /** Cordoned nodes that are held, although no group has them: Nova still has their compute. */
+  readonly strays: readonly string[];
   /** Budgets, by name, of hosts that neither Kubernetes nor Nova has any more. */
   readonly orphans: readonly string[];
   /** Nodes with a pod that a drain has to evict, and those whose pod may not be evicted now. */

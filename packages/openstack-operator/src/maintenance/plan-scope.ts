@@ -60,6 +60,17 @@ export function orphanedBudgets(from: ScopeFrom, services: readonly ComputeServi
     .map(({ metadata }) => metadata.name);
 }
 
+/** Nodes, of those that are cordoned, that are held without need, as Nova has their compute. */
+export function strayNodes(
+  from: ScopeFrom,
+  cordoned: readonly string[],
+  services: readonly ComputeService[],
+): readonly string[] {
+  const held = new Set(strayBudgets(from).map(keyOf));
+  const known = new Set(services.map(({ host }) => host));
+  return cordoned.filter((name) => known.has(name) && held.has(guardKey(name)));
+}
+
 /** Hosts whose servers are read: those that may have to be left, and those that are gone. */
 export function hostsToRead(nodes: readonly ComputeNode[], removed: readonly string[]): readonly string[] {
   return [...nodes.filter(({ cordoned, ready }) => cordoned || !ready).map(({ name }) => name), ...removed];

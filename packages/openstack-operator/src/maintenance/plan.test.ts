@@ -45,6 +45,7 @@ function planOf(
     quorums: [],
     nova: { services, servers, agents: [] },
     published: [],
+    strays: [],
     removed: new Set<string>(),
     orphans: [],
     guards: all,

@@ -56,10 +56,11 @@ export function plan(observed: Observed, now: number): Plan<MaintenanceStep, Mai
     const service = serviceOf(observed, node);
     const verdict = verdicts.get(node.name);
     const isAdmitted = admitted.has(node.name);
-    return service ? planNode(observed, { node, service, isAdmitted, verdict, now }) : { steps: [] };
+    return service ? planNode(observed, { node, service, isAdmitted, verdict, now }) : planUnregistered(observed, node);
   });
   const forgotten = observed.orphans.map((name): MaintenanceStep => ({ type: "forget", name }));
   plans.push(...[...observed.removed].toSorted().map((host) => planRemoved(observed, host)));
+  plans.push(...observed.strays.map((name) => planStray(observed, name)));
   const maintenance = [...plans.flatMap(({ state }: NodePlan) => state ?? []), ...control.states];
   return {
     steps: [...guarded, ...forgotten, ...control.steps, ...plans.flatMap(({ steps }) => steps)],
@@ -141,6 +142,21 @@ const isEmptied = (observed: Observed, node: ComputeNode, admitted: ReadonlySet<
   admitted.has(node.name) && isDisabled(serviceOf(observed, node)) && serversOn(observed, node).length === 0;
 
 const isDisabled = (service: ComputeService | undefined): boolean => service?.isEnabled === false;
+
+/** It may have servers all the same: where Nova does not reach a cell, older versions of its API list none of it. */
+function planUnregistered({ held }: Observed, { name, cordoned }: ComputeNode): NodePlan {
+  if (!cordoned || !held.has(name)) return { steps: [] };
+  const message =
+    "Nova has no compute of it, and it remains held: see why nova-compute does not register, or remove it from every group with the role Compute";
+  return { steps: [], state: { node: name, phase: "Blocked", servers: 0, message } };
+}
+
+function planStray({ nova }: Observed, name: string): NodePlan {
+  const servers = nova?.servers.filter(({ host }) => host === name).length ?? 0;
+  const message =
+    "no group has it, and Nova still has its compute: move its servers away and delete its compute service, or uncordon it and give it the labels of its group";
+  return { steps: [], state: { node: name, phase: "Blocked", servers, message } };
+}
 
 const UNKNOWN_CELL =
   "its cell of Nova cannot be read: it is not known which servers are on it, and it remains as it is";
