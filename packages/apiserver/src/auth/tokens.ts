@@ -12,6 +12,7 @@ import type {
 } from "../contract/authentication.ts";
 import { invalidAuthentication, issuerOfOptions, readIssuers } from "./oidc/configuration.ts";
 import { jwtAuthenticator, type VerifyJwt } from "./oidc/authenticator.ts";
+import { issuerKeys, type Keys } from "./oidc/provider.ts";
 import { reachOf } from "./oidc/reach.ts";
 import { authenticated } from "../contract/user.ts";
 import { webhookTokens } from "./webhook-tokens.ts";
@@ -19,15 +20,23 @@ import type { Tokens } from "../contract/identity.ts";
 
 type Ask = (token: string, audiences: readonly string[]) => Promise<TokenFacts | undefined>;
 
-/** What knows tokens by connections, caches and budgets of its own. */
+/** What knows tokens by connections, caches and budgets of their own. */
 interface Remotes {
   readonly webhook: ReturnType<typeof webhookTokens> | undefined;
   readonly external: ExternalAuthenticator | undefined;
 }
 
+/** What remains where options of a cluster's tokens change. */
+interface Kept {
+  readonly remotes?: Remotes | undefined;
+  /** Of issuers, by what they are fetched with. */
+  readonly keys?: ReadonlyMap<string, Keys> | undefined;
+}
+
 /** Tokens of a cluster whose options may change. */
 export interface ClusterTokens extends Tokens {
   readonly remotes: Remotes;
+  readonly keys: ReadonlyMap<string, Keys>;
 }
 
 /** Is what has connections of its own the same by both? Then it serves on: other issuers empty no cache of it. */
@@ -37,20 +46,27 @@ export function haveSameRemotes(a: AuthenticationOptions, b: AuthenticationOptio
 
 /**
  * Tokens of service accounts, bootstrap tokens, those of the issuers configured, of an external authenticator, and the
- * webhook's, in this order. `kept`: the last two, where they are open already. Throws AUTHENTICATION_CONFIG_INVALID,
- * and what a webhook's kubeconfig can.
+ * webhook's, in this order. `kept`: what is known of issuers, and the last two, where they are open already. Throws
+ * AUTHENTICATION_CONFIG_INVALID, and what a webhook's kubeconfig can.
  */
 export function clusterTokens(
   cluster: Cluster,
   options: AuthenticationOptions = {},
   authenticators: ExternalAuthenticators = {},
-  kept?: Remotes,
+  kept: Kept = {},
 ): ClusterTokens {
   const own = [cluster.issuer];
   const accounts = accountTokens(cluster);
   const reach = options.issuerNetworks && reachOf(options.issuerNetworks);
-  const issuers = issuersOf(cluster, options).map((issuer) => jwtAuthenticator(issuer, cluster.clock, reach));
-  const remotes = kept ?? {
+  const keys = new Map<string, Keys>();
+  const issuers = issuersOf(cluster, options).map((issuer) => {
+    const { url, discoveryUrl, certificateAuthority = "" } = issuer;
+    const id = canonicalJson([url, discoveryUrl, certificateAuthority, options.issuerNetworks ?? "anywhere"]);
+    const known = kept.keys?.get(id) ?? issuerKeys(issuer, cluster.clock, reach);
+    keys.set(id, known);
+    return jwtAuthenticator(issuer, cluster.clock, known);
+  });
+  const remotes = kept.remotes ?? {
     webhook: options.webhook && webhookTokens(options.webhook, cluster),
     external: options.external && externalAuthenticator(cluster, options.external, authenticators),
   };
@@ -68,6 +84,7 @@ export function clusterTokens(
   ];
   return {
     remotes,
+    keys,
     async verify(token, audiences = own) {
       const errors: string[] = [];
       for (const ask of asks) {

@@ -102,6 +102,34 @@ test("another issuer is believed at once, and after a restart; the watches that 
   second.close();
 });
 
+test("an issuer that is down is believed on while others change, by the keys that are known", async () => {
+  const [first, second] = [await startIssuer(), await startIssuer()];
+  const server = await startApiServer({ dir: mkdtempSync(join(dir, "keys-")) });
+  const listen = { host: "127.0.0.1", port: 0, names: [] };
+  const cluster = await server.ensureCluster("tenant", { listen, authentication: believing(first.entry) });
+  const { ca = "", server: url } = loadKubeconfig({ text: await cluster.kubeconfig() });
+  const isBelieved = async (token: string): Promise<boolean> => {
+    const client = createClient({ server: url, ca, token });
+    const review = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
+    const found = client.request("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", { body: review });
+    return found.then(
+      () => client.close().then(() => true),
+      () => client.close().then(() => false),
+    );
+  };
+  const [one, two] = [await first.token(), await second.token()];
+  expect(await isBelieved(one)).toBe(true);
+  first.close();
+  await server.ensureCluster("tenant", { listen, authentication: believing(first.entry, second.entry) });
+  expect([await isBelieved(one), await isBelieved(two)]).toEqual([true, true]);
+  // Where it may not be requested any more, its keys are not believed either.
+  const elsewhere = { ...believing(first.entry), issuerNetworks: ["192.0.2.0/24"] };
+  await server.ensureCluster("tenant", { listen, authentication: elsewhere });
+  expect(await isBelieved(one)).toBe(false);
+  await server.close();
+  second.close();
+});
+
 test("an external authenticator serves on when issuers change, and is closed when its settings do", async () => {
   const own = mkdtempSync(join(dir, "external-"));
   const events: string[] = [];

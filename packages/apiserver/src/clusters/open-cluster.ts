@@ -229,15 +229,16 @@ export async function openCluster(
     },
     authenticate(authentication, keep) {
       const before = current.authentication && tokens();
-      const kept = haveSameRemotes(current.authentication ?? {}, authentication) ? before?.remotes : undefined;
+      const remotes = haveSameRemotes(current.authentication ?? {}, authentication) ? before?.remotes : undefined;
+      const kept = { remotes, keys: before?.keys };
       const next = clusterTokens(cluster, authentication, shared.authenticators, kept);
       try {
         keep();
       } catch (error) {
-        if (!kept) next.close();
+        if (!remotes) next.close();
         throw error;
       }
-      if (!kept) before?.close();
+      if (!remotes) before?.close();
       tokens = () => next;
       current = { ...current, authentication };
     },

@@ -2,8 +2,7 @@ import { messageOf, type Clock } from "@causeway/foundation";
 import { array, record, type Json } from "../../json/json.ts";
 import { authenticated, type User } from "../../contract/user.ts";
 import type { JwtIssuer, Mapping, Rule } from "./configuration.ts";
-import { issuerKeys } from "./provider.ts";
-import type { Reach } from "./reach.ts";
+import { issuerKeys, type Keys } from "./provider.ts";
 import { jose } from "../../lazy-imports.ts";
 
 /** Whose token it is; "foreign" when another may know it. Throws why it is not believed. */
@@ -13,10 +12,9 @@ const NOT_BEFORE_LEEWAY = 300;
 
 /**
  * Verifies JSON Web Tokens of one issuer, and reads users from them, as OpenID Connect Core 1.0 and its configuration
- * say. `reach` limits where its keys are fetched from.
+ * say. `keys`: those of the issuer. Default: they are fetched from wherever it is.
  */
-export function jwtAuthenticator(issuer: JwtIssuer, clock: Clock, reach?: Reach): VerifyJwt {
-  const keys = issuerKeys(issuer, clock, reach);
+export function jwtAuthenticator(issuer: JwtIssuer, clock: Clock, keys: Keys = issuerKeys(issuer, clock)): VerifyJwt {
   return async (token) => {
     if (issuerOf(token) !== issuer.url) return "foreign";
     const options = { algorithms: [...issuer.algorithms] };
