@@ -137,6 +137,8 @@ def native(password, salt):
 
 def target(service):
     """Host, port, user and password of the service's database; None: it has none that can be pinged here."""
+    if not service:
+        return None
     parser = configparser.RawConfigParser(strict=False)
     parser.read(sorted(glob.glob(os.path.join(os.environ.get("DATABASE_CONFIGURATION", "/etc"), service, "*.conf.d", "*.conf"))))
     for section, option in OPTIONS:

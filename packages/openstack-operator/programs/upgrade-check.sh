@@ -1,6 +1,6 @@
 #!/bin/sh
-# Status 0: nothing hinders. 1: warnings, which are printed. 2 and more: the upgrade must not begin; why is the container's
-# last word.
+# Status 0: nothing hinders. 1: warnings, which are printed. 2 and more: the upgrade must not begin; why is the
+# container's last word.
 set -eu
 service=$1
 directory=/etc/$service/$service.conf.d

@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
 import { FrontOfApi, hasPython } from "../testing/front-of-api.ts";
@@ -61,6 +63,15 @@ describe.runIf(hasPython)("an API whose database", () => {
     expect(await front.ask("ready")).toBe(counts === "away" ? 503 : 200);
     expect(await front.ask("live")).toBe(200);
     expect(front.said).not.toContain("secret");
+  });
+
+  test("is none is not said to have one that cannot be read", async () => {
+    const other = join(front.dir, "other.conf.d");
+    mkdirSync(other, { recursive: true });
+    writeFileSync(join(other, "libc.conf"), "/usr/local/lib\n");
+    await front.start("", { FRONT_DATABASE: "" });
+    expect(await front.ask("ready")).toBe(200);
+    expect(front.said).not.toContain("is not pinged");
   });
 
   test.each([["sqlite:////tmp/x.db"], ["postgresql://u:p@127.0.0.1:1/x"], [""]])(
