@@ -49,8 +49,8 @@ export interface RigOptions {
 }
 
 /**
- * Starts it; a folder of `CAUSEWAY_OPERATOR_DIR` is kept after the end, with logs and disks. Another rig of the same run
- * has one next to it.
+ * Starts it; a folder of `CAUSEWAY_OPERATOR_DIR` is kept after the end, with logs and disks. Another rig of the same
+ * run has one next to it.
  */
 export async function startRig({ machines: count = 1, images = [] }: RigOptions = {}): Promise<Rig> {
   const kept = process.env["CAUSEWAY_OPERATOR_DIR"];

@@ -91,7 +91,7 @@ describe("a cloud of real processes with Nova and Neutron", () => {
     const others = ["keystone", "glance", "placement", "neutron"].map((service) => `${service}-upgrade-check`);
     let said = "";
     const check = await eventually(TIMEOUT, () => {
-      watch.look();
+      watch.read();
       const found = componentOf(rig, "nova-upgrade-check");
       if (saysThat(found) !== said) console.log(`the check: ${(said = saysThat(found))}`);
       const isOver = others.every((name) => componentOf(rig, name)?.state === "Ready");
@@ -124,7 +124,7 @@ describe("a cloud of real processes with Nova and Neutron", () => {
     const upgrade = async () => {
       await eventually(TIMEOUT, async () => {
         const { upgrade: under, phase, release } = statusOf(rig);
-        watch.look();
+        watch.read();
         for (const { type, status } of conditionsOf(rig))
           if (status === "True" && STEPS.includes(type) && !over.includes(type)) over.push(type);
         if (under && !killedAt.includes(under.step)) {

@@ -35,7 +35,7 @@ export class UpgradeWatch {
   }
 
   /** Notes the pods of the release that are there now. */
-  look(): void {
+  read(): void {
     const { items } = this.#rig.get<Pods>("pods", "-l", `openstack.causeway.dev/deployment=${NAME}`);
     for (const { metadata, spec, status } of items) {
       const isNew = spec.containers.some(({ image }) => image.endsWith(`:${this.#release}`));

@@ -139,7 +139,7 @@ describe("while Nova does not respond", () => {
     ]);
   });
 
-  test("and is over, nothing of it remains", async () => {
+  test("what a status said of it is gone when it responds", async () => {
     const played = new Played();
     played.nodes = [node("a", "control"), node("c", "compute")];
     played.hold("a", "c");

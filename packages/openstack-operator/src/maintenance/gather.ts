@@ -180,8 +180,8 @@ interface Cloud {
 }
 
 /**
- * Control nodes are given free, and all nodes are held, without Nova too: it may be away because of one of them. A first
- * failure is often over at the next attempt, which follows at once.
+ * Control nodes are given free, and all nodes are held, without Nova too: it may be away because of one of them. A
+ * first failure is often over at the next attempt, which follows at once.
  */
 async function readCloud(using: GatherMaintenance, deployment: OpenStackDeployment, at: ReadContext): Promise<Cloud> {
   const { scope, signal } = at;

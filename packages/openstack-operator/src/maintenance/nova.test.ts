@@ -2,7 +2,7 @@ import type { Cloud } from "@causeway/openstack";
 import { expect, test } from "vitest";
 import { novaOf } from "./nova.ts";
 
-test("computes of a cell that cannot be read are known by their hosts alone", async () => {
+test("a cell that cannot be read has computes that are known by their hosts alone", async () => {
   const known = { id: "1", host: "a", zone: "nova", state: "up", status: "disabled", disabled_reason: "why" };
   const all = [known, { binary: "nova-compute", host: "b", status: "UNKNOWN" }];
   const cloud = { compute: { hosts: { all: () => Promise.resolve(all) } } } as unknown as Cloud;

@@ -171,18 +171,18 @@ describe("a control node that is cordoned", () => {
 
   test.each<[title: string, on: string, zones: [string, string], expected: string[]]>([
     [
-      "and is under way is not behind one that waits for its place",
+      "that is under way is not behind one that waits for its place",
       "none",
       ["az1", "az1"],
       ["release b", "a Waiting", "b Empty"],
     ],
     [
-      "and is empty is not behind one that servers cannot leave",
+      "that is empty is not behind one that servers cannot leave",
       "a",
       ["az1", "az2"],
       ["release b", "a Blocked", "b Empty"],
     ],
-  ])("and runs servers %s", (_, on, zones, expected) => {
+  ])("which runs servers, %s", (_, on, zones, expected) => {
     const services = ["a", "b"].map((host, at) => ({
       id: `s-${host}`,
       host,
