@@ -23,7 +23,7 @@ function ask(): Promise<void> {
   return new Promise((resolve) => {
     const done = (problem?: string) => {
       slowest = Math.max(slowest, performance.now() - began);
-      if (problem !== undefined) failures.push(problem);
+      if (problem !== undefined) failures.push(`${new Date().toISOString()} ${problem}`);
       resolve();
     };
     const outgoing = request(url, { agent: false, timeout: 60_000, headers, ...trust }, (incoming) => {
@@ -56,7 +56,7 @@ process.stdin.once("end", () => {
   const seconds = (performance.now() - start) / 1000;
   void Promise.all(pending).then(() => {
     process.stdout.write(
-      `${JSON.stringify({ sent, seconds, failures: failures.length, slowest, late, examples: failures.slice(0, 5) })}\n`,
+      `${JSON.stringify({ sent, seconds, failures: failures.length, slowest, late, examples: [...failures.slice(0, 5), ...failures.slice(5).slice(-1)] })}\n`,
     );
   });
 });

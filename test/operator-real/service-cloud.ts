@@ -49,10 +49,10 @@ export const PROJECT: Account = { user: "person", project: "work", password: "ri
 export const ROLES = ["member", "reader", "creator", "heat_stack_owner", "load-balancer_member"];
 
 /** The project, what every cloud has for its users, and the way out. */
-export async function makeProject(rig: Rig, admin: Client): Promise<void> {
+export async function makeProject(rig: Rig, admin: Client, roles: readonly string[] = ROLES): Promise<void> {
   await admin.run("project", "create", PROJECT.project);
   await admin.run("user", "create", "--password", PROJECT.password, PROJECT.user);
-  for (const role of ROLES) await admin.run("role", "add", "--project", PROJECT.project, "--user", PROJECT.user, role);
+  for (const role of roles) await admin.run("role", "add", "--project", PROJECT.project, "--user", PROJECT.user, role);
   await admin.run("flavor", "create", "--ram", "2048", "--disk", "20", "--vcpus", "1", "m1.small");
   await admin.write("/tmp/disk", "a disk");
   await admin.run("image", "create", "--public", "--disk-format", "raw", "--file", "/tmp/disk", "cirros");

@@ -111,7 +111,7 @@ describe("a cloud of real processes with Nova and Neutron", () => {
     await sql(
       rig,
       "ALTER TABLE nova.instances ADD CONSTRAINT refused" +
-        ` CHECK (availability_zone IS NULL OR uuid <> '${server.id}')`,
+        ` CHECK (availability_zone IS NULL OR availability_zone <> 'nova' OR uuid <> '${server.id}')`,
     );
     await sql(rig, "DELETE FROM nova.services WHERE host = 'old'");
     const token = await adminToken(rig);
@@ -133,9 +133,10 @@ describe("a cloud of real processes with Nova and Neutron", () => {
           await rig.killOperator();
         }
         const migrations = componentOf(rig, "nova-online-migrations");
-        if (refusal === "" && migrations?.rootCause?.includes("exited with status")) {
+        if (refusal === "" && migrations?.rootCause?.includes("migrations that failed")) {
           const { status } = await serverNow(rig, server.id);
-          await sql(rig, "ALTER TABLE nova.instances DROP CONSTRAINT IF EXISTS refused");
+          // By hand, as a person would: a change of the table would wait for its readers, and others for it.
+          await sql(rig, `UPDATE nova.instances SET availability_zone = 'repaired' WHERE uuid = '${server.id}'`);
           refusal = `${status}; ${isTrue(rig, "DataMigrated") ? "migrated" : "not migrated"}; ${saysThat(migrations)}`;
           console.log(`the migrations say: ${refusal}`);
         }
@@ -164,7 +165,8 @@ describe("a cloud of real processes with Nova and Neutron", () => {
     expect(refusal).toMatch(/^ACTIVE; not migrated; /);
     expect(refusal).toContain("exited with status 2: migrations that failed: populate_missing_availability_zones");
     const [zone] = await sql(rig, `SELECT availability_zone FROM nova.instances WHERE uuid = '${server.id}'`);
-    expect(zone).toBe("nova");
+    expect(zone).toBe("repaired");
+    await sql(rig, "ALTER TABLE nova.instances DROP CONSTRAINT refused");
   });
 
   test("has its server ACTIVE after that, and brings others to ACTIVE on both nodes", async () => {
