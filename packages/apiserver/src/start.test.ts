@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { silentLog } from "@causeway/foundation";
 import { afterEach, describe, expect, test } from "vitest";
 import type { ApiServer } from "./interface.ts";
 import { at } from "./json/json.ts";
@@ -72,6 +73,19 @@ describe("the server", () => {
     const { port } = blocker.address() as AddressInfo;
     await expect(startApiServer({ port })).rejects.toMatchObject({ code: "APISERVER_PORT_TAKEN", details: { port } });
     await new Promise((resolve) => blocker.close(resolve));
+  });
+
+  test("comes back at the port that it found before, once the process that has it meanwhile has ended", async () => {
+    const dir = folder();
+    const { port } = new URL((await start({ dir })).management.url);
+    await running.pop()?.close();
+    const blocker = createServer();
+    await new Promise<void>((resolve) => blocker.listen(Number(port), "127.0.0.1", resolve));
+    const warned: string[] = [];
+    const warn = (message: string) => void (warned.push(message), blocker.close());
+    const again = await start({ dir, log: { ...silentLog, warn } });
+    expect(new URL(again.management.url).port).toBe(port);
+    expect(warned).toEqual(["another process has the port; it is tried again for ten seconds"]);
   });
 
   test("refuses a state folder that another server has open", async () => {

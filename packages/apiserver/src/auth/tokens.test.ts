@@ -135,7 +135,7 @@ describe("the response of an issuer or a webhook", () => {
       const oidc = { issuerUrl: url, clientId: "me", certificateAuthority: ca };
       const api = await admin(await start({ authentication: { oidc } }));
       const token = signed({ iss: url, aud: "me", sub: "a", exp: Date.now() / 1000 + 60 }, keys.privateKey);
-      const why = `oidc: issuer ${url}: ${url}${path} returned more than 1048576 bytes`;
+      const why = `oidc: issuer ${url}: ${url}${path} returned more than 262144 bytes`;
       expect((await review(api, token))["error"]).toContain(why);
     }
   });

@@ -1,11 +1,14 @@
 import type { TLSSocket } from "node:tls";
-import { InputError, messageOf, steadyPorts } from "@causeway/foundation";
+import { InputError, messageOf, steadyPorts, systemClock, type Log } from "@causeway/foundation";
 import type { LogicalClusterOptions } from "../interface.ts";
 import { requestHandler, type HandlerOptions } from "../server/handler.ts";
 import { listen, type Listener, type ListenerOptions } from "../server/listener.ts";
 import { issueServing, readServing, renewInTime, type Identified, type ServingCertificate } from "./serving.ts";
 import type { Shared } from "./open-cluster.ts";
 import type { WatchedFile } from "./watched-files.ts";
+
+/** How often a kept port is tried, and the time between, in ms. */
+const [ATTEMPTS, PAUSE] = [40, 250];
 
 /** Where a cluster is reached: a listener, and a certificate that remains valid. */
 export interface Endpoint {
@@ -41,13 +44,31 @@ export interface Place {
   readonly answer?: ReturnType<typeof requestHandler>;
 }
 
+const isTaken = (error: unknown): boolean => error instanceof InputError && error.code === "APISERVER_PORT_TAKEN";
+
+/**
+ * At the port that it had, which a process that is ending may have for a moment. Real time: the other process has no
+ * other.
+ */
+async function back(options: Omit<ListenerOptions, "port">, port: number, log: Log): Promise<Listener> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await listen({ ...options, port });
+    } catch (error) {
+      if (!isTaken(error) || attempt === ATTEMPTS) throw error;
+      if (attempt === 1) log.warn("another process has the port; it is tried again for ten seconds", { port });
+    }
+    await systemClock.sleep(PAUSE);
+  }
+}
+
 /** At a port that will be free at the next start, too, as long as no other server takes it. */
 async function anywhere(options: Omit<ListenerOptions, "port">): Promise<Listener> {
   for (const port of steadyPorts()) {
     try {
       return await listen({ ...options, port });
     } catch (error) {
-      if (!(error instanceof InputError) || error.code !== "APISERVER_PORT_TAKEN") throw error;
+      if (!isTaken(error)) throw error;
     }
   }
   return listen({ ...options, port: 0 });
@@ -69,7 +90,7 @@ export async function openEndpoint(
   const isManagement = folder === "management";
   const limits = { pool, isManagement };
   const options = { host, certificate, handler, accepted, ...limits };
-  const listener: Listener = port || kept ? await listen({ ...options, port: port || kept }) : await anywhere(options);
+  const listener = await (port ? listen({ ...options, port }) : kept ? back(options, kept, log) : anywhere(options));
   const keep = (): void => {
     if (listener.port !== kept) files.write(`${folder}/port`, String(listener.port));
   };
