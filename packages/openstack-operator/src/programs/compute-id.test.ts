@@ -81,7 +81,7 @@ sys.exit(program.main(sys.argv[2]))`;
     [nodes, refusals] = [{ "id-0": "node-0", "id-1": "node-1" }, 3];
     expect(await run()).toBe(0);
     expect(written()).toBe("id-1");
-    expect(asked).toEqual(Array.from({ length: 4 }, () => "/v2.1/os-hypervisors/detail?limit=200 compute 2.88"));
+    expect(asked).toEqual(Array.from({ length: 4 }, () => "/v2.1/os-hypervisors/detail?limit=200 compute 2.87"));
     expect(readdirSync(dir).toSorted()).toEqual(["compute_id", "modules"]);
   });
 
