@@ -22,7 +22,8 @@ FILE = "/var/lib/nova/compute_id"
 # At a first start Nova's API comes at the same time.
 GIVE_UP_AFTER = 600
 PAGE = 200
-# The ID is that of the node. From 2.88 on Nova's API calls each nova-compute for its uptime: this one, which waits for it.
+# The ID is that of the node. From 2.88 on Nova's API calls each nova-compute for its uptime: this one, which waits for
+# it.
 VERSION = "compute 2.87"
 
 
