@@ -1,18 +1,17 @@
 """Makes the virtual host and the accounts of a service in RabbitMQ, and removes accounts that are no longer in use. Safe to repeat.
 
-    broker-init.py SERVICE
+    broker-init.py SERVICE         the virtual host of its name, and its accounts
+    broker-init.py SERVICE HOST    a further virtual host for its accounts, which exist
 """
 import base64
 import json
 import os
 import sys
-import time
-import urllib.error
 import urllib.request
 
+from first_request import first
+
 CREDENTIALS = os.environ.get("CREDENTIALS", "/run/credentials")
-ATTEMPTS = 30
-PAUSE = float(os.environ.get("PAUSE_SECONDS", "2"))
 
 
 def secret(name, fallback=None):
@@ -37,34 +36,27 @@ def send(method, path, body=None):
         return json.loads(text) if text else None
 
 
-def first(method, path, body):
-    """The first request. A node learns where a new pod is a moment after the pod is ready."""
-    for attempt in range(1, ATTEMPTS + 1):
-        try:
-            return send(method, path, body)
-        except (OSError, urllib.error.URLError) as error:
-            is_refusal = isinstance(error, urllib.error.HTTPError) and error.code < 500
-            if is_refusal or attempt == ATTEMPTS:
-                raise
-            if attempt == 2:
-                print(json.dumps({"level": "WARNING", "message": f"the broker does not respond yet: {error}"}), flush=True)
-            time.sleep(PAUSE)
-
-
-def main(service):
-    first("PUT", f"/vhosts/{service}", {"default_queue_type": "quorum"})
-    generations = secret("accounts").split()
-    names = {service if g == "0" else f"{service}_{g}": g for g in generations}
-    everything = {"configure": ".*", "write": ".*", "read": ".*"}
-    for name, generation in names.items():
-        send("PUT", f"/users/{name}", {"password": secret(f"{service}.broker.{generation}"), "tags": ""})
-        send("PUT", f"/permissions/{service}/{name}", everything)
+def remove_others(service, names):
+    """Accounts of earlier generations."""
     for user in send("GET", "/users"):
         name = user["name"]
         is_generation = name == service or (name.startswith(service + "_") and name[len(service) + 1:].isdigit())
         if is_generation and name not in names:
             send("DELETE", f"/users/{name}")
-    print(json.dumps({"level": "INFO", "message": "broker is prepared", "service": service}))
 
 
-main(sys.argv[1])
+def main(service, further=None):
+    host = further or service
+    first(lambda: send("PUT", f"/vhosts/{host}", {"default_queue_type": "quorum"}), "the broker")
+    names = {service if g == "0" else f"{service}_{g}": g for g in secret("accounts").split()}
+    everything = {"configure": ".*", "write": ".*", "read": ".*"}
+    for name, generation in names.items():
+        if further is None:
+            send("PUT", f"/users/{name}", {"password": secret(f"{service}.broker.{generation}"), "tags": ""})
+        send("PUT", f"/permissions/{host}/{name}", everything)
+    if further is None:
+        remove_others(service, names)
+    print(json.dumps({"level": "INFO", "message": "broker is prepared", "service": service, "host": host}))
+
+
+main(*sys.argv[1:])

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A cell of Nova, where there are several. Safe to repeat.
+# A cell of Nova. Safe to repeat.
 #   nova-cell.sh map CELL RESOURCE    maps it to the database and the virtual host RESOURCE, with the first one cell0
 #   nova-cell.sh discover CELL        maps its new compute nodes to it
 set -eu
@@ -15,10 +15,11 @@ if [ "$what" = discover ]; then
   exit
 fi
 resource=$3
-# Addresses are templates: accounts are those of the process that reads them. Names of databases are not: it can be in
-# another cell.
+# Addresses are templates: accounts are those of the process that reads them. Names of databases are not where there are
+# several cells: it can be in another one.
 [ "$cell" != cell1 ] || manage map_cell0 --database_connection '{scheme}://{username}:{password}@{hostname}:{port}/nova_cell0?{query}'
 database="{scheme}://{username}:{password}@{hostname}:{port}/$resource?{query}"
+# The template has a place for each member of the broker: Nova numbers them where there are several.
 members=$(sed -n 's,^transport_url *= *[^:]*://\([^/]*\)/.*,\1,p' /etc/nova/nova.conf.d/50-credentials.conf | tr ',' '\n' | wc -l)
 if [ "$members" -le 1 ]; then places='{username}:{password}@{hostname}:{port}'
 else

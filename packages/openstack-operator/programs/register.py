@@ -5,14 +5,13 @@
 import json
 import os
 import sys
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
 
+from first_request import first
+
 CREDENTIALS = os.environ.get("CREDENTIALS", "/run/credentials")
-ATTEMPTS = 30
-PAUSE = float(os.environ.get("PAUSE_SECONDS", "2"))
 
 
 def secret(name):
@@ -28,20 +27,9 @@ class Keystone:
         self.writes = 0
         self.token = None
         scope = {"project": {"name": "admin", "domain": {"id": "default"}}}
-        self.token = self.first_token({"auth": {"identity": self.identity("admin", password), "scope": scope}})
-
-    def first_token(self, body):
-        """The first request. A node learns where a new pod is a moment after the pod is ready."""
-        for attempt in range(1, ATTEMPTS + 1):
-            try:
-                return self.send("POST", "/auth/tokens", body)[1]["X-Subject-Token"]
-            except (OSError, urllib.error.URLError) as error:
-                is_refusal = isinstance(error, urllib.error.HTTPError) and error.code < 500
-                if is_refusal or attempt == ATTEMPTS:
-                    raise
-                if attempt == 2:
-                    print(json.dumps({"level": "WARNING", "message": f"Keystone does not respond yet: {error}"}), flush=True)
-                time.sleep(PAUSE)
+        login = {"auth": {"identity": self.identity("admin", password), "scope": scope}}
+        _, headers = first(lambda: self.send("POST", "/auth/tokens", login), "Keystone")
+        self.token = headers["X-Subject-Token"]
 
     @staticmethod
     def identity(user, password, domain="default"):

@@ -22,8 +22,7 @@ export function withCells(components: readonly Component[], spec: OpenStackDeplo
   const byName = new Map(components.map((component) => [component.name, component]));
   const known = components.map((component): Component => {
     // Each process fills the templates of mappings in from its own configuration, which is that of its own cell.
-    if (component.name === "nova-cell-map")
-      return { ...component, command: mapping(FIRST_CELL, "nova"), programs: [SHELL] };
+    if (component.name === "nova-cell-map") return { ...component, command: mapping(FIRST_CELL, "nova") };
     if (!READERS.has(component.name)) return component;
     const mapped = cells.map((cell) => nameInCell("nova-cell-map", cell));
     return { ...component, cells, after: [...(component.after ?? []), ...mapped] };
@@ -92,13 +91,13 @@ function jobsOf(cell: string): Component[] {
       cell,
       does: `Creates the virtual host of the cell ${cell} for Nova's accounts.`,
       image: "keystone",
-      command: ["/usr/bin/python3", "/programs/nova-cell-broker.py", resource],
+      command: ["/usr/bin/python3", "/programs/broker-init.py", "nova", resource],
       configuration: [],
       connections: [needs(brokerOf("nova"), "management")],
       after: ["nova-broker-init"],
       rerunWith: ["nova-broker-init"],
       secrets: ["nova.broker", "broker.admin"],
-      programs: ["nova-cell-broker.py"],
+      programs: ["broker-init.py", "first_request.py"],
     }),
     job("nova", {
       name: named("nova-cell-sync"),

@@ -41,11 +41,12 @@ export const nova: readonly Component[] = [
   job("nova", {
     name: "nova-cell-map",
     does: "Maps cell0 and the first cell to their databases and broker.",
-    command: ["/bin/sh", "/programs/nova-cell-map.sh"],
+    // The name of the database is a part of the template, too: there is one cell.
+    command: ["/bin/sh", "/programs/nova-cell.sh", "map", "cell1", "{path}"],
     connections: [needs(databaseOf("nova"), "mysql")],
     after: ["nova-db-sync"],
     rerunWith: ["nova-db-sync", "nova-broker-init"],
-    programs: ["nova-cell-map.sh"],
+    programs: ["nova-cell.sh"],
   }),
   job("nova", {
     name: "nova-cell-sync",

@@ -174,7 +174,7 @@ export function registration(service: OpenStackService): Component {
     connections: [identity],
     after: ["keystone-bootstrap"],
     secrets: [`${service}.identity`, "keystone.admin"],
-    programs: ["register.py", `${service}.json`],
+    programs: ["register.py", "first_request.py", `${service}.json`],
   });
 }
 
@@ -188,6 +188,6 @@ export function brokerJob(service: OpenStackService): Component {
     configuration: [],
     connections: [needs(brokerOf(service), "management")],
     secrets: [`${service}.broker`, "broker.admin"],
-    programs: ["broker-init.py"],
+    programs: ["broker-init.py", "first_request.py"],
   });
 }

@@ -38,6 +38,17 @@ const factsOf = ({ controls, quorums = [galera, raft], held = controls.map(({ na
   held: new Set(held),
 });
 
+/** What is not observed in tests of whole plans. */
+const nothingElse = {
+  published: [],
+  strays: [],
+  removed: new Set<string>(),
+  orphans: [],
+  guards: new Set(["a", "b", "c"]),
+  attempts: new Map<string, never>(),
+  limits: { nodes: 1, moves: 2, flap: 300_000 },
+};
+
 const planned = (facts: ReturnType<typeof factsOf>) =>
   planControls(
     facts,
@@ -150,13 +161,7 @@ describe("a control node that is cordoned", () => {
         ...factsOf({ controls: [a, ...others] }),
         nodes: [a],
         nova: { services: [service], servers: isEmpty ? [] : [server], agents: [] },
-        published: [],
-        strays: [],
-        removed: new Set(),
-        orphans: [],
-        guards: new Set(["a", "b", "c"]),
-        attempts: new Map(),
-        limits: { nodes: 1, moves: 2, flap: 300_000 },
+        ...nothingElse,
       };
       const { steps, status } = plan(observed, 1_000_000);
       return [
@@ -197,13 +202,7 @@ describe("a control node that is cordoned", () => {
       ...factsOf({ controls: [...both, node("c")] }),
       nodes: both,
       nova: { services, servers: [{ id: "1", name: "1", host: on, status: "ERROR", task: "" }], agents: [] },
-      published: [],
-      strays: [],
-      removed: new Set(),
-      orphans: [],
-      guards: new Set(["a", "b", "c"]),
-      attempts: new Map(),
-      limits: { nodes: 1, moves: 2, flap: 300_000 },
+      ...nothingElse,
     };
     const { steps, status } = plan(observed, 1_000_000);
     expect([

@@ -41,7 +41,7 @@ describe.skipIf(!python)("the account of a service in the broker", () => {
   const prepare = async (): Promise<{ status: number; output: string }> => {
     const { port } = server.address() as AddressInfo;
     const where = { BROKER_HOST: "127.0.0.1", BROKER_MANAGEMENT_PORT: String(port), CREDENTIALS: folder };
-    const env = { ...process.env, ...where, PAUSE_SECONDS: "0" };
+    const env = { ...process.env, ...where, PAUSE_SECONDS: "0", PYTHONDONTWRITEBYTECODE: "1" };
     const child = spawn("python3", [program, "nova"], { env, stdio: ["ignore", "pipe", "ignore"] });
     let output = "";
     child.stdout.on("data", (text) => (output += String(text)));

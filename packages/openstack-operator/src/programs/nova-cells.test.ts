@@ -36,8 +36,8 @@ describe.skipIf(!isInstalled("python3"))("the virtual host of a cell", () => {
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
     const where = { BROKER_HOST: "127.0.0.1", BROKER_MANAGEMENT_PORT: String(port), CREDENTIALS: folder };
-    const env = { ...process.env, ...where };
-    const child = spawn("python3", [join(programs, "nova-cell-broker.py"), "nova_cell2"], { env, stdio: "ignore" });
+    const env = { ...process.env, ...where, PAUSE_SECONDS: "0", PYTHONDONTWRITEBYTECODE: "1" };
+    const child = spawn("python3", [join(programs, "broker-init.py"), "nova", "nova_cell2"], { env, stdio: "ignore" });
     const [ended] = (await once(child, "close")) as [number | null];
     server.close();
     return { status: ended, calls };
@@ -50,8 +50,10 @@ describe.skipIf(!isInstalled("python3"))("the virtual host of a cell", () => {
     });
   });
 
-  test("fails with the broker", async () => {
-    expect(await prepare(503)).toEqual({ status: 1, calls: ["PUT /vhosts/nova_cell2"] });
+  test("fails with the broker, after the attempts of every first request", async () => {
+    const calls = Array<string>(30).fill("PUT /vhosts/nova_cell2");
+    expect(await prepare(503)).toEqual({ status: 1, calls });
+    expect(await prepare(403)).toEqual({ status: 1, calls: calls.slice(0, 1) });
   });
 });
 
@@ -142,6 +144,11 @@ describe("the mapping of a cell", () => {
     const [cell0, cell1] = calls.split("\n");
     expect(cell0).toBe(`map_cell0 --database_connection ${database.replace("nova_cell2", "nova_cell0")}`);
     expect(cell1).toMatch(/^update_cell --cell_uuid id-of-cell1 .*:\{port\}\/nova\?.*\/nova\?\{query\}$/);
+  });
+
+  test("is a template with the name of the database where there is one cell", () => {
+    const { calls } = run(one, listing(), "map", "cell1", "{path}");
+    expect(calls.split("\n")[1]).toMatch(/^create_cell --name cell1 .*:\{port\}\/\{path\}\?.*\/\{path\}\?\{query\}$/);
   });
 
   test("is that of new compute nodes of the cell alone", () => {

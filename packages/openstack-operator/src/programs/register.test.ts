@@ -88,7 +88,7 @@ describe.skipIf(!python)("the registration of a service", () => {
     const file = join(folder, "wanted.json");
     writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), ...more }));
     const child = spawn("python3", [program, join(folder, "wanted.json")], {
-      env: { ...process.env, CREDENTIALS: folder, PAUSE_SECONDS: "0" },
+      env: { ...process.env, CREDENTIALS: folder, PAUSE_SECONDS: "0", PYTHONDONTWRITEBYTECODE: "1" },
       stdio: "ignore",
     });
     const [status] = (await once(child, "close")) as [number];
