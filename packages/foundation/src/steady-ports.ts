@@ -11,8 +11,8 @@ const ATTEMPTS = 16;
 
 /**
  * Ports to try, one after another, for a server that has to come back at the port it got. The kernel gives none of
- * these to a client's connection, which would hold it while the server is away. None where the range of clients leaves
- * none. Where all are in use: any port, 0.
+ * these to a client's connection, which would hold it while the server is away. Empty where the range of clients leaves
+ * none; a caller takes any port then, and where all of these are in use.
  *
  * `choose` gives a whole number from 0 to below its argument.
  */

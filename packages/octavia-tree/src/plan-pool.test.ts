@@ -27,10 +27,8 @@ const pool = {
   healthmonitor_id: "M",
   listeners: [],
 } as unknown as Pool;
-const monitor = {
-  id: "M",
+const checks = {
   type: "HTTP",
-  admin_state_up: true,
   delay: 10,
   timeout: 5,
   max_retries: 5,
@@ -38,19 +36,13 @@ const monitor = {
   url_path: "/healthz",
   http_method: "GET",
   expected_codes: "200",
-} as unknown as HealthMonitor;
+};
+const monitor = { id: "M", admin_state_up: true, ...checks } as unknown as HealthMonitor;
 const members = [{ id: "N", address: "10.0.0.1", protocol_port: 80, name: "n" }] as unknown as Member[];
 const body = {
   pool_id: "P",
   name: "m",
-  type: "HTTP",
-  delay: 10,
-  timeout: 5,
-  max_retries: 5,
-  max_retries_down: 3,
-  url_path: "/healthz",
-  http_method: "GET",
-  expected_codes: "200",
+  ...checks,
 };
 const deletion: TreeStep = { type: "delete-monitor", id: "M", poolId: "P" };
 const replaced: TreeStep = { type: "replace-members", poolId: "P", members: wanted.members };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { GroupImage } from "../inventory/images.ts";
 import type { Resource } from "../inventory/model.ts";
-import { inventory, member, outcome, record } from "../testing/planned.ts";
+import { inventory, member, outcome, record, retired } from "../testing/planned.ts";
 import { planAdopt, type AdoptFacts } from "./adopt/plan.ts";
 import { planImport, type ImportFacts } from "./import/plan.ts";
 import { leftoversOf, planRetire, type RetireFacts } from "./retire/plan.ts";
@@ -210,22 +210,6 @@ describe("the phase adopt", () => {
 });
 
 describe("the phase retire", () => {
-  const retired: RetireFacts = {
-    stacks: [],
-    leaving: [],
-    oldMembers: [],
-    hasHostedMember: true,
-    oldMachines: [],
-    masterNodes: [],
-    leftovers: [],
-    changing: new Set(),
-    kept: [],
-    isMigrating: false,
-    status: { status: "UPDATE_COMPLETE", reason: "" },
-    stackProjects: [],
-    magnum: { row: undefined, trustee: undefined, silentNodes: [] },
-    driver: { objects: [], kept: [], users: [], others: [] },
-  };
   const secret = { kind: "Secret", name: "cinder-csi-cloud-config" } as const;
   const driver = (changes: Partial<RetireFacts["driver"]>) => ({ driver: { ...retired.driver, ...changes } });
   const row = { trustId: "t", trusteeId: "u", certificates: [] };

@@ -2,6 +2,7 @@
 import type { Inventory, Resource } from "../inventory/model.ts";
 import type { MigrationRecord } from "../record/record.ts";
 import type { PhasePlan, Step } from "../phase.ts";
+import type { RetireFacts } from "../phases/retire/plan.ts";
 
 const machine = (name: string) => ({
   serverId: `id-${name}`,
@@ -46,3 +47,21 @@ export function outcome({ steps, wait, refused, proof }: PhasePlan<Step>): strin
   if (wait !== undefined) return "wait";
   return proof.length > 0 ? "done" : "nothing";
 }
+
+/** All of the old control plane is gone. */
+export const retired: RetireFacts = {
+  stacks: [],
+  leaving: [],
+  oldMembers: [],
+  hasHostedMember: true,
+  oldMachines: [],
+  masterNodes: [],
+  leftovers: [],
+  changing: new Set(),
+  kept: [],
+  isMigrating: false,
+  status: { status: "UPDATE_COMPLETE", reason: "" },
+  stackProjects: [],
+  magnum: { row: undefined, trustee: undefined, silentNodes: [] },
+  driver: { objects: [], kept: [], users: [], others: [] },
+};

@@ -1,25 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Resource } from "../../inventory/model.ts";
-import { inventory, record } from "../../testing/planned.ts";
+import { inventory, record, retired } from "../../testing/planned.ts";
 import { driverReads, keptOf, leftoversOf, planRetire, type RetireFacts } from "./plan.ts";
 
-/** All of the old control plane is gone. */
-const retired: RetireFacts = {
-  stacks: [],
-  leaving: [],
-  oldMembers: [],
-  hasHostedMember: true,
-  oldMachines: [],
-  masterNodes: [],
-  leftovers: [],
-  changing: new Set(),
-  kept: [],
-  isMigrating: false,
-  status: { status: "UPDATE_COMPLETE", reason: "" },
-  stackProjects: [],
-  magnum: { row: undefined, trustee: undefined, silentNodes: [] },
-  driver: { objects: [], kept: [], users: [], others: [] },
-};
 const row = { trusteeId: "t", trustId: "x" } as Exclude<RetireFacts["magnum"]["row"], "unknown" | undefined>;
 const of = (name: string, type: string, parent = ""): Resource => ({ name, type, id: `id-${name}`, parent });
 const server = of("kube-master", "OS::Nova::Server");
