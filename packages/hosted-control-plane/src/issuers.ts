@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { CausewayError, dialRefusal, messageOf, parseCidr, parseIp, splitCertificates } from "@causeway/foundation";
 import type { ControlPlaneProblem, TokenIssuers } from "./runtime.ts";
+import { minorNumber } from "./versions.ts";
 
 /** Of apiserver.config.k8s.io: which one an API server reads. */
 export type IssuersVersion = "v1" | "v1beta1";
@@ -63,15 +64,13 @@ export function issuersText(jwt: TokenIssuers, version: IssuersVersion): string 
 
 /** Why kube-apiserver of this Kubernetes version has no issuers; undefined: it has, or none are requested. */
 export function versionProblem(jwt: TokenIssuers | undefined, kubernetes: string): string | undefined {
-  if (jwt === undefined || minorOf(kubernetes) >= FIRST_MINOR_WITH_ISSUERS) return undefined;
+  if (jwt === undefined || minorNumber(kubernetes) >= FIRST_MINOR_WITH_ISSUERS) return undefined;
   return `kube-apiserver ${kubernetes} has no spec.authentication.jwt: it needs v1.${FIRST_MINOR_WITH_ISSUERS}`;
 }
 
-const minorOf = (kubernetes: string): number => Number(/^v\d+\.(\d+)/.exec(kubernetes)?.[1]);
-
 /** The version that kube-apiserver of this Kubernetes version reads: v1 since v1.34. */
 export function issuersVersion(kubernetes: string): IssuersVersion {
-  return minorOf(kubernetes) >= 34 ? "v1" : "v1beta1";
+  return minorNumber(kubernetes) >= 34 ? "v1" : "v1beta1";
 }
 
 /** The name of the file with it. */

@@ -1,3 +1,4 @@
+import { minorNumber } from "../versions.ts";
 import type { PodsSettings, VersionImages } from "./options.ts";
 
 /** Minor versions that are run, oldest first, each with the etcd that kubeadm runs with it. */
@@ -23,11 +24,6 @@ export function minorOf(version: string): string | undefined {
 /** Minor versions that have images, with those of the operator: the oldest first. */
 export function servedMinors({ versions }: PodsSettings): string[] {
   return Object.keys({ ...known, ...versions }).toSorted((a, b) => minorNumber(a) - minorNumber(b));
-}
-
-/** 34 for "v1.34" and "v1.34.2". */
-export function minorNumber(version: string): number {
-  return Number(/^v\d+\.(\d+)/.exec(version)?.[1] ?? Number.NaN);
 }
 
 /** The images of a version; undefined: it is not in the table. */
