@@ -14,7 +14,8 @@ export default defineConfig({
       "test/operator/**",
       "test/operator-real/**",
       "test/nodes/**",
-      // With real servers of MariaDB and Open vSwitch: npm run test:operator.
+      // Programs of pods as processes, some with real servers of MariaDB and Open vSwitch: npm run test:operator.
+      "packages/openstack-operator/src/programs/**",
       "packages/openstack-operator/src/**/*.real.test.ts",
       "**/node_modules/**",
       ...scenarios,

@@ -1,9 +1,13 @@
 import { defineConfig } from "vitest/config";
 
-/** OpenStackDeployments on simulated clusters, and programs of theirs with real MariaDB and Open vSwitch. */
+/** OpenStackDeployments on simulated clusters, and programs of their pods as processes, some with real servers. */
 export default defineConfig({
   test: {
-    include: ["test/operator/**/*.test.ts", "packages/openstack-operator/src/**/*.real.test.ts"],
+    include: [
+      "test/operator/**/*.test.ts",
+      "packages/openstack-operator/src/programs/**/*.test.ts",
+      "packages/openstack-operator/src/**/*.real.test.ts",
+    ],
     pool: "threads",
     isolate: false,
     fileParallelism: false,

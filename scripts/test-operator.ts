@@ -1,6 +1,6 @@
 /**
- * `npm run test:operator`: OpenStackDeployments on a simulated cluster, and programs of theirs with servers of MariaDB
- * and Open vSwitch, where those are installed. `-- --real`: real processes in real containers instead (root, Debian 12,
+ * `npm run test:operator`: OpenStackDeployments on a simulated cluster, and the programs of their pods as processes,
+ * some with servers of MariaDB and Open vSwitch, where those are installed. `-- --real`: real processes in real containers instead (root, Debian 12,
  * Go); builds the images and programs that are missing. Other arguments go to the test runner.
  */
 import { dirname, resolve } from "node:path";
