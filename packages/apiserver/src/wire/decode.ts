@@ -164,19 +164,37 @@ function quantityProblem(value: unknown): string | undefined {
     : QUANTITY_RULE;
 }
 
+const HEX = Buffer.from("0123456789abcdef");
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const LETTER_X = 0x78;
+
 function timeProblem(value: string, type: "Time" | "MicroTime"): string | undefined {
   if (TIME.test(value) && !Number.isNaN(Date.parse(value))) return type === "Time" ? undefined : microProblem(value);
   const layout = type === "Time" ? "2006-01-02T15:04:05Z07:00" : "2006-01-02T15:04:05.000000Z07:00";
-  return `parsing time ${quoted(value)} as ${quoted(layout)}: cannot parse ${quoted(value)} as "2006"`;
+  const text = quoted(value);
+  return `parsing time ${text} as ${quoted(layout)}: cannot parse ${text} as "2006"`;
 }
 
 /** A text as Go's messages about times quote it: byte by byte, what is not ASCII as a number. */
 function quoted(text: string): string {
-  const bytes = [...Buffer.from(text)].map((byte) => {
-    if (byte === 0x22 || byte === 0x5c) return `\\${String.fromCharCode(byte)}`;
-    return byte < 0x20 || byte > 0x7f ? `\\x${byte.toString(16).padStart(2, "0")}` : String.fromCharCode(byte);
-  });
-  return `"${bytes.join("")}"`;
+  const bytes = Buffer.from(text);
+  // A text may have a million bytes: no string is made for each of them.
+  const out = Buffer.allocUnsafe(4 * bytes.length + 2);
+  let end = out.write('"');
+  for (const byte of bytes) {
+    if (byte < 0x20 || byte > 0x7f) {
+      out[end++] = BACKSLASH;
+      out[end++] = LETTER_X;
+      out[end++] = HEX[byte >> 4] ?? 0;
+      out[end++] = HEX[byte & 0xf] ?? 0;
+      continue;
+    }
+    if (byte === QUOTE || byte === BACKSLASH) out[end++] = BACKSLASH;
+    out[end++] = byte;
+  }
+  end += out.write('"', end);
+  return out.toString("latin1", 0, end);
 }
 
 /** Microseconds have six digits, no fewer and no more. */

@@ -58,13 +58,20 @@ function* entries(bytes: Buffer): Generator<Entry> {
     at += length;
     return bytes.subarray(at - length, at);
   };
+  /** Tags and lengths, of which most have one byte. */
+  const small = (): number => {
+    const byte = bytes[at] ?? 0x80;
+    if (byte >= 0x80) return Number(varint());
+    at += 1;
+    return byte;
+  };
   while (at < bytes.length) {
-    const tag = varint();
-    const number = Number(tag >> 3n);
-    const wireType = Number(tag & 7n);
+    const tag = small();
+    const number = Math.floor(tag / 8);
+    const wireType = tag % 8;
     if (wireType === 0) yield { number, value: varint() };
     else if (wireType === 1) yield { number, value: take(8) };
-    else if (wireType === 2) yield { number, value: take(Number(varint())) };
+    else if (wireType === 2) yield { number, value: take(small()) };
     else if (wireType === 5) yield { number, value: take(4) };
     else throw new Error(`wire type ${wireType} is not used by Kubernetes`);
   }
@@ -76,10 +83,10 @@ function bytesOf({ value }: Entry): Buffer {
 }
 
 function message(tables: Tables, struct: string, bytes: Buffer): Json {
-  const fields = new Map((tables.fields(struct) ?? []).map((f) => [f.number, f]));
+  const fields = tables.byNumber(struct);
   const out: Json = {};
   for (const entry of entries(bytes)) {
-    const field = fields.get(entry.number);
+    const field = fields?.get(entry.number);
     if (field) place(tables, { out, field, entry });
   }
   return out;

@@ -29,6 +29,7 @@ export interface Field {
 export class Tables {
   readonly #read = new Map<string, readonly Field[]>();
   readonly #byName = new Map<string, ReadonlyMap<string, Field>>();
+  readonly #byNumber = new Map<string, ReadonlyMap<number, Field>>();
 
   /** The fields of "core.PodSpec"; undefined when there is no such struct. */
   fields(struct: string): readonly Field[] | undefined {
@@ -40,6 +41,17 @@ export class Tables {
     const fields = line === "" ? [] : line.split(" ").map(fieldOf);
     this.#read.set(struct, fields);
     return fields;
+  }
+
+  /** The same by their numbers in protobuf. */
+  byNumber(struct: string): ReadonlyMap<number, Field> | undefined {
+    const known = this.#byNumber.get(struct);
+    if (known) return known;
+    const fields = this.fields(struct);
+    if (!fields) return undefined;
+    const byNumber = new Map(fields.map((field) => [field.number, field]));
+    this.#byNumber.set(struct, byNumber);
+    return byNumber;
   }
 
   /** The same with embedded structs laid open, as JSON has them. */
