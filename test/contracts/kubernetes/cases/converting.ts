@@ -169,6 +169,17 @@ export const converting: CaseGroup = {
       },
     },
     {
+      name: "an applier releases, in another version, what has another name there",
+      async run(c) {
+        await withGauges(c, async ({ path, gauge }) => {
+          const given = gauge("v2", "a", { length: 3, unit: "m", paint: { colour: "red" } });
+          await made(apply(c.api, path("v2", "a"), given, "one"));
+          const body = await done(apply(c.api, path("v1", "a"), gauge("v1", "a", { size: "3 m" }), "one"));
+          expect(body["spec"]).toEqual({ size: "3 m", colour: "grey" });
+        });
+      },
+    },
+    {
       name: "status and scale are written through either version",
       async run(c) {
         await withGauges(c, async ({ path, gauge }) => {

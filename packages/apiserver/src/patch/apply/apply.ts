@@ -103,9 +103,10 @@ function attempt(request: ApplyRequest, before: Json, read: Managers | undefined
   const known = managersOf(request, before, read);
   const claimed = new Map(known).set(key, applier);
   const laid = merge(before, configuration, typed.type) ?? {};
-  const last = known.get(key)?.fields ?? EMPTY;
-  // What is applied again is owned again: nothing of it goes.
-  const merged = isEmpty(difference(last, applier.fields)) ? laid : pruned(laid, last, claimed, typed);
+  const last = known.get(key) ?? applier;
+  // What is applied again in the same version is owned again: nothing of it goes.
+  const isLess = last.apiVersion !== applier.apiVersion || !isEmpty(difference(last.fields, applier.fields));
+  const merged = isLess ? pruned(laid, last, claimed, typed) : laid;
   const { others, contested } = settle(claimed, key, { before, after: merged }, typed);
   const isNoop = jsonEqual(before, merged);
   const time = isNoop ? known.get(key)?.time : request.now;

@@ -268,6 +268,32 @@ describe("a configuration that is laid over the live object", () => {
     expect(merge(setOf(live), setOf(applied), OBJECT)).toEqual(setOf(expected));
   });
 
+  test("has all values: those applied in their order, the others in theirs, each before what followed it", () => {
+    const subsets = (all: string): string[] =>
+      all === "" ? [""] : subsets(all.slice(1)).flatMap((rest) => [rest, `${all[0]}${rest}`]);
+    const orders = (all: string): string[] =>
+      all === "" ? [""] : [...all].flatMap((c) => orders(all.replace(c, "")).map((rest) => `${c}${rest}`));
+    for (const live of subsets("abcd")) {
+      for (const applied of subsets("abcx").flatMap(orders)) {
+        const merged = merge({ set: [...live] }, { set: [...applied] }, OBJECT) as { readonly set: readonly string[] };
+        const only = [...live].filter((value) => !applied.includes(value));
+        const what = `${live} with ${applied} over it: ${merged.set.join("")}`;
+        expect(merged.set.filter((value) => applied.includes(value)).join(""), what).toBe(applied);
+        expect(
+          merged.set.filter((value) => !applied.includes(value)),
+          what,
+        ).toEqual(only);
+        const following = only.filter((value) => !live.endsWith(value));
+        const isBefore = (value: string): boolean =>
+          merged.set.indexOf(value) < merged.set.indexOf(live[live.indexOf(value) + 1] ?? "");
+        expect(
+          following.filter((value) => !isBefore(value)),
+          what,
+        ).toEqual([]);
+      }
+    }
+  });
+
   test("replaces an item that is there twice, and keeps it where it is not applied", () => {
     const twice = [{ name: "a", value: 1 }, { name: "b" }, { name: "a", value: 2 }];
     expect(merge({ keyed: twice }, { keyed: items("b") }, OBJECT)).toEqual({ keyed: twice });
