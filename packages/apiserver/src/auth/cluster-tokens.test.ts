@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createAuthority } from "@causeway/foundation";
 import type { AuthenticationOptions, ExternalAuthenticators, ExternalUser } from "../contract/authentication.ts";
 import type { Cluster } from "../contract/cluster.ts";
 import type { Json } from "../json/json.ts";
@@ -10,7 +11,7 @@ import { jose } from "../lazy-imports.ts";
 import { startListener, type TestListener } from "../testing/https.ts";
 import { clusterWith } from "../testing/objects.ts";
 import { accountKeys } from "./account-keys.ts";
-import { clusterTokens } from "./tokens.ts";
+import { clusterTokens, haveSameRemotes } from "./tokens.ts";
 
 const ISSUER = "https://kubernetes.default.svc";
 const pem = (): string =>
@@ -35,21 +36,25 @@ async function clusterOf(): Promise<Cluster> {
 }
 
 interface External {
+  readonly made?: () => void;
   readonly users?: Readonly<Record<string, ExternalUser>>;
   readonly asked?: string[];
   readonly closed?: () => void;
 }
 
-function badges({ users = {}, asked = [], closed = () => {} }: External): ExternalAuthenticators {
+function badges({ made, users = {}, asked = [], closed = () => {} }: External): ExternalAuthenticators {
   return {
-    badges: (settings) => ({
-      verify(token) {
-        asked.push(`${String(settings["office"])} ${token}`);
-        if (token === "away") return Promise.reject(new Error("the office is closed"));
-        return Promise.resolve(users[token]);
-      },
-      close: closed,
-    }),
+    badges: (settings) => {
+      made?.();
+      return {
+        verify(token) {
+          asked.push(`${String(settings["office"])} ${token}`);
+          if (token === "away") return Promise.reject(new Error("the office is closed"));
+          return Promise.resolve(users[token]);
+        },
+        close: closed,
+      };
+    },
   };
 }
 const EXTERNAL: AuthenticationOptions = { external: { type: "badges", settings: { office: "berlin" } } };
@@ -138,6 +143,10 @@ describe("a bearer token", () => {
     });
     expect(await tokens.verify(jwt("https://other"))).toEqual({ error: "invalid bearer token" });
     expect(await tokens.verify(jwt("https://127.0.0.1:1"), ["x"])).toEqual({ error: "invalid bearer token" });
+    const limited = clusterTokens(await clusterOf(), { ...(oidc && { oidc }), issuerNetworks: ["192.0.2.0/24"] });
+    expect(await limited.verify(jwt("https://127.0.0.1:1"))).toEqual({
+      error: expect.stringContaining("127.0.0.1 is a loopback address, so it is not requested") as unknown,
+    });
   });
 });
 
@@ -251,8 +260,78 @@ describe("the authenticators of a cluster", () => {
       anonymous({ enabled: false, conditions: [{ path: "/livez" }] }),
       "anonymous.conditions: enabled should be set to true when conditions are defined",
     ],
-  ])("are refused where they contradict each other: %#", async (options, message) => {
+    [{ webhook: { kubeconfigFile: "/absent" } }, "/absent"],
+  ])("are refused where they contradict each other, and none is opened then: %#", async (options, message) => {
     const cluster = await clusterOf();
-    expect(() => clusterTokens(cluster, options)).toThrow(message);
+    let made = 0;
+    const authenticators = badges({ made: () => (made += 1) });
+    expect(() => clusterTokens(cluster, { ...options, ...EXTERNAL }, authenticators)).toThrow(message);
+    expect(made).toBe(0);
   });
+});
+
+describe("a change of a cluster's authenticators", () => {
+  const webhook = { kubeconfigFile: "/a", cacheTtl: 1 };
+  const external = { type: "badges", settings: { a: 1, b: 2 } };
+  test.each<[string, AuthenticationOptions, AuthenticationOptions, boolean]>([
+    ["nothing", { webhook, external }, { external: { settings: { b: 2, a: 1 }, type: "badges" }, webhook }, true],
+    ["all but its connections", { webhook, anonymous: true, issuerNetworks: [] }, { webhook, configuration: {} }, true],
+    ["the webhook", { webhook }, { webhook: { ...webhook, cacheTtl: 2 } }, false],
+    ["whether there is a webhook", { webhook, external }, { external }, false],
+    ["the external authenticator", { external }, { external: { ...external, settings: {} } }, false],
+    ["whether there is an external authenticator", { webhook, external }, { webhook }, false],
+  ])("that concerns %s", (_what, before, after, isSame) => {
+    expect([haveSameRemotes(before, after), haveSameRemotes(after, before)]).toEqual([isSame, isSame]);
+  });
+
+  test("takes over what is open", async () => {
+    let made = 0;
+    const cluster = await clusterOf();
+    const authenticators = badges({ made: () => (made += 1) });
+    const before = clusterTokens(cluster, EXTERNAL, authenticators);
+    const { remotes } = clusterTokens(cluster, EXTERNAL, authenticators, before);
+    expect([made, remotes]).toEqual([1, before.remotes]);
+    expect(clusterTokens(cluster, EXTERNAL, authenticators, {}).remotes.external).not.toBe(remotes.external);
+  });
+
+  const issuer = { url: "https://a.test", audiences: ["x"], discoveryURL: "https://b.test" };
+  const options = (more: Json = {}, rest: AuthenticationOptions = {}): AuthenticationOptions => {
+    const entry = { issuer: { ...issuer, ...more }, claimMappings: { username: { claim: "sub", prefix: "" } } };
+    const kind = { apiVersion: "apiserver.config.k8s.io/v1", kind: "AuthenticationConfiguration" };
+    return { configuration: { ...kind, jwt: [entry] }, ...rest };
+  };
+  const networks = { issuerNetworks: ["192.0.2.0/24"] };
+  test.each<[string, AuthenticationOptions, boolean]>([
+    ["keeps the keys of an issuer that is the same", options(), true],
+    ["keeps its keys where its tokens are for others now", options({ audiences: ["y"] }), true],
+    ["forgets its keys where it has another URL", options({ url: "https://c.test" }), false],
+    ["forgets its keys where they are elsewhere", options({ discoveryURL: "https://c.test" }), false],
+    ["forgets its keys where networks limit it now", options({}, networks), false],
+  ])("%s", async (_what, after, isKept) => {
+    await expectKeys(options(), after, isKept);
+  });
+
+  test("forgets the keys of an issuer where another authority is trusted, or other networks limit it", async () => {
+    const { certificate } = await createAuthority({ commonName: "a", lifetime: 3600_000 });
+    await expectKeys(
+      options({ certificateAuthority: certificate }),
+      options({ certificateAuthority: certificate }),
+      true,
+    );
+    await expectKeys(options({ certificateAuthority: certificate }), options(), false);
+    await expectKeys(options({}, networks), options({}, networks), true);
+    await expectKeys(options({}, networks), options({}, { issuerNetworks: ["198.51.100.0/24"] }), false);
+  });
+
+  async function expectKeys(
+    first: AuthenticationOptions,
+    then: AuthenticationOptions,
+    areKept: boolean,
+  ): Promise<void> {
+    const cluster = await clusterOf();
+    const before = clusterTokens(cluster, first);
+    const after = clusterTokens(cluster, then, {}, before);
+    expect([before.keys.size, after.keys.size]).toEqual([1, 1]);
+    expect([...after.keys.values()][0] === [...before.keys.values()][0]).toBe(areKept);
+  }
 });

@@ -55,13 +55,15 @@ export function clusterTokens(
   authenticators: ExternalAuthenticators = {},
   kept: Kept = {},
 ): ClusterTokens {
+  // What is refused opens no connection.
+  const admitsAnonymous = anonymousOf(options);
   const own = [cluster.issuer];
   const accounts = accountTokens(cluster);
   const reach = options.issuerNetworks && reachOf(options.issuerNetworks);
   const keys = new Map<string, Keys>();
   const issuers = issuersOf(cluster, options).map((issuer) => {
-    const { url, discoveryUrl, certificateAuthority = "" } = issuer;
-    const id = canonicalJson([url, discoveryUrl, certificateAuthority, options.issuerNetworks ?? "anywhere"]);
+    const { url, discoveryUrl, certificateAuthority } = issuer;
+    const id = canonicalJson([url, discoveryUrl, certificateAuthority, options.issuerNetworks]);
     const known = kept.keys?.get(id) ?? issuerKeys(issuer, cluster.clock, reach);
     keys.set(id, known);
     return jwtAuthenticator(issuer, cluster.clock, known);
@@ -98,7 +100,7 @@ export function clusterTokens(
       const unknown = "invalid bearer token";
       return { error: errors.length === 0 ? unknown : `[${[unknown, ...errors].join(", ")}]` };
     },
-    admitsAnonymous: anonymousOf(options),
+    admitsAnonymous,
     close: () => {
       webhook?.close();
       external?.close();

@@ -12,6 +12,8 @@ let socket: Socket;
 let servers: string[];
 /** Responds to queries that have no response yet. */
 const held: (() => void)[] = [];
+/** The same, which are sent behind the next response about IPv6. */
+const late: (() => void)[] = [];
 
 /** A response to the query with these addresses of four or sixteen bytes. */
 function response(query: Buffer, address: Buffer | undefined): Buffer {
@@ -31,15 +33,18 @@ function response(query: Buffer, address: Buffer | undefined): Buffer {
 }
 
 beforeAll(async () => {
-  writeFileSync(hostsFile, "# 192.0.2.1 no.test\n192.0.2.5 Listed.test other.test # one\n2001:db8::5 listed.test\n");
+  const lines = ["# 192.0.2.1 no.test", "192.0.2.5 Listed.test other.test # no.test", "2001:db8::5 listed.test"];
+  writeFileSync(hostsFile, [...lines, "nothing fine-old.test", "192.0.2.6 not-fine-old.test", ""].join("\n"));
   socket = createSocket("udp4");
   socket.on("message", (query, { port, address }) => {
     const isIpv6 = query.readUInt16BE(query.indexOf(0, 12) + 1) === 28;
     const known = query.includes("fine") && !(isIpv6 && query.includes("old"));
     const found = isIpv6 ? Buffer.from("20010db8000000000000000000000007", "hex") : Buffer.from([192, 0, 2, 7]);
     const respond = (): void => socket.send(response(query, known ? found : undefined), port, address);
-    if (query.includes("slow")) held.push(respond);
+    if (query.includes("late") && !isIpv6) late.push(respond);
+    else if (query.includes("slow")) held.push(respond);
     else respond();
+    if (isIpv6) for (const other of late.splice(0)) other();
   });
   socket.bind(0, "127.0.0.1");
   await once(socket, "listening");
@@ -63,6 +68,7 @@ test.for([
   ["OTHER.test.", "192.0.2.5"],
   ["fine.test", "192.0.2.7 2001:db8::7"],
   ["fine-old.test", "192.0.2.7"],
+  ["fine-late.test", "192.0.2.7 2001:db8::7"],
   ["no.test", "queryA ENOTFOUND no.test"],
 ] as const)("the name %s leads to %s", async ([name, expected]) => {
   expect(await addressesOf(name)).toMatch(expected);
@@ -74,4 +80,22 @@ test("names whose servers do not respond hold up no other", async () => {
   expect(await addressesOf("fine.test")).toBe("192.0.2.7 2001:db8::7");
   for (const respond of held) respond();
   expect(await Promise.all(slow)).toHaveLength(8);
+});
+
+test.for([
+  ["the usual file is read, with the servers given", { hosts: undefined, name: "localhost" }, /^(127\.0\.0\.1|::1)/],
+  ["a file that is not there lists nothing", { hosts: join(dir, "absent"), name: "fine.test" }, /^192\.0\.2\.7 /],
+] as const)("without hosts of its own, %s", async ([, { hosts, name }, expected]) => {
+  const resolve = resolveAll({ ...(hosts && { hostsFile: hosts }), servers });
+  expect(
+    await new Promise((done) =>
+      resolve(name, (_error, [first, second]) => done(`${first?.address} ${second?.address}`)),
+    ),
+  ).toMatch(expected);
+});
+
+test("what cannot be a name leads to an error, whatever servers this machine has", async () => {
+  const resolve = resolveAll({ hostsFile });
+  const failure = await new Promise<Error | null>((done) => resolve("a".repeat(64), (error) => done(error)));
+  expect(failure?.message).toContain("EBADNAME");
 });

@@ -28,18 +28,14 @@ export function resolveAll({ hostsFile = "/etc/hosts", servers }: ResolveOptions
     if (servers) resolver.setServers(servers);
     const found: LookupAddress[] = [];
     let open = 2;
-    let failure: Error | undefined;
+    let failure: Error | null = null;
     const ended = (family: 4 | 6) => (error: Error | null, addresses: readonly string[] | undefined) => {
-      for (const address of error ? [] : (addresses ?? [])) found.push({ address, family });
-      failure ??= error ?? undefined;
+      for (const address of addresses ?? []) found.push({ address, family });
+      failure ??= error;
       open -= 1;
       if (open > 0) return;
-      if (found.length > 0)
-        return done(
-          null,
-          found.toSorted((a, b) => a.family - b.family),
-        );
-      done(failure ?? new Error(`${name} has no address`), []);
+      found.sort((a, b) => a.family - b.family);
+      done(found.length > 0 ? null : failure, found);
     };
     resolver.resolve4(host, ended(4));
     resolver.resolve6(host, ended(6));
