@@ -1,6 +1,7 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { MAXIMUM_BODY, MAXIMUM_DEPTH } from "../bounds.ts";
 import { compileSchema } from "../schema/index.ts";
 import { growthOf, LINEAR } from "../testing/growth.ts";
 import { Tables } from "../wire/tables.ts";
@@ -8,6 +9,7 @@ import { difference, type FieldSet, intersection, union, unionOf, without } from
 import { capUpdaters, type Manager, managerKey } from "./apply/managers.ts";
 import {
   applyConflictMessage,
+  applyJsonPatch,
   applyServerSide,
   applyStrategicMergePatch,
   BuiltInTypes,
@@ -25,6 +27,144 @@ const pod = (containers: readonly object[], finalizers: readonly string[] = []) 
   kind: "Pod",
   metadata: { name: "p", finalizers },
   spec: { containers },
+});
+
+describe("a JSON patch of bounded cost", () => {
+  const adds = (count: number) =>
+    Array.from({ length: count }, (_, i) => ({ op: "add", path: `/data/k${i}`, value: {} }));
+  const doubles = (count: number) =>
+    Array.from({ length: count }, (_, i) => ({ op: "copy", from: "/data", path: `/data/c${i}` }));
+
+  it("refuses more operations than 10,000", () => {
+    expect(applyJsonPatch({ data: {} }, adds(10_000))).toHaveProperty("data.k9999");
+    expect(() => applyJsonPatch({ data: {} }, adds(10_001))).toThrow(
+      "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001",
+    );
+  });
+
+  it("takes time linear in the number of operations", () => {
+    expect(growthOf(adds, (operations) => applyJsonPatch({ data: {} }, operations), 300)).toBeLessThan(LINEAR);
+  });
+
+  it("refuses copies that add more than a request may have, and copies that nest", () => {
+    const data = { x: "x".repeat(1000) };
+    expect(applyJsonPatch({ data }, doubles(10))).toHaveProperty("data.c9.c8.c7.x");
+    for (const count of [12, 18, 40, 10_000]) {
+      expect(() => applyJsonPatch({ data }, doubles(count)), String(count)).toThrow(
+        "copies add more than 3145728 bytes",
+      );
+    }
+    expect(() => applyJsonPatch({ data: {} }, doubles(10_000))).toThrow("copies add more than 3145728 bytes");
+  });
+
+  it("reads what it copies once, however often it copies it", () => {
+    let reads = 0;
+    const counted = {
+      get x() {
+        reads += 1;
+        return "x";
+      },
+    };
+    const copies = Array.from({ length: 60 }, () => ({ op: "copy", from: "/list", path: "/list/-" }));
+    expect(() => applyJsonPatch({ list: [counted] }, copies)).toThrow("copies add more than 3145728 bytes");
+    expect(reads).toBeLessThan(10);
+  });
+
+  it("refuses a result with more bytes or levels than a body may have", () => {
+    const large = { a: "x".repeat(2_000_000) };
+    expect(() => applyJsonPatch(large, [{ op: "add", path: "/b", value: "x".repeat(2_000_000) }])).toThrow(
+      expect.objectContaining({ code: "PATCH_TOO_LARGE" }),
+    );
+    const nested = Array.from({ length: 600 }, (_, i) => ({ op: "add", path: "/a".repeat(i + 1), value: {} }));
+    expect(() => applyJsonPatch({}, nested)).toThrow(expect.objectContaining({ code: "PATCH_FAILED" }));
+    expect(applyJsonPatch({}, nested.slice(0, 400))).toHaveProperty("a");
+  });
+
+  it("refuses operations that move the items of a long list, or count the members of a large object, again and again", () => {
+    const list = Array.from({ length: 50_000 }, () => 0);
+    const members = Object.fromEntries(list.map((_, i) => [`k${i}`, 0]));
+    const repeated = (operation: object): object[] => Array.from({ length: 5000 }, () => operation);
+    for (const operation of [
+      { op: "add", path: "/list/0", value: 1 },
+      { op: "remove", path: "/list/0" },
+      { op: "move", from: "/list/0", path: "/list/1" },
+    ]) {
+      expect(() => applyJsonPatch({ list }, repeated(operation))).toThrow("the operations cost too much");
+      expect(applyJsonPatch({ list }, [operation])).toHaveProperty("list");
+    }
+    const same = repeated({ op: "test", path: "/members", value: members });
+    expect(() => applyJsonPatch({ members }, same)).toThrow("the operations cost too much");
+    expect(() => applyJsonPatch({ a: { members } }, repeated({ op: "test", path: "/a", value: { members } }))).toThrow(
+      "the operations cost too much",
+    );
+  });
+
+  it("takes what costs just as much as it may", () => {
+    const members = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`k${i}`, 0]));
+    const tests = (count: number) => Array.from({ length: count }, () => ({ op: "test", path: "", value: members }));
+    expect(applyJsonPatch(members, tests(1000))).toEqual(members);
+    const message = "operation 1000: the operations cost too much; use another type of patch";
+    expect(() => applyJsonPatch(members, tests(1001))).toThrow(
+      expect.objectContaining({ code: "PATCH_TOO_LARGE", message, details: { index: 1000 } }) as Error,
+    );
+  });
+
+  it("takes any number of operations at the end of a long list", () => {
+    const list = Array.from({ length: 50_000 }, () => 0);
+    const adds = Array.from({ length: 3000 }, (_, i) => ({
+      op: "add",
+      path: i % 2 ? "/list/-" : "/list/50000",
+      value: 1,
+    }));
+    const removals = Array.from({ length: 3000 }, (_, i) => ({ op: "remove", path: `/list/${49_999 - i}` }));
+    expect(applyJsonPatch({ list }, adds)).toHaveProperty("list.length", 53_000);
+    expect(applyJsonPatch({ list }, removals)).toHaveProperty("list.length", 47_000);
+  });
+
+  it("takes a result that is just as large as it may be, and copies that add as much", () => {
+    const around = '{"a":""}'.length + 1;
+    const result = (size: number) => applyJsonPatch({}, [{ op: "add", path: "/a", value: "x".repeat(size - around) }]);
+    expect(result(MAXIMUM_BODY)).toHaveProperty("a");
+    const message = `the patched object is larger than ${MAXIMUM_BODY} bytes`;
+    expect(() => result(MAXIMUM_BODY + 1)).toThrow(
+      expect.objectContaining({ code: "PATCH_TOO_LARGE", message, details: { index: -1 } }) as Error,
+    );
+    const copy = { op: "copy", from: "/a", path: "/a" };
+    const copied = (size: number) => applyJsonPatch({ a: "x".repeat(size - 2) }, [copy, copy]);
+    expect(copied(MAXIMUM_BODY / 2)).toHaveProperty("a");
+    expect(() => copied(MAXIMUM_BODY / 2 + 1)).toThrow(
+      expect.objectContaining({ code: "PATCH_FAILED", details: { index: 1, path: "/a" } }) as Error,
+    );
+  });
+
+  it("takes a result of as many levels as it may have, and copies that make no more", () => {
+    const nested = (levels: number): unknown =>
+      levels === 0 ? 1 : levels % 2 ? { a: nested(levels - 1) } : [nested(levels - 1)];
+    const add = { op: "add", path: "/b", value: 1 };
+    const half = MAXIMUM_DEPTH / 2;
+    expect(applyJsonPatch(nested(MAXIMUM_DEPTH - 1), [add])).toHaveProperty("b");
+    expect(() => applyJsonPatch(nested(MAXIMUM_DEPTH + 1), [add])).toThrow("the patched object has too many levels");
+    const below = (levels: number, value: number) => {
+      const path = "/a/0".repeat(levels).slice(0, 2 * levels);
+      return applyJsonPatch({ x: nested(value), y: nested(levels) }, [{ op: "copy", from: "/x", path: `/y${path}` }]);
+    };
+    expect(below(half - 1, half)).toHaveProperty("y");
+    expect(() => below(half - 1, half + 1)).toThrow("the patched object has too many levels");
+    const copy = { op: "copy", from: "/x", path: "/z" };
+    expect(() => applyJsonPatch({ x: nested(MAXIMUM_DEPTH + 1) }, [copy])).toThrow(
+      'operation 0 at "/x": the value has too many levels',
+    );
+  });
+
+  it("does not change the values of the patch", () => {
+    const operations = [
+      { op: "add", path: "/a", value: { b: {} } },
+      { op: "add", path: "/a/b/c", value: 1 },
+    ];
+    expect(applyJsonPatch({}, operations)).toEqual({ a: { b: { c: 1 } } });
+    expect(applyJsonPatch({}, operations)).toEqual({ a: { b: { c: 1 } } });
+    expect(operations[0]?.value).toEqual({ b: {} });
+  });
 });
 
 describe("the cost of a strategic merge patch", () => {

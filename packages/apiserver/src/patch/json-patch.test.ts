@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { applyJsonPatch, applyMergePatch } from "./index.ts";
-import { growthOf, LINEAR } from "../testing/growth.ts";
+import { applyJsonPatch } from "./index.ts";
 import { jsonEqual } from "../json/values.ts";
 
 /** Document, operations, result: the examples of RFC 6902, appendix A, and what it leaves to the reader. */
@@ -18,6 +17,28 @@ const APPLIES: readonly [string, unknown, readonly unknown[], unknown][] = [
   ["removes from a list", { foo: [1, 2, 3] }, [{ op: "remove", path: "/foo/1" }], { foo: [1, 3] }],
   ["replaces a value", { a: 1 }, [{ op: "replace", path: "/a", value: null }], { a: null }],
   ["replaces the whole", { a: 1 }, [{ op: "replace", path: "", value: [] }], []],
+  ["replaces an item", { l: [1, 2, 3] }, [{ op: "replace", path: "/l/1", value: {} }], { l: [1, {}, 3] }],
+  ["replaces what is not there", {}, [{ op: "replace", path: "/a", value: 1 }], { a: 1 }],
+  ["adds the whole", { a: 1 }, [{ op: "add", path: "", value: 2 }], 2],
+  ["adds null for no value", {}, [{ op: "add", path: "/a" }], { a: null }],
+  ["adds at the end of a list", { l: [1] }, [{ op: "add", path: "/l/1", value: 2 }], { l: [1, 2] }],
+  ["removes the whole", { a: 1 }, [{ op: "remove", path: "" }], null],
+  ["removes the last item", { l: [1, 2] }, [{ op: "remove", path: "/l/1" }], { l: [1] }],
+  ["tests the whole", { a: 1 }, [{ op: "test", path: "", value: { a: 1 } }], { a: 1 }],
+  [
+    "tests a value that an operation has set",
+    {},
+    [
+      { op: "add", path: "/a", value: { b: [1] } },
+      { op: "test", path: "/a", value: { b: [1] } },
+    ],
+    { a: { b: [1] } },
+  ],
+  ["moves a value to where it is", { a: { b: 1 } }, [{ op: "move", from: "/a", path: "/a" }], { a: { b: 1 } }],
+  ["moves a value to a longer name", { a: 1 }, [{ op: "move", from: "/a", path: "/ab" }], { ab: 1 }],
+  ["moves a value up", { a: { b: 1 } }, [{ op: "move", from: "/a/b", path: "/a" }], { a: 1 }],
+  ["copies what is not there as null", {}, [{ op: "copy", from: "/a", path: "/b" }], { b: null }],
+  ["copies the whole", { a: 1 }, [{ op: "copy", from: "", path: "/b" }], { a: 1, b: { a: 1 } }],
   ["moves a value", { a: { b: 1 }, c: {} }, [{ op: "move", from: "/a/b", path: "/c/d" }], { a: {}, c: { d: 1 } }],
   ["moves in a list", { l: [1, 2, 3] }, [{ op: "move", from: "/l/0", path: "/l/2" }], { l: [2, 3, 1] }],
   ["copies a value", { a: [1] }, [{ op: "copy", from: "/a", path: "/b" }], { a: [1], b: [1] }],
@@ -34,12 +55,55 @@ const APPLIES: readonly [string, unknown, readonly unknown[], unknown][] = [
   ["keeps __proto__ a plain key", {}, [{ op: "add", path: "/__proto__", value: 1 }], JSON.parse('{"__proto__":1}')],
 ];
 
-/** Document, operations, code, index of the operation at fault. */
-const REFUSES: readonly [string, unknown, unknown, string, number][] = [
-  ["a patch that is no list", {}, {}, "PATCH_MALFORMED", -1],
-  ["an unknown operation", {}, [{ op: "set", path: "/a" }], "PATCH_MALFORMED", 0],
-  ["a pointer without a slash", {}, [{ op: "remove", path: "a" }], "PATCH_MALFORMED", 0],
-  ["a test without value", {}, [{ op: "test", path: "/a" }], "PATCH_MALFORMED", 0],
+/** Document, operations, code, message; the index of the operation at fault is in both its details and the message. */
+const REFUSES: readonly [string, unknown, unknown, string, string][] = [
+  ["a patch that is no list", {}, {}, "PATCH_MALFORMED", "a JSON patch is a list of operations"],
+  ["an operation that is none", {}, [1], "PATCH_MALFORMED", "operation 0: an operation is an object"],
+  ["an unknown operation", {}, [{ op: "set", path: "/a" }], "PATCH_MALFORMED", 'operation 0: unknown operation "set"'],
+  ["no operation", {}, [{ path: "/a" }], "PATCH_MALFORMED", "operation 0: unknown operation null"],
+  [
+    "an inherited operation",
+    {},
+    [Object.create({ op: "remove", path: "" }) as object],
+    "PATCH_MALFORMED",
+    "operation 0: unknown operation null",
+  ],
+  ["no pointer", {}, [{ op: "remove" }], "PATCH_MALFORMED", 'operation 0: "path" must be a JSON pointer'],
+  [
+    "no pointer to what is copied",
+    { a: 1 },
+    [{ op: "copy", path: "/b" }],
+    "PATCH_MALFORMED",
+    'operation 0: "from" must be a JSON pointer',
+  ],
+  [
+    "no pointer to what is moved",
+    { a: 1 },
+    [{ op: "move", path: "/b", from: 1 }],
+    "PATCH_MALFORMED",
+    'operation 0: "from" must be a JSON pointer',
+  ],
+  [
+    "a pointer without a slash",
+    {},
+    [{ op: "remove", path: "a" }],
+    "PATCH_MALFORMED",
+    'operation 0: "path" must start with "/": "a"',
+  ],
+  [
+    "a test without value",
+    {},
+    [{ op: "test", path: "/a" }],
+    "PATCH_MALFORMED",
+    'operation 0: operation "test" needs a "value"',
+  ],
+  [
+    "a later operation that is malformed before any is applied",
+    {},
+    [{ op: "remove", path: "/a" }, { op: "set" }],
+    "PATCH_MALFORMED",
+    'operation 1: unknown operation "set"',
+  ],
   [
     "removing what is not there",
     { a: 1 },
@@ -48,15 +112,113 @@ const REFUSES: readonly [string, unknown, unknown, string, number][] = [
       { op: "remove", path: "/a" },
     ],
     "PATCH_FAILED",
-    1,
+    'operation 1 at "/a": no such value',
   ],
-  ["replacing below what is not there", {}, [{ op: "replace", path: "/a/b", value: 1 }], "PATCH_FAILED", 0],
-  ["adding below what is not there", {}, [{ op: "add", path: "/a/b", value: 1 }], "PATCH_FAILED", 0],
-  ["an index beyond the end", { l: [] }, [{ op: "add", path: "/l/1", value: 1 }], "PATCH_FAILED", 0],
-  ["an index with a leading zero", { l: [1, 2] }, [{ op: "remove", path: "/l/01" }], "PATCH_FAILED", 0],
-  ["a test that fails", { a: 1 }, [{ op: "test", path: "/a", value: "1" }], "PATCH_FAILED", 0],
-  ["moving a value into itself", { a: { b: {} } }, [{ op: "move", from: "/a", path: "/a/b" }], "PATCH_FAILED", 0],
-  ["inherited names", {}, [{ op: "test", path: "/constructor/name", value: "Object" }], "PATCH_FAILED", 0],
+  [
+    "removing from a value",
+    { a: 1 },
+    [{ op: "remove", path: "/a/b~c~1d" }],
+    "PATCH_FAILED",
+    'operation 0 at "/a/b~0c~1d": no such value',
+  ],
+  [
+    "replacing below what is not there",
+    {},
+    [{ op: "replace", path: "/a/b", value: 1 }],
+    "PATCH_FAILED",
+    'operation 0 at "/a": no such value',
+  ],
+  [
+    "replacing beyond the end of a list",
+    { l: [1] },
+    [{ op: "replace", path: "/l/1", value: 1 }],
+    "PATCH_FAILED",
+    'operation 0 at "/l/1": no such value',
+  ],
+  [
+    "copying what is not there",
+    { l: [1] },
+    [{ op: "copy", from: "/l/-", path: "/a" }],
+    "PATCH_FAILED",
+    'operation 0 at "/l/-": no such value',
+  ],
+  [
+    "moving what is not there",
+    {},
+    [{ op: "move", from: "/a", path: "/a" }],
+    "PATCH_FAILED",
+    'operation 0 at "/a": no such value',
+  ],
+  [
+    "adding below what is not there",
+    {},
+    [{ op: "add", path: "/a/b", value: 1 }],
+    "PATCH_FAILED",
+    'operation 0 at "/a": no such value',
+  ],
+  [
+    "adding to a value",
+    { a: 1 },
+    [{ op: "add", path: "/a/b", value: 1 }],
+    "PATCH_FAILED",
+    'operation 0 at "/a/b": its parent is neither object nor list',
+  ],
+  [
+    "an index beyond the end",
+    { l: [] },
+    [{ op: "add", path: "/l/1", value: 1 }],
+    "PATCH_FAILED",
+    'operation 0 at "/l/1": no such place in the list',
+  ],
+  [
+    "an index with a leading zero",
+    { l: [1, 2] },
+    [{ op: "remove", path: "/l/01" }],
+    "PATCH_FAILED",
+    'operation 0 at "/l/01": no such value',
+  ],
+  [
+    "a test that fails",
+    { a: 1 },
+    [{ op: "test", path: "/a", value: "1" }],
+    "PATCH_FAILED",
+    'operation 0 at "/a": the value is not the expected one',
+  ],
+  [
+    "moving a value into itself",
+    { a: { b: {} } },
+    [{ op: "move", from: "/a", path: "/a/b" }],
+    "PATCH_FAILED",
+    'operation 0 at "/a/b": a value cannot move into itself',
+  ],
+  [
+    "inherited names",
+    {},
+    [{ op: "test", path: "/constructor/name", value: "Object" }],
+    "PATCH_FAILED",
+    'operation 0 at "/constructor": no such value',
+  ],
+];
+
+/** Whether a test of the value at /a succeeds. */
+const TESTS: readonly [unknown, unknown, boolean][] = [
+  [{ a: null }, null, true],
+  [{}, null, true],
+  [{}, 0, false],
+  [{ a: [1, { b: 2 }] }, [1, { b: 2 }], true],
+  [{ a: [1] }, [1, 2], false],
+  [{ a: [1, 2] }, [1], false],
+  [{ a: [1, 2] }, [2, 1], false],
+  [{ a: [null] }, [null], true],
+  [{ a: ["b"] }, { 0: "b" }, false],
+  [{ a: { 0: "b" } }, ["b"], false],
+  [{ a: {} }, [], false],
+  [{ a: { b: 1 } }, { b: 1, c: 1 }, false],
+  [{ a: { b: 1, c: 1 } }, { b: 1 }, false],
+  [{ a: { b: null } }, { c: null }, false],
+  [{ a: { b: null } }, { b: null }, true],
+  [{ a: { b: 1 } }, { b: 2 }, false],
+  [{ a: { b: 1, c: 1 } }, { b: 2, c: 1 }, false],
 ];
 
 describe("a JSON patch", () => {
@@ -66,11 +228,17 @@ describe("a JSON patch", () => {
     expect(document).toEqual(before);
   });
 
-  it.each(REFUSES)("refuses %s", (_, document, operations, code, index) => {
-    expect(() => applyJsonPatch(document, operations)).toThrow(expect.objectContaining({ code }));
-    expect(() => applyJsonPatch(document, operations)).toThrow(
-      expect.objectContaining({ details: expect.objectContaining({ index }) }),
-    );
+  it.each(REFUSES)("refuses %s", (_, document, operations, code, message) => {
+    const [, index = "-1", path] = /^operation (\d+)(?: at "(.*?)")?/.exec(message) ?? [];
+    const details = { index: Number(index), ...(path === undefined ? {} : { path }) };
+    const refusal = expect.objectContaining({ code, message, details }) as unknown;
+    expect(() => applyJsonPatch(document, operations)).toThrow(refusal as Error);
+  });
+
+  it.each(TESTS)("of %j, a test of /a for %j succeeds: %j", (document, value, succeeds) => {
+    const test = () => applyJsonPatch(document, [{ op: "test", path: "/a", value }]);
+    if (succeeds) expect(test()).toEqual(document);
+    else expect(test).toThrow('operation 0 at "/a": the value is not the expected one');
   });
 
   it("undoes itself: adding a member and removing it gives the document again", () => {
@@ -88,36 +256,6 @@ describe("a JSON patch", () => {
     );
   });
 });
-
-/** Target, patch, result: RFC 7386, appendix A. */
-const MERGES: readonly [unknown, unknown, unknown][] = [
-  [{ a: "b" }, { a: "c" }, { a: "c" }],
-  [{ a: "b" }, { b: "c" }, { a: "b", b: "c" }],
-  [{ a: "b" }, { a: null }, {}],
-  [{ a: "b", b: "c" }, { a: null }, { b: "c" }],
-  [{ a: ["b"] }, { a: "c" }, { a: "c" }],
-  [{ a: "c" }, { a: ["b"] }, { a: ["b"] }],
-  [{ a: { b: "c" } }, { a: { b: "d", c: null } }, { a: { b: "d" } }],
-  [{ a: [{ b: "c" }] }, { a: [1] }, { a: [1] }],
-  [
-    ["a", "b"],
-    ["c", "d"],
-    ["c", "d"],
-  ],
-  [{ a: "b" }, ["c"], ["c"]],
-  [{ a: "foo" }, null, null],
-  [{ a: "foo" }, "bar", "bar"],
-  [{ e: null }, { a: 1 }, { e: null, a: 1 }],
-  [[1, 2], { a: "b", c: null }, { a: "b" }],
-  [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
-];
-
-/** The same for what kube-apiserver does with nulls in lists, which RFC 7386 keeps. */
-const NULLS: readonly [unknown, unknown, unknown][] = [
-  [{}, { a: [{ b: null, c: [{ d: null }, null] }] }, { a: [{ c: [{}, null] }] }],
-  [{ a: [1] }, { a: [{ b: null }] }, { a: [{}] }],
-  [{ a: {} }, { a: [{ b: null }] }, { a: [{ b: null }] }],
-];
 
 /** No object or list is in two places. */
 function expectSeparate(value: unknown, seen: Set<unknown>): void {
@@ -166,102 +304,6 @@ describe("a JSON patch that copies", () => {
         expectSeparate(result, new Set());
       }),
       { numRuns: 2000 },
-    );
-  });
-});
-
-describe("a JSON patch of bounded cost", () => {
-  const adds = (count: number) =>
-    Array.from({ length: count }, (_, i) => ({ op: "add", path: `/data/k${i}`, value: {} }));
-  const doubles = (count: number) =>
-    Array.from({ length: count }, (_, i) => ({ op: "copy", from: "/data", path: `/data/c${i}` }));
-
-  it("refuses more operations than 10,000", () => {
-    expect(applyJsonPatch({ data: {} }, adds(10_000))).toHaveProperty("data.k9999");
-    expect(() => applyJsonPatch({ data: {} }, adds(10_001))).toThrow(
-      "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001",
-    );
-  });
-
-  it("takes time linear in the number of operations", () => {
-    expect(growthOf(adds, (operations) => applyJsonPatch({ data: {} }, operations), 300)).toBeLessThan(LINEAR);
-  });
-
-  it("refuses copies that add more than a request may have, and copies that nest", () => {
-    const data = { x: "x".repeat(1000) };
-    expect(applyJsonPatch({ data }, doubles(10))).toHaveProperty("data.c9.c8.c7.x");
-    for (const count of [12, 18, 40, 10_000]) {
-      expect(() => applyJsonPatch({ data }, doubles(count)), String(count)).toThrow(
-        "copies add more than 3145728 bytes",
-      );
-    }
-    expect(() => applyJsonPatch({ data: {} }, doubles(10_000))).toThrow("copies add more than 3145728 bytes");
-  });
-
-  it("reads what it copies once, however often it copies it", () => {
-    let reads = 0;
-    const counted = {
-      get x() {
-        reads += 1;
-        return "x";
-      },
-    };
-    const copies = Array.from({ length: 60 }, () => ({ op: "copy", from: "/list", path: "/list/-" }));
-    expect(() => applyJsonPatch({ list: [counted] }, copies)).toThrow("copies add more than 3145728 bytes");
-    expect(reads).toBeLessThan(10);
-  });
-
-  it("refuses a result with more bytes or levels than a body may have", () => {
-    const large = { a: "x".repeat(2_000_000) };
-    expect(() => applyJsonPatch(large, [{ op: "add", path: "/b", value: "x".repeat(2_000_000) }])).toThrow(
-      expect.objectContaining({ code: "PATCH_TOO_LARGE" }),
-    );
-    const nested = Array.from({ length: 600 }, (_, i) => ({ op: "add", path: "/a".repeat(i + 1), value: {} }));
-    expect(() => applyJsonPatch({}, nested)).toThrow(expect.objectContaining({ code: "PATCH_FAILED" }));
-    expect(applyJsonPatch({}, nested.slice(0, 400))).toHaveProperty("a");
-  });
-
-  it("refuses operations that move the items of a long list, or count the members of a large object, again and again", () => {
-    const list = Array.from({ length: 50_000 }, () => 0);
-    const members = Object.fromEntries(list.map((_, i) => [`k${i}`, 0]));
-    const repeated = (operation: object): object[] => Array.from({ length: 5000 }, () => operation);
-    for (const operation of [
-      { op: "add", path: "/list/0", value: 1 },
-      { op: "remove", path: "/list/0" },
-      { op: "move", from: "/list/0", path: "/list/1" },
-    ]) {
-      expect(() => applyJsonPatch({ list }, repeated(operation))).toThrow("the operations cost too much");
-      expect(applyJsonPatch({ list }, [operation])).toHaveProperty("list");
-    }
-    const same = repeated({ op: "test", path: "/members", value: members });
-    expect(() => applyJsonPatch({ members }, same)).toThrow("the operations cost too much");
-    expect(() => applyJsonPatch({ a: { members } }, repeated({ op: "test", path: "/a", value: { members } }))).toThrow(
-      "the operations cost too much",
-    );
-  });
-
-  it("does not change the values of the patch", () => {
-    const operations = [
-      { op: "add", path: "/a", value: { b: {} } },
-      { op: "add", path: "/a/b/c", value: 1 },
-    ];
-    expect(applyJsonPatch({}, operations)).toEqual({ a: { b: { c: 1 } } });
-    expect(applyJsonPatch({}, operations)).toEqual({ a: { b: { c: 1 } } });
-    expect(operations[0]?.value).toEqual({ b: {} });
-  });
-});
-
-describe("a JSON merge patch", () => {
-  it.each([...MERGES, ...NULLS])("of %j with %j gives %j", (target, patch, result) => {
-    expect(applyMergePatch(target, patch)).toEqual(result);
-  });
-
-  it("applied three times changes no more than applied twice", () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), fc.jsonValue(), (target, patch) => {
-        const twice = applyMergePatch(applyMergePatch(target, patch), patch);
-        expect(jsonEqual(applyMergePatch(twice, patch), twice)).toBe(true);
-      }),
     );
   });
 });

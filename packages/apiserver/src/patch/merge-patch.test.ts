@@ -1,4 +1,6 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
+import { jsonEqual } from "../json/values.ts";
 import { applyMergePatch } from "./merge-patch.ts";
 
 // The first rows are those of RFC 7386, Appendix A.
@@ -24,6 +26,8 @@ test.each<[unknown, unknown, unknown]>([
   [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
   // As kube-apiserver does it: nulls within lists go, but where a list takes the place of an object.
   [{ a: 1 }, { a: [{ b: null, c: 1 }, [{ d: null }], null] }, { a: [{ c: 1 }, [{}], null] }],
+  [{}, { a: [{ b: null, c: [{ d: null }, null] }] }, { a: [{ c: [{}, null] }] }],
+  [{ a: [1] }, { a: [{ b: null }] }, { a: [{}] }],
   [{ a: {} }, { a: [{ b: null }] }, { a: [{ b: null }] }],
   [undefined, { a: null, b: { c: null } }, { b: {} }],
   [{ toString: 1 }, { constructor: 2 }, { constructor: 2, toString: 1 }],
@@ -35,4 +39,13 @@ test.each<[unknown, unknown, unknown]>([
 
 test("members are in the order of their names", () => {
   expect(JSON.stringify(applyMergePatch({ c: 1, a: 1 }, { d: 1, b: 1 }))).toBe('{"a":1,"b":1,"c":1,"d":1}');
+});
+
+test("a merge patch that is applied three times changes no more than one applied twice", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.jsonValue(), (target, patch) => {
+      const twice = applyMergePatch(applyMergePatch(target, patch), patch);
+      expect(jsonEqual(applyMergePatch(twice, patch), twice)).toBe(true);
+    }),
+  );
 });
