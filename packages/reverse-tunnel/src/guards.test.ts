@@ -3,10 +3,13 @@ import { createServer, connect, type AddressInfo, type Server, type Socket } fro
 import { setImmediate } from "node:timers/promises";
 import { parseCidr, silentLog, systemClock, VirtualClock, type DialRules, type Log } from "@causeway/foundation";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { agents, dial, echoed, localRules, Stage } from "./testing/stage.ts";
+import type { TunnelAgent } from "./agent/agent.ts";
+import type { TunnelServer } from "./server/server.ts";
+import { agents, dial, echoed, localRules, Stage, YEAR } from "./testing/stage.ts";
 
 const stage = new Stage();
 const echo = (): Promise<number> => stage.target((socket) => void socket.pipe(socket));
+const MINUTE = 60_000;
 const soon = { timeout: 10_000, interval: 5 };
 
 async function opened(name: string, port: number): Promise<Socket> {
@@ -91,6 +94,125 @@ describe.each([
     expect(one.status("a")).toEqual({ agents: 1, streams: 10 });
     for (const [i, socket] of open.entries()) expect(await echoed(socket, `stream ${i}`)).toBe(`stream ${i}`);
     for (const socket of open) socket.destroy();
+  });
+
+  describe("whose agent's token expires after an hour", () => {
+    const issue = (minutes: number, name: string): string =>
+      `${name}.${Buffer.from(JSON.stringify({ exp: (clock.now() + minutes * MINUTE) / 1_000 })).toString("base64url")}.s`;
+    let clock: VirtualClock;
+    let [token, port, reviews] = ["", 0, [] as string[]];
+    let review: (token: string) => string | undefined;
+    let server: TunnelServer;
+    let agent: TunnelAgent;
+
+    beforeEach(async () => {
+      clock = new VirtualClock(Date.now());
+      [token, port, reviews] = [issue(60, "first"), await echo(), []];
+      review = () => undefined;
+      const reviewToken = async (given: string) => {
+        reviews.push(given.split(".")[0] ?? "");
+        return review(given);
+      };
+      const more = { agentAuthorities: [], serverNames: ["localhost"], reviewToken };
+      server = await stage.serve({ clock, tenants: [stage.tenant("a", stage.authorities.a, more)] });
+      agent = await stage.agentOf(server, stage.authorities.b, {
+        tls: { ca: stage.authorities.serving.certificate, servername: "localhost" },
+        each: () => ({ token }),
+        options: { clock, syncInterval: MINUTE, syncIntervalCap: MINUTE },
+      });
+      await agents(server, "a", 1);
+    });
+
+    test("an idle connection ends then, and the next one has the token of that time", async () => {
+      await clock.advance(59 * MINUTE);
+      expect([server.status("a").agents, reviews]).toEqual([1, ["first"]]);
+      review = (given) => (given.startsWith("second") ? undefined : "it has expired");
+      token = issue(60, "second");
+      if (isGrpc) await clock.advance(MINUTE);
+      await vi.waitFor(async () => {
+        await clock.advance(isGrpc ? 100 : MINUTE);
+        expect([agent.connections, server.status("a").agents, reviews.at(-1)]).toEqual([1, 1, "second"]);
+      }, soon);
+      expect(await echoed(await opened("a", port), "again")).toBe("again");
+    });
+
+    test("an agent without a valid token is gone then, and is not accepted again", async () => {
+      review = () => "it has expired";
+      await clock.advance(60 * MINUTE);
+      await vi.waitFor(() => expect([server.status("a").agents, agent.connections]).toEqual([0, 0]), soon);
+      await vi.waitFor(async () => {
+        await clock.advance(MINUTE);
+        expect(reviews.length).toBeGreaterThan(2);
+      }, soon);
+      expect(server.status("a").agents).toBe(0);
+    });
+
+    test("an open stream continues for an hour more, and no longer", async () => {
+      review = () => "it has expired";
+      const socket = await opened("a", port);
+      await clock.advance(119 * MINUTE);
+      expect(await echoed(socket, "still here")).toBe("still here");
+      const ended = new Promise((resolve) => void socket.once("end", resolve).resume());
+      await clock.advance(MINUTE);
+      await ended;
+      socket.destroy();
+      expect(server.status("a")).toEqual({ agents: 0, streams: 0 });
+    });
+
+    test("an expired connection ends with its last stream", async () => {
+      review = () => "it has expired";
+      const sockets = [await opened("a", port), await opened("a", port)];
+      await clock.advance(61 * MINUTE);
+      for (const socket of sockets) {
+        expect(server.status("a").agents).toBe(1);
+        socket.destroy();
+        await vi.waitFor(() => expect(server.status("a").streams).toBeLessThan(2), soon);
+      }
+      await vi.waitFor(() => expect(server.status("a")).toEqual({ agents: 0, streams: 0 }), soon);
+    });
+
+    test.skipIf(isGrpc)(
+      "an agent of ours sends each new token, and none of ten streams ends in ten hours",
+      async () => {
+        const open = await Promise.all(Array.from({ length: 10 }, () => opened("a", port)));
+        for (let hour = 1; hour <= 10; hour++) {
+          // The API server is away when the fifth token comes, and is back when the fourth one expires.
+          review = () => (hour === 5 ? "the token cannot be reviewed" : undefined);
+          await clock.advance(48 * MINUTE);
+          token = issue(60, `at hour ${hour}`);
+          await vi.waitFor(async () => {
+            await clock.advance(10_000);
+            expect(reviews.at(-1)).toBe(`at hour ${hour}`);
+          }, soon);
+          review = () => undefined;
+        }
+        for (const [i, socket] of open.entries()) expect(await echoed(socket, `stream ${i}`)).toBe(`stream ${i}`);
+        expect([agent.connections, server.status("a")]).toEqual([1, { agents: 1, streams: 10 }]);
+        for (const socket of open) socket.destroy();
+      },
+    );
+
+    test.skipIf(isGrpc)("a new token that is refused changes nothing of the old one's time", async () => {
+      review = () => "the service account is not konnectivity-agent";
+      token = issue(600, "foreign");
+      await vi.waitFor(async () => {
+        await clock.advance(10_000);
+        expect(reviews.at(-1)).toBe("foreign");
+      }, soon);
+      await clock.advance(60 * MINUTE);
+      await vi.waitFor(() => expect(server.status("a").agents).toBe(0), soon);
+    });
+  });
+
+  test("ends the connection of an agent whose certificate expired, and accepts it no more", async () => {
+    const clock = new VirtualClock(Date.now());
+    const server = await stage.serve({ clock });
+    const agent = await stage.agentOf(server, stage.authorities.a);
+    await agents(server, "a", 1);
+    await clock.advance(YEAR - 3_600_000);
+    expect(server.status("a").agents).toBe(1);
+    await clock.advance(3_600_000);
+    await vi.waitFor(() => expect([server.status("a").agents, agent.connections]).toEqual([0, 0]), soon);
   });
 
   test("leaves no stream of clients that vanish, at the server, the agent and the target", async () => {

@@ -3,6 +3,7 @@ import { Connection } from "../flow/connection.ts";
 import type { TunnelPacket } from "../protocol/packets.ts";
 import { callServer, type Call, type CallOptions } from "./call.ts";
 import { dialTarget } from "./dial.ts";
+import { renewToken } from "./renew-token.ts";
 import { agentMetrics, type AgentMetrics } from "./metrics.ts";
 import { OVER } from "../flow/over.ts";
 
@@ -50,12 +51,19 @@ export function startTunnelAgent(options: TunnelAgentOptions): TunnelAgent {
   let isDraining = false;
 
   const connectOnce = async (): Promise<void> => {
-    const call = await callServer(options.target(), stop.signal);
+    const target = options.target();
+    const call = await callServer(target, stop.signal);
     if (connections.has(call.serverId)) return call.close();
     serverCount = call.serverCount;
     metrics.knownServers.set(serverCount);
     log.info("connected to a server of the tunnel", { server: call.serverId, servers: serverCount });
+    const over = new AbortController();
+    if (call.renew !== undefined && target.token !== undefined) {
+      const read = (): string | undefined => options.target().token;
+      void renewToken({ renew: call.renew, sent: target.token, read, clock, log }, over.signal);
+    }
     const served = serve(call, { options, metrics }, (reason) => {
+      over.abort(OVER);
       connections.delete(call.serverId);
       metrics.openServers.set(connections.size);
       log.warn("the connection to a server of the tunnel is lost", { server: call.serverId, reason });

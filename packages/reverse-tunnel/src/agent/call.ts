@@ -50,6 +50,8 @@ export interface Call {
   readonly wire: Duplex;
   readonly codec: Codec;
   readonly peerWindow: number | undefined;
+  /** Sends another token; undefined: the server accepts none on the connection. */
+  readonly renew: ((token: string) => void) | undefined;
   close(): void;
 }
 
@@ -120,14 +122,23 @@ async function greet(options: CallOptions, socket: TLSSocket, signal: AbortSigna
     greetingFrame({ agentId, identifiers, window: LIMITS.window, ...(token === undefined ? {} : { token }) }),
   );
   const answer = await readGreeting(socket, signal);
-  const { serverId, serverCount, window, status, refusal } = answer;
+  const { serverId, serverCount, window, status, refusal, renews } = answer;
   if (typeof status === "number") throw new Error(refusalOf(status, String(refusal)));
   if (typeof serverId !== "string" || typeof serverCount !== "number" || typeof window !== "number" || !(window > 0)) {
     throw new Error("its greeting names no server");
   }
   const codec = plainCodec();
   keepAlive({ wire: socket, codec }, options.keepalive);
-  return { serverId, serverCount, wire: socket, codec, peerWindow: window, close: () => socket.destroy() };
+  const renew = (text: string): void => void socket.write(codec.token(text));
+  return {
+    serverId,
+    serverCount,
+    wire: socket,
+    codec,
+    peerWindow: window,
+    renew: renews === true ? renew : undefined,
+    close: () => socket.destroy(),
+  };
 }
 
 function callGrpc(options: CallOptions, socket: TLSSocket | undefined, signal: AbortSignal): Promise<Call> {
@@ -166,6 +177,7 @@ function callGrpc(options: CallOptions, socket: TLSSocket | undefined, signal: A
         wire: stream,
         codec: grpcCodec(),
         peerWindow: window > 0 ? window : undefined,
+        renew: undefined,
         close: () => session.destroy(),
       });
     });

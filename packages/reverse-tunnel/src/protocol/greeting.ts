@@ -14,7 +14,13 @@ export interface AgentGreeting {
 
 /** The response of a server: it accepts the agent, or refuses it with a code of grpc-status. */
 export type ServerGreeting =
-  | { readonly serverId: string; readonly serverCount: number; readonly window: number }
+  | {
+      readonly serverId: string;
+      readonly serverCount: number;
+      readonly window: number;
+      /** It accepts further tokens on the connection. */
+      readonly renews: boolean;
+    }
   | { readonly status: number; readonly refusal: string };
 
 /** Tokens of ServiceAccounts have one to two kilobytes. */

@@ -11,13 +11,14 @@ test("packets, data and pings are read in order, however they are cut", () => {
       id: fc.bigInt({ min: 1n, max: 2n ** 63n - 1n }),
       data: fc.uint8Array({ minLength: 1, maxLength: 50 }),
     }),
-    fc.constantFrom("drain", "ping", "pong"),
+    fc.constantFrom("drain", "ping", "pong", "token"),
   );
   fc.assert(
     fc.property(fc.array(item), fc.array(fc.nat(30)), (items, cuts) => {
       const sender = plainCodec();
       const bytes = items.map((each) => {
         if (each === "drain") return sender.packet({ type: "drain" });
+        if (each === "token") return sender.token("token");
         if (typeof each === "string") return each === "ping" ? sender.ping() : sender.pong();
         return Buffer.concat([sender.dataPrefix(each.id, each.data.length), each.data]);
       });
@@ -31,6 +32,7 @@ test("packets, data and pings are read in order, however they are cut", () => {
       const codec = plainCodec();
       codec.onPing = () => seen.push("ping");
       codec.onPong = () => seen.push("pong");
+      codec.onToken = (token) => seen.push(token);
       let rest = Buffer.concat(bytes);
       for (const cut of [...cuts, rest.length]) {
         codec.read(rest.subarray(0, cut), onPacket);

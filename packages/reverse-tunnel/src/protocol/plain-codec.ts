@@ -8,12 +8,13 @@ import { decodePacket, encodePacket } from "./packets.ts";
  * twice, and keep a second window. The name is agreed on by ALPN, so that stock programs get HTTP/2.
  *
  * A frame is its kind (one byte) and the size of its content (four bytes, big-endian). Content: a packet in protobuf; a
- * stream's ID (eight bytes) and data; nothing (ping, pong); JSON (greeting, the first frame of each side).
+ * stream's ID (eight bytes) and data; nothing (ping, pong); JSON (greeting, the first frame of each side); another
+ * token of an agent (token), where the server's greeting says that it `renews`.
  */
 export const PLAIN_PROTOCOL = "causeway-tunnel/1";
 
 /** The first byte of a frame. */
-export const KIND = { packet: 0, data: 1, ping: 2, pong: 3, greeting: 4 } as const;
+export const KIND = { packet: 0, data: 1, ping: 2, pong: 3, greeting: 4, token: 5 } as const;
 
 /** The bytes of a frame before its content: kind and size. */
 export const PREFIX = 5;
@@ -36,8 +37,11 @@ export interface PlainCodec extends Codec {
   /** Called for each ping, which needs a response, and for each pong. */
   onPing: () => void;
   onPong: () => void;
+  /** Called for each token that an agent sends after the one of its greeting. */
+  onToken: (token: string) => void;
   ping(): Buffer;
   pong(): Buffer;
+  token(token: string): Buffer;
 }
 
 /**
@@ -48,8 +52,10 @@ export function plainCodec(): PlainCodec {
   const codec: PlainCodec = {
     onPing() {},
     onPong() {},
+    onToken() {},
     ping: () => plainFrame(KIND.ping, new Uint8Array()),
     pong: () => plainFrame(KIND.pong, new Uint8Array()),
+    token: (token) => plainFrame(KIND.token, Buffer.from(token)),
     packet: (packet) => plainFrame(KIND.packet, encodePacket(packet)),
     dataPrefix(id, size) {
       const prefix = Buffer.allocUnsafe(PREFIX + ID);
@@ -63,6 +69,7 @@ export function plainCodec(): PlainCodec {
         control(kind, content) {
           if (kind === KIND.ping) return codec.onPing();
           if (kind === KIND.pong) return codec.onPong();
+          if (kind === KIND.token) return codec.onToken(content.toString());
           const packet = decodePacket(content);
           if (packet) handle(packet);
         },
@@ -112,7 +119,7 @@ const NOTHING = Buffer.alloc(0);
 /** Bytes that have to be there before the frame is handled: all of it, or what precedes its data. */
 function neededOf(rest: Buffer): number {
   const kind = rest[0] ?? 0;
-  if (kind > KIND.pong) throw protocolError(`a frame has the unknown kind ${kind}`);
+  if (kind > KIND.token || kind === KIND.greeting) throw protocolError(`a frame has the unexpected kind ${kind}`);
   if (rest.length < PREFIX) return PREFIX;
   const size = rest.readUInt32BE(1);
   if (kind === KIND.data) {

@@ -49,7 +49,8 @@ export interface AgentsOptions {
 
 /** The agent is accepted: its packets go over `wire` from now on. */
 export interface Accepted {
-  readonly accept: (wire: Duplex, codec: Codec) => void;
+  /** Returns what handles another token of the agent. */
+  readonly accept: (wire: Duplex, codec: Codec) => (token: string) => void;
 }
 
 /** The agent is refused: a status of gRPC, and why. */
@@ -127,10 +128,10 @@ async function receivePlain(options: AgentsOptions, socket: TLSSocket): Promise<
   if (socket.destroyed) return;
   if ("refusal" in verdict) return void socket.end(greetingFrame(verdict));
   const { serverId, serverCount } = options;
-  socket.write(greetingFrame({ serverId, serverCount: serverCount(), window: LIMITS.window }));
+  socket.write(greetingFrame({ serverId, serverCount: serverCount(), window: LIMITS.window, renews: true }));
   const codec = plainCodec();
   keepAlive({ wire: socket, codec }, options.keepalive);
-  verdict.accept(socket, codec);
+  codec.onToken = verdict.accept(socket, codec);
 }
 
 async function receive(

@@ -41,7 +41,14 @@ function poolOf(agents: number, errors: readonly string[]) {
       },
       open: () => void opened.push(id),
     } as unknown as Connection;
-    const agent: Agent = { id, identifiers: {}, connection, pending: new Map(), isDraining: false } as unknown as Agent;
+    const agent: Agent = {
+      id,
+      identifiers: {},
+      connection,
+      pending: new Map(),
+      isDraining: false,
+      isExpired: false,
+    } as unknown as Agent;
     pool.add(agent);
   }
   const dial = () => pool.dial({ host: "10.0.0.1", port: 443 }, () => new PassThrough(), new AbortController().signal);

@@ -15,7 +15,12 @@ export interface Agent {
   readonly connection: Connection;
   readonly pending: Map<bigint, (answer: Dialled) => void>;
   isDraining: boolean;
+  /** Its credentials have expired. */
+  isExpired: boolean;
 }
+
+/** Why connections of expired agents end. */
+export const EXPIRED = "its credentials have expired";
 
 /** The destination that an API server names in CONNECT. */
 export interface Target {
@@ -85,6 +90,12 @@ export class Pool {
     this.#count();
     for (const answer of agent.pending.values()) answer({ lost: true });
     agent.pending.clear();
+  }
+
+  /** Its credentials have expired, or hold again. Expired, it is chosen last, and ends when it has no stream. */
+  expire(agent: Agent, isExpired: boolean): void {
+    agent.isExpired = isExpired;
+    this.#endIfUnused(agent);
   }
 
   /** Ends all connections of agents. */
@@ -212,7 +223,14 @@ export class Pool {
       throw new DialError("timeout", 504, `agent ${agent.id} did not respond within ${dialTimeout / 1000} s: timeout`);
     } finally {
       over.abort(OVER);
+      this.#endIfUnused(agent);
     }
+  }
+
+  /** No stream and no dial is lost with it, and the agent connects again with what it has now. */
+  #endIfUnused(agent: Agent): void {
+    const { isExpired, connection, pending } = agent;
+    if (isExpired && connection.streams === 0 && pending.size === 0) connection.lose(EXPIRED);
   }
 
   #join(agent: Agent, id: bigint, socket: Duplex): void {
@@ -224,6 +242,7 @@ export class Pool {
       metrics.established.add(-1);
       if (reason !== undefined) metrics.aborted.increment({ tenant: name, reason });
       this.#ended();
+      this.#endIfUnused(agent);
     });
   }
 
@@ -240,8 +259,8 @@ export class Pool {
   }
 }
 
-function describe({ identifiers, isDraining, connection }: Agent) {
-  return { identifiers, isDraining, streams: connection.streams };
+function describe({ identifiers, isDraining, isExpired, connection }: Agent) {
+  return { identifiers, isDraining: isDraining || isExpired, streams: connection.streams };
 }
 
 function gone(): DialError {

@@ -11,7 +11,8 @@ import { DialError } from "./dial-error.ts";
 import { createFront, peerCertificate } from "./front.ts";
 import { listen, removeSocket, type Listen, type ListeningServer } from "./listen.ts";
 import { serverMetrics } from "./metrics.ts";
-import { Pool, type Agent, type Target } from "./pool.ts";
+import { EXPIRED, Pool, type Agent, type Target } from "./pool.ts";
+import { Validity, type Reviewed } from "./validity.ts";
 
 /** Where it listens for API servers and agents, and whom it trusts. */
 export interface TunnelServerOptions {
@@ -30,6 +31,8 @@ export interface TunnelServerOptions {
   readonly agentWait?: number;
   readonly dialTimeout?: number;
   readonly keepalive?: number;
+  /** Milliseconds that open streams of an agent may outlive its credentials (1 h). */
+  readonly expiredGrace?: number;
   /** Deletes a file that has the name of a tenant's socket. */
   readonly deleteExistingSockets?: boolean;
   readonly metrics: Metrics;
@@ -50,6 +53,9 @@ export interface TunnelServer {
   drain(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Of which time tokens of ServiceAccounts are valid that a kubelet requests (ms). */
+const HOUR = 3_600_000;
 
 /** Agents of one tenant at a time. */
 const MOST_AGENTS = 2_000;
@@ -124,13 +130,22 @@ export async function startTunnelServer(options: TunnelServerOptions): Promise<T
     if (pool.agents >= MOST_AGENTS) {
       return { status: STATUS.exhausted, refusal: `tenant ${found.tenant.name} has ${MOST_AGENTS} agents, the limit` };
     }
-    return { accept: (wire, codec) => accept(pool, arrival, { wire, codec }) };
+    return { accept: (wire, codec) => accept(pool, arrival, { wire, codec, expires: found.expires }) };
   };
+  /** Another token of an agent: it has to name the same tenant. */
+  const reviewOf =
+    (pool: Pool, { credentials }: Arrival) =>
+    async (token: string, signal: AbortSignal): Promise<Reviewed> => {
+      const found = await identifyAgent(tenants, { ...credentials, token }, { now: clock.now(), signal });
+      if ("refusal" in found || pools.get(found.tenant.name) === pool) return found;
+      return { refusal: `the token is of tenant ${found.tenant.name}` };
+    };
   const accept = (
     pool: Pool,
-    { agentId, identifiers, peerWindow }: Arrival,
-    { wire, codec }: { readonly wire: Duplex; readonly codec: Codec },
-  ): void => {
+    arrival: Arrival,
+    { wire, codec, expires }: { readonly wire: Duplex; readonly codec: Codec; readonly expires: number | undefined },
+  ): ((token: string) => void) => {
+    const { agentId, identifiers, peerWindow } = arrival;
     const { name } = pool.tenant;
     const onPacket: ConstructorParameters<typeof Connection>[0]["onPacket"] = (packet) => pool.receive(agent, packet);
     const connection = new Connection({
@@ -142,6 +157,7 @@ export async function startTunnelServer(options: TunnelServerOptions): Promise<T
       onPacket,
       onBytes: (_direction, bytes) => metrics.tenantBytes.increment({ tenant: name }, bytes),
       onLost(reason) {
+        validity.end();
         pool.remove(agent);
         metrics.readyBackends.add(-1);
         metrics.grpcConnections.add(-1, { service_method: "Connect" });
@@ -154,11 +170,27 @@ export async function startTunnelServer(options: TunnelServerOptions): Promise<T
       connection,
       pending: new Map(),
       isDraining: false,
+      isExpired: false,
     };
+    const validity = new Validity({
+      expires,
+      grace: options.expiredGrace ?? HOUR,
+      clock,
+      review: reviewOf(pool, arrival),
+      onChange(isExpired) {
+        const message = isExpired ? "an agent's credentials have expired" : "an agent's new token was accepted";
+        log.info(message, { tenant: name, agent: agentId, streams: connection.streams });
+        pool.expire(agent, isExpired);
+      },
+      onOver: () => connection.lose(EXPIRED),
+      onRefused: (reason) =>
+        log.warn("the new token of an agent was refused", { tenant: name, agent: agentId, reason }),
+    });
     metrics.readyBackends.add(1);
     metrics.grpcConnections.add(1, { service_method: "Connect" });
     log.info("an agent is connected", { tenant: name, agent: agentId, windows: peerWindow !== undefined });
     pool.add(agent);
+    return (token) => validity.renew(token);
   };
 
   const setTenants = async (next: readonly TunnelTenant[]): Promise<void> => {

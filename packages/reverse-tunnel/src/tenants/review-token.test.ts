@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { tokenReviewer, type TokenRules } from "./review-token.ts";
+import { tokenExpiry } from "./token-expiry.ts";
 
 const rules: TokenRules = {
   namespace: "kube-system",
@@ -58,4 +59,17 @@ test("a review that fails refuses the agent and says why", async () => {
   expect(await tokenReviewer(client, rules)("secret", new AbortController().signal)).toMatch(
     /cannot be reviewed: connection refused/,
   );
+});
+
+const jwt = (claims: string): string => `header.${Buffer.from(claims).toString("base64url")}.signature`;
+test.each([
+  ["of a service account says when it expires", jwt('{"exp":1700000000,"sub":"x"}'), 1_700_000_000_000],
+  ["without exp does not", jwt('{"sub":"x"}'), undefined],
+  ["whose exp is a text does not", jwt('{"exp":"1700000000"}'), undefined],
+  ["whose claims are null does not", jwt("null"), undefined],
+  ["whose claims are no JSON does not", jwt("{"), undefined],
+  ["that is no JWT does not", "abcdef.0123456789abcdef", undefined],
+  ["with four parts does not", `${jwt('{"exp":1700000000}')}.more`, undefined],
+])("a token %s", (_title, token, expires) => {
+  expect(tokenExpiry(token)).toBe(expires);
 });

@@ -1,5 +1,6 @@
 import { readCertificate, type DialRules } from "@causeway/foundation";
 import { ownersOf, type AuthorityField } from "./owners.ts";
+import { tokenExpiry } from "./token-expiry.ts";
 
 /** A control plane whose connections go through the server, and whose agents connect to it. */
 export interface TunnelTenant {
@@ -29,7 +30,13 @@ export interface Credentials {
 }
 
 /** The tenant of a client, or why it is none's. */
-export type Identified = { readonly tenant: TunnelTenant } | { readonly refusal: string };
+export type Identified =
+  | {
+      readonly tenant: TunnelTenant;
+      /** When the first of the credentials expires (ms since epoch); undefined: they do not say. */
+      readonly expires?: number | undefined;
+    }
+  | { readonly refusal: string };
 
 /** The tenant of an agent: by its certificate, or by the token that the named tenant's API server knows. */
 export async function identifyAgent(
@@ -44,14 +51,16 @@ export async function identifyAgent(
   const candidate = byCertificate?.tenant ?? named[0] ?? (tenants.length === 1 ? tenants[0] : undefined);
   if (!candidate) return { refusal: "the certificate, server name and token name no tenant" };
   if (token === undefined || !candidate.reviewToken) {
-    if (byCertificate) return { tenant: candidate };
+    if (byCertificate) return byCertificate;
     // A tenant without any authority and token review is one of a server that upstream would run without
     // authentication.
     const isOpen = candidate.agentAuthorities.length === 0 && !candidate.reviewToken && tenants.length === 1;
     return isOpen ? { tenant: candidate } : { refusal: "neither a certificate nor a token was presented" };
   }
   const refusal = await candidate.reviewToken(token, context.signal);
-  return refusal === undefined ? { tenant: candidate } : { refusal };
+  if (refusal !== undefined) return { refusal };
+  const all = [tokenExpiry(token), byCertificate?.expires].filter((each) => each !== undefined);
+  return { tenant: candidate, expires: all.length === 0 ? undefined : Math.min(...all) };
 }
 
 /** The tenant of an API server, by its certificate. */
@@ -75,5 +84,5 @@ function ownerOf(
   }
   const { notBefore, notAfter } = readCertificate(certificate);
   if (now < notBefore || now > notAfter) return { refusal: "the certificate is not valid at this time" };
-  return { tenant: owner };
+  return { tenant: owner, expires: notAfter };
 }

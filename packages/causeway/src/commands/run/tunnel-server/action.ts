@@ -57,6 +57,7 @@ export async function tunnelServer(flags: TunnelServerFlags, signal: AbortSignal
       : {}),
     strategies: strategiesOf(flags.proxyStrategies),
     agentWait: readDuration("agent-wait", flags.agentWait),
+    expiredGrace: readDuration("expired-agent-grace", flags.expiredAgentGrace),
     keepalive: readDuration("keepalive-time", flags.keepaliveTime),
     deleteExistingSockets: flags.deleteExistingUdsFile !== "false",
     metrics,

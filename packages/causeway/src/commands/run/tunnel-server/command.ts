@@ -54,6 +54,11 @@ function options() {
     .option("--deny-cidr <cidrs>", "networks that are never dialled", list)
     .option("--allow-name <names>", "DNS names, or suffixes of them, that may be dialled (default: all)", list)
     .option("--agent-wait <duration>", "time that a dial waits for the first agent", "5s")
+    .option(
+      "--expired-agent-grace <duration>",
+      "time that open streams of an agent may outlive its token or certificate",
+      "1h",
+    )
     .option("--drain-timeout <duration>", "longest time for open streams to end after a stop signal", "30s")
     .addOption(logLevelOption("info"));
 }
