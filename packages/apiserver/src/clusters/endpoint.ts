@@ -1,9 +1,11 @@
+import { basename } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { InputError, messageOf, steadyPorts, systemClock, type Log } from "@causeway/foundation";
 import type { LogicalClusterOptions } from "../interface.ts";
 import { requestHandler, type HandlerOptions } from "../server/handler.ts";
 import { listen, type Listener, type ListenerOptions } from "../server/listener.ts";
 import { issueServing, readServing, renewInTime, type Identified, type ServingCertificate } from "./serving.ts";
+import type { KeptPorts } from "./kept-ports.ts";
 import type { Shared } from "./open-cluster.ts";
 import type { WatchedFile } from "./watched-files.ts";
 
@@ -62,23 +64,44 @@ async function back(options: Omit<ListenerOptions, "port">, port: number, log: L
   }
 }
 
-/** At a port that will be free at the next start, too, as long as no other server takes it. */
-async function anywhere(options: Omit<ListenerOptions, "port">): Promise<Listener> {
-  for (const port of steadyPorts()) {
+/** Ports of clients that are tried where none of the steady ones is free. */
+const OF_CLIENTS = 16;
+
+/**
+ * At a port that will be free at the next start, too, as long as no other server takes it, and that no other cluster
+ * has, which may not be served now.
+ */
+async function anywhere(options: Omit<ListenerOptions, "port">, others: ReadonlySet<number>): Promise<Listener> {
+  for (const port of steadyPorts().filter((each) => !others.has(each))) {
     try {
       return await listen({ ...options, port });
     } catch (error) {
       if (!isTaken(error)) throw error;
     }
   }
-  return listen({ ...options, port: 0 });
+  for (let attempt = 1; ; attempt++) {
+    const listener = await listen({ ...options, port: 0 });
+    if (!others.has(listener.port) || attempt === OF_CLIENTS) return listener;
+    await listener.close();
+  }
+}
+
+/** A port that is requested and that another cluster has would keep that one from coming back. */
+function refuseKept(place: { readonly host: string; readonly port: number }, name: string, ports: KeptPorts): void {
+  const owner = ports.ownerOf(place, name);
+  if (owner === undefined) return;
+  const { host, port } = place;
+  throw new InputError("APISERVER_PORT_TAKEN", `port ${port} of ${host} is kept for cluster ${owner}`, {
+    hint: `Choose another port, or remove ${owner}: it is not served now, and comes back at this port.`,
+    details: { host, port },
+  });
 }
 
 /** Throws APISERVER_PORT_TAKEN, APISERVER_CANNOT_LISTEN, SERVING_CERTIFICATE_INVALID. */
 export async function openEndpoint(
   cluster: Identified,
   { folder, listen: wanted, route, answer }: Place,
-  { files, clock, log, turns, pool }: Pick<Shared, "files" | "clock" | "log" | "turns" | "pool">,
+  { files, clock, log, turns, pool, ports }: Pick<Shared, "files" | "clock" | "log" | "turns" | "pool" | "ports">,
 ): Promise<Endpoint> {
   const { host, port, names, serving: given } = wanted;
   const kept = Number(files.read(`${folder}/port`) ?? 0);
@@ -90,7 +113,10 @@ export async function openEndpoint(
   const isManagement = folder === "management";
   const limits = { pool, isManagement };
   const options = { host, certificate, handler, accepted, ...limits };
-  const listener = await (port ? listen({ ...options, port }) : kept ? back(options, kept, log) : anywhere(options));
+  const name = basename(folder);
+  if (port && port !== kept) refuseKept({ host, port }, name, ports);
+  const found = (): Promise<Listener> => anywhere(options, ports.others(name));
+  const listener = await (port ? listen({ ...options, port }) : kept ? back(options, kept, log) : found());
   const keep = (): void => {
     if (listener.port !== kept) files.write(`${folder}/port`, String(listener.port));
   };

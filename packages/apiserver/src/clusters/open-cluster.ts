@@ -40,6 +40,7 @@ import { createWebhookClient } from "../webhooks/client.ts";
 import type { WebhookClient } from "../contract/webhooks.ts";
 import type { FirstObjects } from "./first-objects.ts";
 import { clusterIdentity, trustedRoots, type Identity } from "./identity.ts";
+import type { KeptPorts } from "./kept-ports.ts";
 import type { Problems } from "./problems.ts";
 import { Quota } from "../contract/quota.ts";
 import { readServing } from "./serving.ts";
@@ -65,6 +66,8 @@ export interface Shared {
   readonly problems: Problems;
   /** Counts the connections of all listeners. */
   readonly pool: ConnectionPool;
+  /** Ports that clusters have, whether they are served or not. */
+  readonly ports: KeptPorts;
   /** What answers take that clients have not read yet. */
   readonly bytes: BytesInFlight;
   /** What the server's owner brings to authenticate with. */

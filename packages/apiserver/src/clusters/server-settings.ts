@@ -12,6 +12,8 @@ export interface ServerSettings extends ApiServerOptions {
    * worker processes. Default: here.
    */
   readonly tenants?: "here" | "only" | "elsewhere";
+  /** In a worker process: the folder of the state folders of all of them. */
+  readonly around?: string;
   /** Clusters that are not served for now. */
   readonly parked?: ReadonlyMap<string, Parked>;
   /** Clusters that were removed while the database could not be opened. */

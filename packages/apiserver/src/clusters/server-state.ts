@@ -21,6 +21,7 @@ import { encryptionAtRest, type EncryptionAtRest } from "../encryption/at-rest.t
 import { openEndpoint, type Endpoint } from "./endpoint.ts";
 import { FirstObjects } from "./first-objects.ts";
 import { checkOptions, openCluster, type Shared } from "./open-cluster.ts";
+import { KeptPorts } from "./kept-ports.ts";
 import { openParked } from "./parked.ts";
 import { areLive, checkName, differences, savedOptions } from "./cluster-options.ts";
 import { rotateRoots } from "./rotate-roots.ts";
@@ -104,6 +105,7 @@ export class ServerState {
       thread,
       problems: this.#problems,
       bytes: new BytesInFlight(),
+      ports: new KeptPorts(this.#files, this.#settings.around),
       pool: new ConnectionPool(
         { ...defaultLimits(undefined, this.#tenants !== "only"), ...connections },
         new LogLimit(log, clock),

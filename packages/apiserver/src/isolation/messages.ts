@@ -16,6 +16,8 @@ export interface Limits {
 /** What a worker process opens and serves. */
 export interface WorkerOptions extends Pick<ApiServerOptions, "host" | "encryption" | "history" | "connections"> {
   readonly dir: string;
+  /** The folder of the state folders of all workers: no two clusters have one port. */
+  readonly around: string;
   readonly limits: Limits;
   readonly parked: Readonly<Record<string, Parked>>;
   /** Clusters that were removed while the database could not be opened. */

@@ -204,6 +204,7 @@ export class Workers {
       log,
       options: () => ({
         dir: join(dir, WORKERS, name),
+        around: join(dir, WORKERS),
         host,
         limits,
         parked: this.#parkedOf(name),
