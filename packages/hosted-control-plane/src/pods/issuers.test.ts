@@ -2,8 +2,10 @@ import type { ConfigMap, Deployment } from "@causeway/kubernetes";
 import { expect, test } from "vitest";
 import type { TokenIssuers } from "../runtime.ts";
 import { networkPolicies } from "./objects/network.ts";
-import { PlayedCluster } from "./testing/played-cluster.ts";
+import { plan } from "./plan.ts";
+import { now, PlayedCluster } from "./testing/played-cluster.ts";
 import { specOf } from "./testing/spec.ts";
+import type { NetworkPolicy } from "./types.ts";
 
 const issuer = (url: string): TokenIssuers[number] => ({
   issuer: { url, audiences: ["web"] },
@@ -88,3 +90,39 @@ test.for<[networks: readonly string[], blocks: readonly object[]]>([
     ]);
   },
 );
+
+/** What the policy of API servers permits by address. */
+function blocksOf({ live }: PlayedCluster): string[] {
+  const { egress = [] } = (live.get("NetworkPolicy/kube-apiserver") as NetworkPolicy).spec;
+  return egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock?.cidr ?? []));
+}
+
+test.for<[title: string, networks: readonly string[], blocks: readonly string[], request: object]>([
+  ["all networks", [], ["10.6.0.0/16"], {}],
+  ["one of two", ["192.0.2.0/24"], ["10.6.0.0/16", "192.0.2.0/24"], { version: "v1.20.0" }],
+  ["none of two", ["192.0.2.0/24", "::/0"], ["10.6.0.0/16", "192.0.2.0/24", "::/0"], { version: "v1.20.0" }],
+])("of a refused request %s that the operator withdraws are closed, and nothing else is changed", (row) => {
+  const [, networks, blocks, request] = row;
+  const settings = { nodeNetworks: ["10.6.0.0/16"], issuerNetworks: ["192.0.2.0/24", "::/0"] };
+  const cluster = new PlayedCluster(settings);
+  cluster.complete(believing(one));
+  cluster.performed.splice(0);
+  cluster.settings = { ...cluster.settings, issuerNetworks: networks };
+  const spec = { ...believing(one, two), ...request };
+  cluster.complete(spec);
+  expect(plan(cluster.observe(spec), now).status.problem?.actor).not.toBe("none");
+  expect(blocksOf(cluster)).toEqual(blocks);
+  expect(cluster.performed).toEqual(networks.length === 2 ? [] : ["apply NetworkPolicy/kube-apiserver"]);
+  // Back again, they are open as before.
+  cluster.settings = { ...cluster.settings, ...settings };
+  cluster.complete(believing(one));
+  expect(blocksOf(cluster)).toEqual(["10.6.0.0/16", "192.0.2.0/24", "::/0"]);
+});
+
+test("the policy of a namespace that belongs to another is left as it is", () => {
+  const cluster = new PlayedCluster({ issuerNetworks });
+  cluster.complete(believing(one));
+  cluster.settings = { ...cluster.settings, owner: "another", issuerNetworks: [] };
+  const observed = { ...cluster.observe(believing(one)), namespaceName: "hcp-web" };
+  expect(plan(observed, now)).toMatchObject({ steps: [], status: { problem: { code: "PODS_NAMESPACE_FOREIGN" } } });
+});

@@ -21,7 +21,7 @@ import { grantOf } from "./ceilings.ts";
 import { API_SERVICE_PORT, etcdRoot, rootCredentials } from "./objects/credentials.ts";
 import { insideOf, isBehindGateway } from "./gateway.ts";
 import { credentialsOf, issueSteps, ownEtcdCredentials } from "./plan-credentials.ts";
-import { endpointOf, tenantNetwork } from "./objects/network.ts";
+import { endpointOf, tenantNetwork, withoutWithdrawn } from "./objects/network.ts";
 import { applySteps, initializedNamespace, namespaceSteps } from "./plan-objects.ts";
 import { etcdAuthoritySteps } from "./plan-etcd-authority.ts";
 import { copyName, keySteps } from "./plan-keys.ts";
@@ -30,6 +30,7 @@ import { keysOf, refusalOf } from "./refusals.ts";
 import { podProblem, readyAddresses, replicasOf, servedVersion, workload } from "./rollout.ts";
 import { stagesOf, type Stages } from "./stages.ts";
 import type { Step } from "./steps.ts";
+import type { NetworkPolicy } from "./types.ts";
 import { budgetOf } from "./sizes.ts";
 import { OPENED_BELOW, type StorageRecord } from "./storage/records.ts";
 import {
@@ -83,7 +84,7 @@ function planServing(observed: Observed, now: number): Plan<Step, ControlPlaneSt
     const wait = waitFor(refusal, now);
     const again = Math.min(until ?? Infinity, wait.until ?? Infinity);
     return {
-      steps,
+      steps: steps.length > 0 ? steps : withdrawnSteps(observed, refusal),
       status: stateOf(observed, refusal),
       wait: again === Infinity ? wait : { ...wait, until: again },
     };
@@ -118,6 +119,16 @@ function planServing(observed: Observed, now: number): Plan<Step, ControlPlaneSt
     };
   }
   return planPrograms(observed, { network, endpoint }, now);
+}
+
+/**
+ * Nothing else is changed while a request is refused. A network that the operator does not permit any more is closed
+ * all the same: a request that is refused for ever would keep it.
+ */
+function withdrawnSteps({ live, settings }: Observed, { code }: ControlPlaneProblem): readonly Step[] {
+  if (code === "PODS_NAMESPACE_FOREIGN" || code === "PODS_NAMESPACE_DELETED") return [];
+  const policy = withoutWithdrawn(live.get("NetworkPolicy/kube-apiserver") as NetworkPolicy | undefined, settings);
+  return policy === undefined ? [] : applySteps(live, [policy]);
 }
 
 function planPrograms(

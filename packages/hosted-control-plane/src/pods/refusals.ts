@@ -24,7 +24,10 @@ type Rule = (observed: Observed) => ControlPlaneProblem | undefined;
 const user = (code: string, message: string): ControlPlaneProblem => ({ code, message, actor: "user" });
 const operator = (code: string, message: string): ControlPlaneProblem => ({ code, message, actor: "operator" });
 
-/** What is not done at all, and why. While one of these holds, nothing in the service cluster is changed. */
+/**
+ * What is not done at all, and why. While one of these holds, nothing in the service cluster is changed, but for
+ * networks of issuers that the operator does not permit any more.
+ */
 export function refusalOf(observed: Observed): ControlPlaneProblem | undefined {
   for (const rule of rules) {
     const found = rule(observed);

@@ -1,4 +1,4 @@
-import { cidrContains, parseCidr } from "@causeway/foundation";
+import { canonicalJson, cidrContains, parseCidr } from "@causeway/foundation";
 import type { KubeObject, Service } from "@causeway/kubernetes";
 import type { ControlPlaneSpec } from "../../runtime.ts";
 import { isPooled, type PodsSettings } from "../options.ts";
@@ -239,6 +239,31 @@ function towardsIssuers(
     (a, b) => a - b,
   );
   return [{ to: issuerNetworks.map(withoutLinkLocal), ports: ports.flatMap(tcp) }];
+}
+
+/**
+ * The policy of API servers as it is, without networks that the operator does not permit for issuers any more;
+ * undefined: it has none of them. Only the rule of issuers has both addresses and ports.
+ */
+export function withoutWithdrawn(
+  live: NetworkPolicy | undefined,
+  { issuerNetworks = [] }: PodsSettings,
+): NetworkPolicy | undefined {
+  if (live === undefined) return undefined;
+  const permitted = new Set(issuerNetworks.map((cidr) => canonicalJson(withoutLinkLocal(cidr))));
+  const isWithdrawn = (peer: NetworkPeer): boolean => peer.ipBlock !== undefined && !permitted.has(canonicalJson(peer));
+  const { egress = [], ...spec } = live.spec;
+  const ofIssuers = ({ to = [], ports }: (typeof egress)[number]): boolean =>
+    ports !== undefined && to.some(isWithdrawn);
+  if (!egress.some(ofIssuers)) return undefined;
+  const kept = egress.flatMap((rule) => {
+    if (!ofIssuers(rule)) return [rule];
+    // Without an address it would permit all of them.
+    const to = rule.to?.filter((peer) => !isWithdrawn(peer)) ?? [];
+    return to.length === 0 ? [] : [{ ...rule, to }];
+  });
+  const metadata = namedMeta(live.metadata.namespace ?? "", "kube-apiserver", "kube-apiserver");
+  return { apiVersion: live.apiVersion, kind: live.kind, metadata, spec: { ...spec, egress: kept } };
 }
 
 /** Unless the network is one of a link itself. */
