@@ -28,7 +28,7 @@ import { gather } from "./gather.ts";
 import { createHandOverController } from "./hand-over/controller.ts";
 import { isHandedOver, isOwnedBy } from "./hand-over/request.ts";
 import { namespaceNameOf } from "./names.ts";
-import type { DatastoreCopy } from "./migration/copy.ts";
+import { endCopy, type Migrations } from "./migration/perform-migration.ts";
 import { migrationFailureAfter, type MigrationMemory } from "./migration/plan-migration.ts";
 import { servedFrom, usesPool } from "./migration/served.ts";
 import { mayBeFrozen, withShortPauses } from "./migration/urgent.ts";
@@ -122,7 +122,10 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     if (id === undefined) return;
     const isOurs = metadata.annotations?.[ownerAnnotation] === settings.owner;
     // It was handed over: it is requested of another management cluster from now on.
-    if (!isOurs && previous && isOwnedBy(previous, settings.owner, id)) known.delete(id);
+    if (!isOurs && previous && isOwnedBy(previous, settings.owner, id)) {
+      known.delete(id);
+      endCopy(migrations, metadata.name);
+    }
     if (!isOurs) return;
     // Those that are removed are not known any more, and wait for this.
     if (type === "deleted") return report(id);
@@ -153,11 +156,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     clock,
     log,
   });
-  const copies = new Map<string, DatastoreCopy>();
-  const endCopy = (name: string): void => {
-    copies.get(name)?.close();
-    copies.delete(name);
-  };
+  const migrations: Pick<Migrations, "copies"> = { copies: new Map() };
   const isInPool = (spec: ControlPlaneSpec): boolean => usesPool(spec, servedFrom(cluster, namespaceOfId(spec.id)));
   const poolOfId = (id: string): string | undefined =>
     cluster.namespaces.get({ namespace: "", name: namespaceOfId(id) })?.metadata.annotations?.[poolAnnotation];
@@ -173,7 +172,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     ...(options.backups ? { backups: options.backups } : {}),
     join: (step, signal) => join(spec, step, signal),
     migrations: {
-      copies,
+      ...migrations,
       remember(change) {
         const tenant = known.get(request.id);
         if (tenant === undefined) return;
@@ -200,6 +199,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     clock,
     clocks: (nodes: readonly string[]) => nodeClocks.of(nodes),
     pool: (namespace: string | undefined) => pools.state(namespace),
+    copied: () => [...migrations.copies.keys()],
   };
   const check = async (tenant: Known, signal: AbortSignal): Promise<Observed> => {
     tenant.namespaceName = namespaceOfId(tenant.spec.id);
@@ -304,7 +304,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     async remove(id, signal) {
       leaving.add(id);
       known.delete(id);
-      endCopy(namespaceOfId(id));
+      endCopy(migrations, namespaceOfId(id));
       const named = (): string => namespaceOfId(id);
       const removeData = (name: string) => pools.remove(poolOfId(id), name, signal);
       const removal = removeControlPlane(cluster, { id, owner: settings.owner, named, removeData }, signal);
@@ -325,7 +325,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
       const forget = shards?.onChange(() => {
         for (const id of [...known.keys(), ...removing]) {
           if (shards.owns(keyOfId(id).namespace)) continue;
-          endCopy(namespaceOfId(id));
+          endCopy(migrations, namespaceOfId(id));
           known.delete(id);
           removing.delete(id);
         }
@@ -346,7 +346,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
         backupController.run(signal),
         nodeClocks.run(signal),
       ]).finally(() => {
-        for (const name of copies.keys()) endCopy(name);
+        for (const name of migrations.copies.keys()) endCopy(migrations, name);
         forget?.();
         stopPool?.();
       });

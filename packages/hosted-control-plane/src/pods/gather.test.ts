@@ -111,6 +111,14 @@ test("a control plane that moves to its own etcd knows which others of this proc
     const tenant = { spec, namespaceName: nameOf(name), joinedAt: undefined, hasEtcdUser: false, restored: false };
     return (await gather(from, tenant, signal)).otherCopies;
   };
+  const isOtherCopied = async (name: string, ...copied: string[]) => {
+    const spec = specOf({ id: "default.one" });
+    const tenant = { spec, namespaceName: nameOf(name), joinedAt: undefined, hasEtcdUser: false, restored: false };
+    return (await gather({ ...from, copied: () => copied.map(nameOf) }, tenant, signal)).isOtherCopied;
+  };
+  expect(await isOtherCopied("one")).toBe(false);
+  expect(await isOtherCopied("one", "one")).toBe(false);
+  expect(await isOtherCopied("one", "one", "four")).toBe(true);
   expect(await copies("one")).toEqual([nameOf("two"), nameOf("three")]);
   expect(await copies("two")).toEqual([nameOf("three")]);
 });

@@ -26,6 +26,8 @@ export interface GatherFrom {
   readonly requested: () => readonly ControlPlaneSpec[];
   /** Those of all processes: they have one etcd. */
   readonly sharing: () => readonly ShareRequest[];
+  /** Namespaces whose data this process copies now. Default: none. */
+  readonly copied?: () => readonly string[];
   readonly members: Pick<EtcdMembers, "read">;
   readonly clock: Clock;
   /** Of these nodes, those whose clocks are wrong. Undefined: nothing is known yet. */
@@ -65,6 +67,7 @@ export async function gather(from: GatherFrom, tenant: Tenant, signal: AbortSign
     requested,
     migration: tenant.migration,
     otherCopies: otherCopiesOf(from, { namespaceName, namespace, live }),
+    isOtherCopied: (from.copied?.() ?? []).some((name) => name !== namespaceName),
     settings,
     namespaceName,
     namespace,

@@ -33,6 +33,8 @@ export interface Observed {
   readonly migration: MigrationMemory | undefined;
   /** Namespaces of other control planes whose data this process copies, or is about to. */
   readonly otherCopies?: readonly string[];
+  /** This process copies the data of another one now. */
+  readonly isOtherCopied?: boolean;
   /** The own etcd that it is to move to, where there is to be one now. */
   readonly nextEtcd?: OwnEtcd | undefined;
   readonly settings: PodsSettings;

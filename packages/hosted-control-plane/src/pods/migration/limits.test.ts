@@ -1,6 +1,8 @@
+import { systemClock } from "@causeway/foundation";
 import type { Service } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
 import { plan } from "../plan.ts";
+import { performMigration, type Migrations } from "./perform-migration.ts";
 import { budgetOf } from "../sizes.ts";
 import { pooledNames, sharesWanted, storageTenants } from "../storage/shares.ts";
 import { advance, copy, moved, reach, shared, started, turn } from "../testing/moves.ts";
@@ -132,6 +134,31 @@ describe("a control plane that moves from the shared etcd to its own", () => {
     advance(cluster);
     expect(withOthers("hcp-a")).toMatchObject({ steps: [], status: { problem: { code: "PODS_MIGRATING" } } });
     expect(withOthers("hcp-zzz").steps.map(({ type }) => type)).toEqual(["copy-datastore"]);
+    // That one is copied already: its own record came first.
+    const observed = { ...cluster.observe(moved()), otherCopies: ["hcp-zzz"], isOtherCopied: true };
+    expect(plan(observed, now)).toMatchObject({ steps: [], status: { problem: { code: "PODS_MIGRATING" } } });
+  });
+
+  test("is not copied next to another one, whatever both saw, and one whose copy fails holds up none", async () => {
+    const copies: Migrations["copies"] = new Map();
+    const { signal } = new AbortController();
+    const access = { addresses: [], certificates: undefined as never };
+    const [from, to] = [
+      { access, prefix: "/a/" },
+      { access, prefix: "/a/" },
+    ] as never[];
+    const copyOf = (namespaceName: string) => {
+      const record = { stage: "Copying", attempt: 1, revision: 1, members: 1 } as const;
+      const step = { type: "copy-datastore", record, from: from as never, to: to as never } as const;
+      const using = { migrations: { copies, remember: () => {} }, clock: systemClock } as never;
+      return performMigration(using, step, { namespaceName, namespace: undefined }, signal);
+    };
+    const first = copyOf("hcp-a");
+    expect([...copies.keys()]).toEqual(["hcp-a"]);
+    expect(await copyOf("hcp-b")).toBe("deferred");
+    await expect(first).rejects.toThrow();
+    expect(copies.size).toBe(0);
+    await expect(copyOf("hcp-b")).rejects.toThrow();
   });
 
   test("whose copies fail all the time goes back, and says why", () => {

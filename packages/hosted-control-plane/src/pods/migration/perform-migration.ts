@@ -20,8 +20,11 @@ import { MIGRATION_NAME, migrationObject, type MigrationRecord } from "./record.
 
 /** What a process keeps of its migrations: it begins again without it. */
 export interface Migrations {
-  /** By the namespace of the control plane. */
-  readonly copies: Map<string, DatastoreCopy>;
+  /**
+   * By the namespace of the control plane: its copy, or "begins". At most one, since it has all keys in memory: two
+   * control planes that begin at the same moment both see no other one that is copied.
+   */
+  readonly copies: Map<string, DatastoreCopy | "begins">;
   readonly remember: (change: MigrationMemory) => void;
 }
 
@@ -58,7 +61,7 @@ const AHEAD = 1_000_000_000;
 /** Passes over what changed, and how few changes end them. */
 const [PASSES, FEW] = [10, 100];
 
-/** "deferred": another leader recorded something first, and the next plan sees it. */
+/** "deferred": another leader recorded something first, or another one is copied, and the next plan sees it. */
 export async function performMigration(
   using: MigrateWith,
   step: MigrationStep,
@@ -123,11 +126,21 @@ async function copyAll(
   { record, from, to }: StepOf<"copy-datastore">,
   name: string,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<void | "deferred"> {
+  const { copies } = migrations;
   endCopy(migrations, name);
-  const copy = await startCopy({ from, to, revision: record.revision, clock }, signal);
-  migrations.copies.set(name, copy);
-  for (let pass = 0; pass < PASSES && (await copy.advance(signal)) > FEW; pass++);
+  if (copies.size > 0) return "deferred";
+  copies.set(name, "begins");
+  try {
+    const copy = await startCopy({ from, to, revision: record.revision, clock }, signal);
+    // It was removed, or belongs to another process now.
+    if (!copies.has(name)) return copy.close();
+    copies.set(name, copy);
+    for (let pass = 0; pass < PASSES && (await copy.advance(signal)) > FEW; pass++);
+  } catch (error) {
+    endCopy(migrations, name);
+    throw error;
+  }
   migrations.remember({ attempt: record.attempt, copied: true });
 }
 
@@ -140,7 +153,7 @@ async function freezeAndCompare(
 ): Promise<void> {
   const { client, clock, etcd, migrations } = using;
   const copy = migrations.copies.get(name);
-  if (copy === undefined) throw new Error("nothing was copied by this process");
+  if (copy === undefined || copy === "begins") throw new Error("nothing was copied by this process");
   const { attempt } = record;
   try {
     // A session that ended is noticed while writes are accepted still.
@@ -230,7 +243,9 @@ async function endPod(
   }
 }
 
-function endCopy({ copies }: Migrations, name: string): void {
-  copies.get(name)?.close();
+/** The data of a control plane is not copied any more; nothing to end is success. */
+export function endCopy({ copies }: Pick<Migrations, "copies">, name: string): void {
+  const copy = copies.get(name);
+  if (copy !== "begins") copy?.close();
   copies.delete(name);
 }

@@ -139,7 +139,8 @@ function starting(observed: Observed, serving: ServingPlan, { record, next, now 
     return { steps: [recordStep(observed, withVolumes(record, observed.requested))] };
   if (record.retryAt !== undefined && record.retryAt > now)
     return { steps: [], until: record.retryAt, problem: failedProblem(record) };
-  if (serving.isEtcdDone && (observed.otherCopies ?? []).length > 0) return { ...otherCopy, until: now + OTHERS };
+  if (serving.isEtcdDone && (observed.isOtherCopied === true || (observed.otherCopies ?? []).length > 0))
+    return { ...otherCopy, until: now + OTHERS };
   return serving.isEtcdDone
     ? next({ stage: "Copying", copyingAt: now })
     : waiting("the members of its own etcd to start");
@@ -154,8 +155,9 @@ function copying(observed: Observed, serving: ServingPlan, { record, next, now }
     return next({ stage: "Returning", failure: `${what} within ${COPY_LIMIT / 60_000} min` });
   }
   if (!serving.isEtcdDone || sides === undefined) return { ...waiting("the members of both etcds"), until: endsAt };
-  // Of two that began at the same moment.
-  const isLater = (observed.otherCopies ?? []).some((name) => name < observed.namespaceName);
+  // Of two that began at the same moment, the one that is copied, or the one with the smaller name.
+  const isFirst = (observed.otherCopies ?? []).every((name) => name > observed.namespaceName);
+  const isLater = observed.isOtherCopied === true || !isFirst;
   if (memory.copied !== true && isLater) return { ...otherCopy, until: Math.min(endsAt, now + OTHERS) };
   if (memory.copied !== true) return { steps: [{ type: "copy-datastore", record, ...sides }], until: endsAt };
   // A rollout, or a member that restarts, would make the time without writes longer.
