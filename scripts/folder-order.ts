@@ -180,6 +180,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "process",
     "pods",
     "webhooks tunnel",
+    "believed",
     "controlplane",
     "embedded.ts",
     "runtimes.ts",

@@ -117,6 +117,36 @@ for (const name of ["Embedded", "Process", "Pods"] as const) {
         ended.abort();
         await watching;
       });
+
+      test.skipIf(name === "Embedded")(
+        "says which issuer its API servers do not accept, and when they do",
+        async () => {
+          const down = {
+            ...first.entry,
+            issuer: { url: "https://127.0.0.1:1/realms/down", audiences: ["kubernetes"] },
+          };
+          const condition = async (status: string) => {
+            const { status: has } = await world.client.get(HostedControlPlane, key("one"));
+            const found = has?.conditions?.find(({ type }) => type === "IssuersAccepted");
+            return found?.status === status ? found : undefined;
+          };
+          await until("the issuers of before are accepted", () => condition("True"), 4_000);
+          const began = performance.now();
+          await believe(first.entry, down);
+          const refused = await until("the issuers are refused", () => condition("False"), 4_000);
+          process.stderr.write(
+            `${name}: refused after ${Math.round(performance.now() - began)} ms: ${refused.message}\n`,
+          );
+          expect(refused.reason).toBe("IssuersNotAccepted");
+          // Played nodes have no output of pods: one of both is meant.
+          expect(refused.message).toContain(`${down.issuer.url} did not respond`);
+          if (name === "Process") expect(refused.message).not.toContain("at least one of");
+          expect(await whoIs(first.token({ sub: "eve" }))).toBeUndefined();
+          await believe(first.entry);
+          await until("they are accepted", () => condition("True"), 4_000);
+          expect(await whoIs(first.token({ sub: "eve" }))).toMatchObject({ username: "first:eve" });
+        },
+      );
     },
   );
 }

@@ -270,6 +270,8 @@ export interface ControlPlaneRuntime {
   assignsEndpoint?(runtime: RuntimeName | undefined): boolean;
   /** The tunnel through which its API servers reach its nodes. Undefined: there is none. */
   tunnel?(id: string, signal: AbortSignal): Promise<TunnelAccess | undefined>;
+  /** What its API servers wrote in the last minutes. Undefined: nothing can be read. Default: nothing. */
+  output?(id: string, signal: AbortSignal): Promise<string | undefined>;
   /** Removes it with all its data. Nothing to do is success. */
   remove(id: string, signal: AbortSignal): Promise<void>;
 }

@@ -43,6 +43,11 @@ export function createRuntimes({ runtimes, default: fallback }: RuntimesOptions)
         if ((await runtime.observe(id, signal)) !== undefined) return runtime.tunnel?.(id, signal);
       return undefined;
     },
+    async output(id, signal) {
+      for (const runtime of all)
+        if ((await runtime.observe(id, signal)) !== undefined) return runtime.output?.(id, signal);
+      return undefined;
+    },
     async remove(id, signal) {
       for (const runtime of all) await runtime.remove(id, signal);
     },

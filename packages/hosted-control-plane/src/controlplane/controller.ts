@@ -16,9 +16,10 @@ import {
 } from "@causeway/kubernetes";
 import { HostedControlPlane } from "@causeway/api";
 import type { Backups } from "../backup/backups.ts";
+import { createIssuerWatchdog, type WatchedIssuers } from "../believed/watchdog.ts";
 import type { ControlPlaneRuntime } from "../runtime.ts";
 import { createTunnelWatchdog, type WatchedTunnel } from "../tunnel/watchdog.ts";
-import { createWebhookWatchdog, type WatchedApi } from "../webhooks/watchdog.ts";
+import { createWebhookWatchdog, type ApiAccess, type WatchedApi } from "../webhooks/watchdog.ts";
 import { gather, openInformers, ownerCluster, type GatherFrom, type Observed } from "./gather.ts";
 import { clusterName, runtimeId } from "./names.ts";
 import { perform } from "./perform.ts";
@@ -67,9 +68,11 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): {
     clock,
     log,
   });
+  const issuerChecks = createIssuerWatchdog({ watched: () => watchedIssuers(opened, options), changed, clock, log });
   const webhooks = (id: string) => watchdog.findings(id);
   const tunnel = (id: string) => tunnels.facts(id);
-  const from = { ...opened, runtime, advertise: options.advertise, webhooks, tunnel };
+  const issuers = (id: string) => issuerChecks.facts(id);
+  const from = { ...opened, runtime, advertise: options.advertise, webhooks, tunnel, issuers };
   const { backups } = options;
   const using = { client: informers.client, runtime, clock, events, ...(backups ? { backups } : {}) };
   const pipeline: Pipeline<Observed, Step, ObjectStatus> = {
@@ -108,7 +111,7 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): {
   ];
   return {
     run: async (signal) => {
-      const checks = Promise.all([watchdog.run(signal), tunnels.run(signal)]);
+      const checks = Promise.all([watchdog.run(signal), tunnels.run(signal), issuerChecks.run(signal)]);
       await runController(
         {
           name: "hosted-control-plane",
@@ -134,14 +137,38 @@ function watchedApis(
   return ours(controlPlanes, shards).map((object) => ({
     id: runtimeId(object),
     mayExempt: object.spec.brokenWebhooks === "Exempt",
-    async access(signal) {
-      const state = await runtime.observe(runtimeId(object), signal);
-      const name = clusterName(object, ownerCluster({ clusters }, object));
-      const secret = secrets.get({ namespace: object.metadata.namespace ?? "", name: `${name}-kubeconfig` });
-      const kubeconfig = secretText(secret, "value");
-      return state?.ready !== true || kubeconfig === undefined ? undefined : { kubeconfig, inside: state.inside };
-    },
+    access: (signal) => accessTo(object, { clusters, secrets, runtime }, signal),
   }));
+}
+
+/** As an administrator; undefined: it does not serve now. */
+async function accessTo(
+  object: HostedControlPlane,
+  { clusters, secrets, runtime }: Pick<GatherFrom, "clusters" | "secrets" | "runtime">,
+  signal: AbortSignal,
+): Promise<ApiAccess | undefined> {
+  const state = await runtime.observe(runtimeId(object), signal);
+  const name = clusterName(object, ownerCluster({ clusters }, object));
+  const secret = secrets.get({ namespace: object.metadata.namespace ?? "", name: `${name}-kubeconfig` });
+  const kubeconfig = secretText(secret, "value");
+  return state?.ready !== true || kubeconfig === undefined ? undefined : { kubeconfig, inside: state.inside };
+}
+
+/** Those whose API servers read issuers from a file, and keep to the old ones until all of the new ones respond. */
+function watchedIssuers(
+  { controlPlanes, clusters, secrets }: Pick<GatherFrom, "controlPlanes" | "clusters" | "secrets">,
+  { runtime, shards }: Pick<HostedControlPlaneOptions, "runtime" | "shards">,
+): WatchedIssuers[] {
+  return ours(controlPlanes, shards).flatMap((object) => {
+    const { jwt } = object.spec.authentication ?? {};
+    if (jwt === undefined || !["Process", "Pods"].includes(object.status?.runtime ?? "")) return [];
+    return {
+      id: runtimeId(object),
+      jwt,
+      access: (signal) => accessTo(object, { clusters, secrets, runtime }, signal),
+      output: async (signal) => runtime.output?.(runtimeId(object), signal),
+    };
+  });
 }
 
 /** The control planes of this process whose tunnels are checked. */

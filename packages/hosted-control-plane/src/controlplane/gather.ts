@@ -13,6 +13,7 @@ import type { ControlPlaneRuntime, ControlPlaneState, JoinCertificates } from ".
 import { clusterName, runtimeId } from "./names.ts";
 import { kubeconfigRenewAnnotation, kubeconfigRootAnnotation, kubeconfigServerAnnotation } from "./kubeconfig.ts";
 import { bundleOf, rootOf, serialsOf, type AuthorityFacts, type RotatedRoots } from "./roots.ts";
+import type { IssuerFacts } from "../believed/facts.ts";
 import type { TunnelFacts } from "../tunnel/facts.ts";
 import type { Finding } from "../webhooks/findings.ts";
 import type { RootPurpose } from "./steps.ts";
@@ -55,6 +56,8 @@ export interface Observed {
   readonly webhooks?: readonly Finding[] | undefined;
   /** The agents of its tunnel. Undefined: not checked yet. */
   readonly tunnel?: TunnelFacts | undefined;
+  /** What its API servers made of the issuers of tokens. Undefined: not checked yet. */
+  readonly issuers?: IssuerFacts | undefined;
 }
 
 /** Caches of the management cluster, and what gather reads elsewhere. */
@@ -63,6 +66,8 @@ export interface GatherFrom {
   readonly webhooks: (id: string) => readonly Finding[] | undefined;
   /** What the check of tunnels found last. */
   readonly tunnel: (id: string) => TunnelFacts | undefined;
+  /** What the check of issuers found last. */
+  readonly issuers: (id: string) => IssuerFacts | undefined;
   readonly controlPlanes: Informer<HostedControlPlane>;
   readonly clusters: Informer<Cluster>;
   readonly secrets: Informer<Secret>;
@@ -125,6 +130,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     exists: state !== undefined,
     webhooks: from.webhooks(runtimeId(object)),
     tunnel: from.tunnel(runtimeId(object)),
+    issuers: from.issuers(runtimeId(object)),
     initialized: object.status?.initialization?.controlPlaneInitialized === true,
     defaults: {
       host: object.spec.endpoint?.host ?? object.status?.endpoint?.host ?? (await defaultHost(from, object)),

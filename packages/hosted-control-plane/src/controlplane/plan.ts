@@ -11,6 +11,7 @@ import type { HostedControlPlane } from "@causeway/api";
 import { rootsDigest } from "../runtime.ts";
 import type { ControlPlaneProblem, ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
 import { webhookConditions, webhookEvents } from "../webhooks/findings.ts";
+import { issuerConditions, issuerEvents } from "../believed/condition.ts";
 import { backedUp, backupStatus } from "./backup-spec.ts";
 import { clockConditions, clockEvents } from "./clock-condition.ts";
 import { desired } from "./desired.ts";
@@ -89,6 +90,7 @@ export function plan(observed: Observed, now: number): Plan<Step, HostedControlP
         ...datastoreConditions(observed.state),
         ...clockConditions(object, observed.state?.clocks),
         ...webhookConditions(observed.webhooks),
+        ...issuerConditions(object, observed.issuers),
         ...tunnel.conditions,
       ),
     ),
@@ -98,6 +100,7 @@ export function plan(observed: Observed, now: number): Plan<Step, HostedControlP
       ...datastoreEvents(object, observed.state),
       ...clockEvents(object, observed.state?.clocks),
       ...webhookEvents(object, observed.webhooks),
+      ...issuerEvents(object, observed.issuers),
       ...tunnel.events,
     ],
   };

@@ -47,6 +47,7 @@ import { openServiceCluster, type ServiceCluster } from "./service-cluster.ts";
 import { failedState, leftover, requestedState, restoreFailureAfter, withBackup } from "./states.ts";
 import type { Step } from "./steps.ts";
 import { idAnnotation, ownerAnnotation, poolAnnotation, poolNamespaceOf } from "./tenant.ts";
+import { outputOf } from "./output.ts";
 import { tunnelAccess } from "./tunnel-access.ts";
 
 /** The service cluster, images, sizes and etcd of the control planes. */
@@ -301,6 +302,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     async tunnel(id) {
       return settings.tunnel && tunnelAccess(settings.tunnel, cluster, namespaceOfId(id));
     },
+    output: (id, signal) => outputOf(cluster, namespaceOfId(id), signal),
     async remove(id, signal) {
       leaving.add(id);
       known.delete(id);

@@ -10,6 +10,7 @@ import { refuseIssuers, versionProblem } from "../issuers.ts";
 import type { ControlPlaneRuntime, ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
 import { ProcessControlPlane } from "./control-plane.ts";
 import { openPrograms } from "./programs.ts";
+import { recentLines } from "./recent-lines.ts";
 
 /** Where the programs and their data are. */
 export interface ProcessRuntimeOptions {
@@ -135,6 +136,9 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
     async tunnel(id) {
       const socket = socketOf(id);
       return socket === undefined ? undefined : { socket };
+    },
+    async output(id) {
+      return recentLines(join(folderOf(id), "run", "kube-apiserver.log"), clock.now());
     },
     async remove(id) {
       await cleaned;

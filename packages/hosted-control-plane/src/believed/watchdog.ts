@@ -1,0 +1,122 @@
+import { canonicalJson, messageOf, type Clock, type Log } from "@causeway/foundation";
+import type { TokenIssuers } from "../runtime.ts";
+import type { ApiAccess } from "../webhooks/watchdog.ts";
+import type { IssuerFacts } from "./facts.ts";
+import { beliefIn, namedIn, readMetrics } from "./read.ts";
+
+/** One control plane of Kubernetes' own API servers whose issuers are checked. */
+export interface WatchedIssuers {
+  readonly id: string;
+  readonly jwt: TokenIssuers;
+  /** Undefined: it does not serve now, or its API servers refuse what they do not accept at once. */
+  readonly access: (signal: AbortSignal) => Promise<ApiAccess | undefined>;
+  /** What its API servers wrote in the last minutes; undefined: it cannot be read. */
+  readonly output: (signal: AbortSignal) => Promise<string | undefined>;
+}
+
+/** Which control planes are checked, and who is informed. */
+export interface IssuerWatchdogOptions {
+  /** Those that this process works on and that have the field. */
+  readonly watched: () => readonly WatchedIssuers[];
+  readonly changed: (id: string) => void;
+  /** The metrics of each API server. Default: by HTTP. */
+  readonly read?: (access: ApiAccess, signal: AbortSignal) => Promise<readonly string[]>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Checks whether API servers accept issuers, and remembers what it found. */
+export interface IssuerWatchdog {
+  /** Undefined: it was not checked yet. */
+  facts(id: string): IssuerFacts | undefined;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * Milliseconds between two checks. Metrics have a MiB: once a change is old and accepted, they are read rarely, since
+ * only another change can be refused.
+ */
+const EVERY = 60_000;
+const EVERY_SETTLED = 15 * 60_000;
+/** A change is old after this: a kubelet needs two minutes to write it, and kube-apiserver two to refuse it. */
+const SETTLED = 10 * 60_000;
+/** Milliseconds between two rounds, and for one control plane. */
+const ROUND = 5_000;
+const LIMIT = 15_000;
+/** Checks at a time. */
+const AT_ONCE = 8;
+
+interface Known {
+  due: number;
+  /** The issuers, and when this process first saw them. */
+  readonly jwt: string;
+  readonly since: number;
+  facts: IssuerFacts | undefined;
+}
+
+/** Checks from time to time whether API servers accepted the issuers that are requested. */
+export function createIssuerWatchdog(options: IssuerWatchdogOptions): IssuerWatchdog {
+  const { watched, changed, read = readMetrics, clock, log } = options;
+  const known = new Map<string, Known>();
+  const check = async (of: WatchedIssuers, entry: Known, signal: AbortSignal): Promise<void> => {
+    const { id, jwt } = of;
+    const [over, timer] = [new AbortController(), new AbortController()];
+    void clock.sleep(LIMIT, timer.signal).then(
+      () => over.abort(new Error(`no response within ${LIMIT / 1000} s`)),
+      () => {},
+    );
+    const within = AbortSignal.any([signal, over.signal]);
+    const before = entry.facts;
+    entry.due = clock.now() + EVERY;
+    try {
+      const access = await of.access(within);
+      if (access === undefined) return;
+      const beliefs = (await read(access, within)).map((metrics) => beliefIn(metrics, jwt, clock.now()));
+      const isRefused = beliefs.includes("refused");
+      if (isRefused) {
+        const output = await of.output(within).catch((error: unknown) => {
+          log.info("the output of API servers cannot be read", { id, error: messageOf(error) });
+          return undefined;
+        });
+        entry.facts = { type: "refused", jwt, named: namedIn(output ?? "", jwt) };
+        if (before?.type !== "refused") log.warn("API servers do not accept issuers of tokens", { id });
+      } else {
+        const isAccepted = beliefs.every((belief) => belief === "accepted");
+        entry.facts = { type: isAccepted ? "accepted" : "pending", jwt };
+        if (isAccepted && clock.now() - entry.since >= SETTLED) entry.due = clock.now() + EVERY_SETTLED;
+      }
+    } catch (error) {
+      // What was found remains: API servers restart, and say more later.
+      if (!signal.aborted)
+        log.debug("issuers of a control plane could not be checked", { id, error: messageOf(error) });
+    } finally {
+      timer.abort(new Error("done"));
+    }
+    if (canonicalJson(before ?? null) !== canonicalJson(entry.facts ?? null)) changed(id);
+  };
+  const entryOf = ({ id, jwt }: WatchedIssuers): Known => {
+    const text = canonicalJson(jwt);
+    const found = known.get(id);
+    if (found?.jwt === text) return found;
+    const fresh = { due: 0, jwt: text, since: clock.now(), facts: found?.facts };
+    known.set(id, fresh);
+    return fresh;
+  };
+  const round = async (signal: AbortSignal): Promise<void> => {
+    const all = watched();
+    const ids = new Set(all.map(({ id }) => id));
+    for (const id of known.keys()) if (!ids.has(id)) known.delete(id);
+    const due = all.map((of) => [of, entryOf(of)] as const).filter(([, { due: at }]) => at <= clock.now());
+    for (let i = 0; i < due.length && !signal.aborted; i += AT_ONCE)
+      await Promise.all(due.slice(i, i + AT_ONCE).map(([of, entry]) => check(of, entry, signal)));
+  };
+  return {
+    facts: (id) => known.get(id)?.facts,
+    async run(signal) {
+      while (!signal.aborted) {
+        await round(signal);
+        await clock.sleep(ROUND, signal).catch(() => {});
+      }
+    },
+  };
+}
