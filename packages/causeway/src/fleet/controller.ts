@@ -18,6 +18,7 @@ import type { Member } from "./member.ts";
 import { perform } from "./perform.ts";
 import { plan, type Observed } from "./plan.ts";
 import type { Step } from "./steps.ts";
+import type { Sweep } from "./sweep.ts";
 
 /** The management cluster, and what all members have in common. */
 export interface FleetOptions {
@@ -48,6 +49,7 @@ type Keyed = Observed & { readonly key: ObjectKey };
 export function createFleet(options: FleetOptions): { run(signal: AbortSignal): Promise<void> } {
   const { informers, remoteClusters, provider, metrics, clock, log } = options;
   const members = new Map<string, Member>();
+  const sweeps = new Map<string, Sweep>();
   const from: GatherFrom = {
     ...openCaches(informers),
     informers,
@@ -55,8 +57,13 @@ export function createFleet(options: FleetOptions): { run(signal: AbortSignal): 
     members,
     changed: new Set<string>(),
     provider,
+    unreached: new Map(),
+    sweeps,
+    clock,
   };
-  const using = { ...options, members };
+  const life = new AbortController();
+  let wake: (key: ObjectKey) => void = () => {};
+  const using = { ...options, members, sweeps, life: life.signal, wake: (key: ObjectKey) => wake(key) };
   const pipeline: Pipeline<Keyed, Step, undefined> = {
     async gather(key, signal) {
       const observed = await gather(from, key, signal);
@@ -68,11 +75,16 @@ export function createFleet(options: FleetOptions): { run(signal: AbortSignal): 
     failed: () => ({ status: undefined, events: [] }),
   };
   const reconcile = runPipeline(pipeline, { clock, log, name, metrics });
-  const sources = sourcesOf(options, from);
+  const swept: Source = (enqueue) => {
+    wake = enqueue;
+    return () => (wake = () => {});
+  };
+  const sources = [...sourcesOf(options, from), swept];
   const ready = (signal: AbortSignal) => informers.whenSynced(signal);
   return {
     async run(signal) {
       await runController({ name, reconcile, sources, clock, log, ready }, signal);
+      life.abort(new Error("the fleet stops"));
       await Promise.all([...members.values()].map((member) => member.stop()));
     },
   };

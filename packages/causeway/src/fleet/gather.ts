@@ -1,7 +1,9 @@
 import { Cluster, HostedControlPlane, OpenStackCluster } from "@causeway/api";
+import type { Clock } from "@causeway/foundation";
 import type { Informer, Informers, ObjectKey, RemoteCluster, RemoteClusters } from "@causeway/kubernetes";
 import { hasIngresses, identityDigest, loadBalancersDigest, type Member } from "./member.ts";
-import type { Observed, ObservedMember } from "./plan.ts";
+import type { Observed, ObservedMember, ObservedSweep } from "./plan.ts";
+import type { Sweep } from "./sweep.ts";
 
 /** Where the state of workload clusters and of their cloud controller managers is read. */
 export interface GatherFrom {
@@ -15,6 +17,10 @@ export interface GatherFrom {
   /** Clusters of which a Secret was written since their member was checked. */
   readonly changed: Set<string>;
   readonly provider: string | undefined;
+  /** Since when the API of a deleted cluster cannot be reached, by "namespace/name". */
+  readonly unreached: Map<string, number>;
+  readonly sweeps: Map<string, Sweep>;
+  readonly clock: Pick<Clock, "now">;
 }
 
 /** The caches that `gather` reads. */
@@ -33,6 +39,12 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
   const remote = remoteClusters.get(key);
   const member = members.get(`${key.namespace}/${key.name}`);
   if (!cluster && !member) return undefined;
+  const id = `${key.namespace}/${key.name}`;
+  if (cluster?.metadata.deletionTimestamp === undefined || remote !== undefined) {
+    from.unreached.delete(id);
+    from.sweeps.delete(id);
+  } else if (!from.unreached.has(id)) from.unreached.set(id, from.clock.now());
+  const sweep = from.sweeps.get(id);
   const name = cluster?.spec.infrastructureRef?.name ?? "";
   const infrastructure = infrastructures.get({ namespace: key.namespace, name });
   return {
@@ -41,9 +53,20 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     controlPlane: cluster && controlPlaneOf(controlPlanes.list(key.namespace), cluster),
     infrastructure,
     hasIngresses: cluster !== undefined && hasIngresses(cluster),
+    unreachedSince: from.unreached.get(id),
+    sweep: sweep && observedSweep(sweep),
     member: member && (await observedMember(from, { member, cluster, remote, infrastructure }, signal)),
   };
 }
+
+function observedSweep({ isRunning, since, again, swept, error }: Sweep): ObservedSweep {
+  const left = (swept ?? []).filter(({ outcome, kept }) => outcome === "failed" || kept?.startsWith(PENDING));
+  const isPending = error === undefined && swept !== undefined && left.every(({ outcome }) => outcome === "kept");
+  return { isRunning, since, again, isPending, isDone: !isRunning && isPending && left.length === 0 };
+}
+
+/** Why a sweep keeps what the cloud is changing. */
+const PENDING = "it is PENDING_";
 
 interface Of {
   readonly member: Member;

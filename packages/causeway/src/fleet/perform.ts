@@ -1,14 +1,27 @@
 import { HostedControlPlane } from "@causeway/api";
-import { addFinalizer, removeFinalizer, type ObjectKey, type RemoteClusters } from "@causeway/kubernetes";
+import {
+  addFinalizer,
+  removeFinalizer,
+  type EventRecorder,
+  type ObjectKey,
+  type RemoteClusters,
+} from "@causeway/kubernetes";
 import { startMember, type Member, type MemberOptions } from "./member.ts";
 import { fleetFinalizer, type Observed } from "./plan.ts";
 import type { Step } from "./steps.ts";
+import { recordAccount, runSweep, type Sweep } from "./sweep.ts";
 
 /** What all members have in common, and those that run. */
 export interface PerformContext extends Omit<MemberOptions, "cluster" | "infrastructure" | "remote"> {
   readonly remoteClusters: Pick<RemoteClusters, "get">;
   /** By "namespace/name". */
   readonly members: Map<string, Member>;
+  readonly sweeps: Map<string, Sweep>;
+  readonly events: EventRecorder;
+  /** Ends what runs in the background. */
+  readonly life: AbortSignal;
+  /** Plans the cluster again. */
+  readonly wake: (key: ObjectKey) => void;
 }
 
 /** Does one step for the cluster of the key. "deferred": it was started, and the next plans see how it ends. */
@@ -41,8 +54,20 @@ export async function perform(
     case "release-load-balancers":
       members.get(id)?.release();
       return "deferred";
+    case "sweep-load-balancers": {
+      if (!cluster || !infrastructure) return "deferred";
+      const now = using.clock.now();
+      const sweep = using.sweeps.get(id) ?? { isRunning: false, since: now, again: now, swept: undefined };
+      using.sweeps.set(id, sweep);
+      void runSweep(sweep, { ...using, cluster, infrastructure }, using.life).then(() => using.wake(key));
+      return "deferred";
+    }
     case "release-control-plane":
-      if (controlPlane) await removeFinalizer(informers.client, HostedControlPlane, controlPlane, change);
+      if (!controlPlane) return undefined;
+      // The account comes first: once released, the object may be gone at any moment.
+      if (observed.member === undefined)
+        recordAccount(using.events, { cluster, controlPlane, sweep: using.sweeps.get(id) });
+      await removeFinalizer(informers.client, HostedControlPlane, controlPlane, change);
       return undefined;
   }
 }

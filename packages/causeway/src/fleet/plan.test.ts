@@ -1,6 +1,14 @@
 import type { Cluster, HostedControlPlane, OpenStackCluster } from "@causeway/api";
 import { expect, test } from "vitest";
-import { fleetFinalizer, plan, type Observed, type ObservedMember } from "./plan.ts";
+import {
+  ABANDONED,
+  fleetFinalizer,
+  PENDING_LIMIT,
+  plan,
+  type Observed,
+  type ObservedMember,
+  type ObservedSweep,
+} from "./plan.ts";
 
 const now = 1_000;
 const meta = { namespace: "team", name: "web" };
@@ -30,6 +38,13 @@ const leaving = moving({ "move.causeway.dev/target": "5d2c" });
 const arriving = moving({ "move.causeway.dev/from": "5d2c" });
 const saved = moving({ "move.causeway.dev/target": "directory /saved" });
 const WAITS = "waits";
+const sweep: ObservedSweep = { isRunning: false, since: now, again: now, isDone: false, isPending: false };
+const gone: Partial<Observed> = {
+  cluster: clusterOf(DELETED),
+  controlPlane: controlPlaneOf({ ...DELETED, ...held }),
+  isConnected: false,
+  unreachedSince: now - ABANDONED,
+};
 
 test.each<[string, Partial<Observed>, readonly string[]]>([
   ["starts for a connected cluster", {}, ["start-member"]],
@@ -97,6 +112,32 @@ test.each<[string, Partial<Observed>, readonly string[]]>([
     },
     [],
   ],
+  ...(
+    [
+      ["waits for the API of a deleted one", { unreachedSince: now - ABANDONED + 1 }, []],
+      ["is swept without an API", {}, ["sweep-load-balancers", WAITS]],
+      ["is swept once at a time", { sweep: { ...sweep, isRunning: true } }, [WAITS]],
+      ["is not swept again at once", { sweep: { ...sweep, again: now + 1 } }, [WAITS]],
+      ["is swept again while something is left", { sweep }, ["sweep-load-balancers", WAITS]],
+      ["is released when all is swept", { sweep: { ...sweep, isDone: true } }, ["release-control-plane"]],
+      ["waits for what the cloud changes", { sweep: { ...sweep, isPending: true } }, ["sweep-load-balancers", WAITS]],
+      [
+        "is released although the cloud changes something all the time",
+        { sweep: { ...sweep, isPending: true, since: now - PENDING_LIMIT } },
+        ["release-control-plane"],
+      ],
+      ["is held while calls to the cloud fail", { sweep: { ...sweep, since: -1e9 } }, ["sweep-load-balancers", WAITS]],
+      ["is released without its OpenStackCluster", { infrastructure: undefined }, ["release-control-plane"]],
+      ["is left alone that nothing holds", { controlPlane: controlPlaneOf(DELETED) }, []],
+      ["is left alone that is paused", { cluster: { ...clusterOf(DELETED), spec: { paused: true } } as Cluster }, []],
+      ["is left alone that is not deleted", { cluster: clusterOf(meta) }, []],
+      ["is served by its API when that is back", { isConnected: true }, ["start-member"]],
+    ] as [string, Partial<Observed>, readonly string[]][]
+  ).map(([title, change, expected]): [string, Partial<Observed>, readonly string[]] => [
+    `whose API is gone ${title}`,
+    { ...gone, ...change },
+    expected,
+  ]),
 ])("the cloud controller manager of a cluster %s", (_, change, expected) => {
   const { steps, wait } = plan({ ...base, ...change }, now);
   expect([...steps.map(({ type }) => type), ...(wait?.until === now + 2_000 ? [WAITS] : [])]).toEqual(expected);

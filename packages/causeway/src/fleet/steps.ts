@@ -7,4 +7,6 @@ export type Step =
   | { readonly type: "stop-member" }
   /** Starts to delete the load balancers of the cluster. */
   | { readonly type: "release-load-balancers" }
+  /** The API is gone: what the load balancers are is read from their names in the cloud. */
+  | { readonly type: "sweep-load-balancers" }
   | { readonly type: "release-control-plane" };

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "@causeway/foundation";
 import { Service } from "@causeway/kubernetes";
 import { connectCloud, loadCloudsYaml } from "@causeway/openstack";
+import { sweepAbandoned } from "../sweep/abandoned.ts";
 import { sweepOrphans, type Swept } from "../sweep/sweep.ts";
 import type { World } from "../testing/world.ts";
 import { ownWorlds, type OwnWorld } from "./own-world.ts";
@@ -92,5 +93,49 @@ describe("a sweep", () => {
       code: "SWEEP_OTHER_CLUSTER",
     });
     await other.close();
+  });
+
+  test("without the API of a deleted cluster removes all that is the cluster's and on its network, and says what it keeps", async () => {
+    const { w } = await started();
+    const { loadBalancing, network } = w.cloud;
+    const vip = { vip_subnet_id: w.infrastructure.subnet.id };
+    const ingress = {
+      name: "kube_ingress_s_default_shop",
+      description: "Kubernetes ingress shop in namespace default from cluster s",
+      tags: ["k8s-ingress-owner=s/0b0c0d0e-0000-4000-8000-000000000000"],
+    };
+    await loadBalancing.loadBalancers.create({ ...ingress, ...vip });
+    const others = [
+      { ...ingress, tags: [] },
+      { ...ingress, description: `${ingress.description}2`, tags: ["k8s-ingress-owner=s2/0b0c"] },
+      { name: "kube_service_s2_default_web", description: "Kubernetes external service default/web from cluster s2" },
+      { name: "kube_service_s_default_mine" },
+    ];
+    for (const other of others) await loadBalancing.loadBalancers.create({ ...other, ...vip });
+    await w.until("all load balancers to be active", async () =>
+      (await w.loadBalancers()).every((lb) => lb.provisioning_status === "ACTIVE") ? true : undefined,
+    );
+    const request = { cloud: w.cloud, clusterName: "s", clock: systemClock };
+    const { signal } = new AbortController();
+    // Another management cluster may have a cluster of this name, on another network.
+    const elsewhere = await sweepAbandoned({ ...request, networkId: "another" }, signal);
+    expect(elsewhere.filter(({ kind }) => kind === "load balancer").map(({ kept }) => kept)).toEqual(
+      Array.from({ length: 3 }, () => "it is not on the cluster's own network"),
+    );
+    const networkId = w.infrastructure.subnet.network_id;
+    expect(words(await sweepAbandoned({ ...request, networkId }, signal)).toSorted()).toEqual([
+      "floating IP of default/dead: kept",
+      "floating IP of default/live: kept",
+      "load balancer of default/dead: removed",
+      "load balancer of default/live: removed",
+      "load balancer of default/shop: removed",
+      "security group of default/dead: removed",
+      "security group of default/live: removed",
+    ]);
+    expect((await loadBalancing.loadBalancers.all()).map(({ name }) => name).toSorted()).toEqual(
+      others.map(({ name }) => name).toSorted(),
+    );
+    const all = await network.securityGroups.all();
+    expect(all.filter(({ name }) => name.startsWith("lb-sg-"))).toEqual([]);
   });
 });

@@ -26,6 +26,19 @@ export interface SweepFrom {
  * seem dead.
  */
 export async function gatherSweep({ client, cloud, clusterName }: SweepFrom, signal: AbortSignal): Promise<Observed> {
+  const { servers, ...found } = await readProject(cloud, signal);
+  const nodes = (await client.list(Node, { signal })).items;
+  const known = new Set(servers.map((server) => server.id));
+  if (!nodes.some((node) => known.has(parseProviderId(node.spec?.providerID)?.serverId ?? "")))
+    throw new InputError("SWEEP_OTHER_CLUSTER", "No node of this cluster is a server of this project.", {
+      hint: "Specify the kubeconfig of the cluster, and the cloud and project that its nodes are in.",
+    });
+  const services = (await client.list(Service, { signal })).items;
+  return { clusterName, services, ...found };
+}
+
+/** What Services may have left in the project, and its servers. */
+export async function readProject(cloud: Cloud, signal: AbortSignal) {
   const call = { signal };
   const query = { project_id: await cloud.projectId(call) };
   const octavia = await cloud.has("load-balancer", call);
@@ -36,12 +49,5 @@ export async function gatherSweep({ client, cloud, clusterName }: SweepFrom, sig
     cloud.network.ports.all(query, call),
     cloud.compute.servers.all({}, call),
   ]);
-  const nodes = (await client.list(Node, call)).items;
-  const known = new Set(servers.map((server) => server.id));
-  if (!nodes.some((node) => known.has(parseProviderId(node.spec?.providerID)?.serverId ?? "")))
-    throw new InputError("SWEEP_OTHER_CLUSTER", "No node of this cluster is a server of this project.", {
-      hint: "Specify the kubeconfig of the cluster, and the cloud and project that its nodes are in.",
-    });
-  const services = (await client.list(Service, call)).items;
-  return { clusterName, services, loadBalancers, floatingIps, securityGroups, ports };
+  return { loadBalancers, floatingIps, securityGroups, ports, servers };
 }

@@ -1,6 +1,6 @@
 import { messageOf, type Clock } from "@causeway/foundation";
 import { gatherSweep, type SweepFrom } from "./gather.ts";
-import { removeOrphan } from "./perform.ts";
+import { removeOrphan, type PerformContext } from "./perform.ts";
 import { clustersOf } from "./clusters.ts";
 import { planSweep, type Orphan, type SweepOptions } from "./plan.ts";
 
@@ -39,18 +39,28 @@ export async function sweepOrphans(request: SweepRequest, signal: AbortSignal): 
   );
   const going = orphans.filter(({ kept }) => kept === undefined);
   const isDry = request.dryRun || (going.length > 0 && (await request.confirm?.(going)) === false);
+  if (isDry) return orphans.map((orphan) => ({ ...orphan, outcome: orphan.kept === undefined ? "found" : "kept" }));
+  return removeAll({ ...request, ports: observed.ports }, orphans, signal);
+}
+
+/** Removes those that are not kept. One that cannot be removed holds up no other. */
+export async function removeAll(
+  using: PerformContext,
+  orphans: readonly Orphan[],
+  signal: AbortSignal,
+): Promise<readonly Swept[]> {
   const swept: Swept[] = [];
   for (const orphan of orphans) {
-    if (orphan.kept !== undefined) swept.push({ ...orphan, outcome: "kept" });
-    else if (isDry) swept.push({ ...orphan, outcome: "found" });
-    else {
-      const error = await removeOrphan({ ...request, ports: observed.ports }, orphan, signal).then(
-        () => undefined,
-        (reason: unknown) => messageOf(reason),
-      );
-      signal.throwIfAborted();
-      swept.push({ ...orphan, ...(error === undefined ? { outcome: "removed" } : { outcome: "failed", error }) });
+    if (orphan.kept !== undefined) {
+      swept.push({ ...orphan, outcome: "kept" });
+      continue;
     }
+    const error = await removeOrphan(using, orphan, signal).then(
+      () => undefined,
+      (reason: unknown) => messageOf(reason),
+    );
+    signal.throwIfAborted();
+    swept.push({ ...orphan, ...(error === undefined ? { outcome: "removed" } : { outcome: "failed", error }) });
   }
   return swept;
 }

@@ -26,12 +26,12 @@ test.each<[string, Partial<Observed>, string]>([
   [
     "that has no API left says that they cannot end, and what to do",
     { state: { ...state, ready: false } },
-    "others.example/busy; its API does not serve, so that they cannot end: repair it or, if it is lost, remove them, and the infrastructure object names what is left in the cloud",
+    "others.example/busy; its API does not serve: repair it or, if it is lost, wait until those end that can without it (the cloud controller's after 15 min, with an event of what was removed), and remove the others by hand; the infrastructure object names what is left in the cloud",
   ],
   [
     "that runs nowhere says that they cannot end, and what to do",
     { state: undefined },
-    "others.example/busy; its API does not serve, so that they cannot end: repair it or, if it is lost, remove them, and the infrastructure object names what is left in the cloud",
+    "others.example/busy; its API does not serve: repair it or, if it is lost, wait until those end that can without it (the cloud controller's after 15 min, with an event of what was removed), and remove the others by hand; the infrastructure object names what is left in the cloud",
   ],
 ])("the deletion of a hosted control plane %s", (_, changes, message) => {
   const observed = observedWith(cluster, { exists: true, initialized: true, ...changes });

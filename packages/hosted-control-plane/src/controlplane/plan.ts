@@ -375,7 +375,7 @@ function carried(
 
 /** Who holds the object reaches the tenant's API, as to delete the load balancers of its Services. */
 const withoutApi =
-  "; its API does not serve, so that they cannot end: repair it or, if it is lost, remove them, and the infrastructure object names what is left in the cloud";
+  "; its API does not serve: repair it or, if it is lost, wait until those end that can without it (the cloud controller's after 15 min, with an event of what was removed), and remove the others by hand; the infrastructure object names what is left in the cloud";
 
 function planDeletion(
   observed: Observed,
