@@ -168,8 +168,10 @@ async function processesAtOnce({ client, pid }: WholeSystem, count: number): Pro
   );
   const seconds = (performance.now() - begun) / 1000;
   await pause(SETTLE);
-  const memoryMiB = memory() - before;
-  const ours = { seconds, firstSeconds: Math.min(...times), memoryMiB, memoryMiBEach: memoryMiB / count };
+  const allMiB = memory();
+  const memoryMiB = allMiB - before;
+  // All of the machine's work for them: the management program and its API, too.
+  const ours = { seconds, firstSeconds: Math.min(...times), memoryMiB, memoryMiBEach: memoryMiB / count, allMiB };
   return { name: `${count} tenants of the real programs on one machine`, by: "seconds", ours };
 }
 
