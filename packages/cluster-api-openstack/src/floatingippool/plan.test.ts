@@ -1,68 +1,7 @@
-import type { IPAddress, IPAddressClaim, OpenStackFloatingIPPool, OpenStackFloatingIPPoolSpec } from "@causeway/api";
-import type { FloatingIp } from "@causeway/openstack";
 import { describe, expect, test } from "vitest";
-import { external, now, projectId } from "../testing/objects.ts";
-
-import { addressFinalizer, poolDescription, poolFinalizer } from "./naming.ts";
-import { plan as planPool } from "./plan.ts";
-
-const namespace = "default";
-const pool = (spec: Partial<OpenStackFloatingIPPoolSpec> = {}, metadata: object = {}): OpenStackFloatingIPPool => ({
-  apiVersion: "infrastructure.cluster.x-k8s.io/v1alpha1",
-  kind: "OpenStackFloatingIPPool",
-  metadata: { name: "public", namespace, uid: "uid-pool", generation: 1, finalizers: [poolFinalizer], ...metadata },
-  spec: { identityRef: { name: "cloud", cloudName: "c" }, reclaimPolicy: "Delete", ...spec },
-});
-const poolRef = { apiGroup: "infrastructure.cluster.x-k8s.io", kind: "OpenStackFloatingIPPool", name: "public" };
-const claim = (name: string, status?: IPAddressClaim["status"]): IPAddressClaim => ({
-  apiVersion: "ipam.cluster.x-k8s.io/v1beta2",
-  kind: "IPAddressClaim",
-  metadata: { name, namespace },
-  spec: { poolRef },
-  ...(status ? { status } : {}),
-});
-const address = (name: string, ip: string, metadata: object = {}): IPAddress => ({
-  apiVersion: "ipam.cluster.x-k8s.io/v1beta2",
-  kind: "IPAddress",
-  metadata: { name, namespace, finalizers: [addressFinalizer], ...metadata },
-  spec: { address: ip, prefix: 32, claimRef: { name }, poolRef },
-});
-const ip = (n: number, more: Partial<FloatingIp> = {}): FloatingIp => ({
-  id: `ip-${n}`,
-  project_id: projectId,
-  floating_network_id: external.id,
-  floating_ip_address: `172.24.4.${n}`,
-  fixed_ip_address: null,
-  port_id: null,
-  router_id: null,
-  status: "DOWN",
-  description: poolDescription(pool()),
-  tags: ["cluster-api-provider-openstack-fip-pool-public"],
-  ...more,
-});
-const gone = { deletionTimestamp: "2026-11-21T00:00:00Z" };
-
-interface Content {
-  readonly object?: OpenStackFloatingIPPool;
-  readonly claims?: readonly IPAddressClaim[];
-  readonly addresses?: readonly IPAddress[];
-  readonly floatingIps?: readonly FloatingIp[];
-  readonly networks?: readonly (typeof external)[];
-}
-
-function plan({ object = pool(), claims = [], addresses = [], floatingIps = [], networks = [external] }: Content) {
-  const identity = { ok: true, cloud: { projectId, networks, floatingIps } } as const;
-  const { steps, status } = planPool({ object, paused: false, identity, claims, addresses }, now);
-  const shown = steps.map((step) => {
-    const { type, reason: _reason, ...rest } = step;
-    const { address: at, claim: of, name, id } = rest as Record<string, string>;
-    return [type, of ?? name ?? id, at].filter((part) => part !== undefined).join(" ");
-  });
-  return { shown, status };
-}
-
-const condition = (content: Content) =>
-  plan(content).status.conditions?.find((one) => one.type === "OpenstackFloatingIPPoolReadyCondition");
+import { address, claim, gone, ip, namespace, plan, pool, whole, type Content } from "../testing/pool-world.ts";
+import { external } from "../testing/objects.ts";
+import { poolDescription } from "./naming.ts";
 
 describe("the plan of a floating IP pool", () => {
   const rows: [string, Content, string[]][] = [
@@ -158,15 +97,134 @@ describe("the plan of a floating IP pool", () => {
       },
       [],
     ],
+    ["has nothing to do once its finalizer is removed", { object: pool({}, { ...gone, finalizers: ["other"] }) }, []],
+    [
+      "gives nothing to a claim that is being deleted",
+      { claims: [{ ...claim("a"), metadata: { name: "a", namespace, ...gone } }], floatingIps: [ip(1)] },
+      [],
+    ],
+    [
+      "gives a claim the free floating IP also at the maximum, and creates none for the next",
+      {
+        object: pool({ maxIPs: 1 }),
+        claims: [claim("a", { addressRef: { name: "a" } }), claim("b"), claim("c")],
+        addresses: [address("a", "172.24.4.1")],
+        floatingIps: [ip(1), ip(2)],
+      },
+      ["create-address b 172.24.4.2"],
+    ],
+    [
+      "counts addresses that exist towards the maximum",
+      {
+        object: pool({ maxIPs: 2 }),
+        claims: [claim("a", { addressRef: { name: "a" } }), claim("b"), claim("c")],
+        addresses: [address("a", "172.24.4.1")],
+        floatingIps: [ip(1)],
+      },
+      ["create-floating-ip"],
+    ],
+    [
+      "hands out floating IPs in the order of their IDs",
+      { claims: [claim("a"), claim("b"), claim("c")], floatingIps: [ip(2), ip(3), ip(1)] },
+      ["create-address a 172.24.4.1", "create-address b 172.24.4.2", "create-address c 172.24.4.3"],
+    ],
+    [
+      "hands out a pre-allocated floating IP of its own once",
+      {
+        object: pool({ preAllocatedFloatingIPs: ["172.24.4.1"] }),
+        claims: [claim("a"), claim("b")],
+        floatingIps: [ip(1)],
+      },
+      ["create-address a 172.24.4.1", "create-floating-ip"],
+    ],
+    [
+      "uses no floating IP of another project",
+      {
+        object: pool({ preAllocatedFloatingIPs: ["172.24.4.2"] }),
+        claims: [claim("a")],
+        floatingIps: [ip(1, { project_id: "other" }), ip(2, { project_id: "other" })],
+      },
+      ["create-floating-ip"],
+    ],
+    [
+      "uses what upstream's provider created: it is recorded and has the pool's tag",
+      {
+        object: { ...pool(), status: { availableIPs: ["172.24.4.1", "172.24.4.2"] } },
+        claims: [claim("a"), claim("b")],
+        floatingIps: [
+          ip(1, { description: "upstream" }),
+          ip(2, { description: "upstream", tags: [] }),
+          ip(3, { description: "upstream" }),
+        ],
+      },
+      ["create-address a 172.24.4.1", "create-floating-ip"],
+    ],
+    [
+      "releases an address of another floating IP without it, and one of upstream's with it",
+      {
+        addresses: [address("a", "172.24.4.1", gone), address("b", "172.24.4.2", gone)],
+        floatingIps: [ip(1, { description: "mine", tags: [] }), ip(2, { description: "upstream" }), ip(3)],
+      },
+      ["release-address a", "delete-floating-ip ip-2 172.24.4.2", "release-address b"],
+    ],
+    [
+      "deletes the floating IP that it created, also where the attempt left it without a tag",
+      { addresses: [address("a", "172.24.4.1", gone)], floatingIps: [ip(1, { tags: [] })] },
+      ["delete-floating-ip ip-1 172.24.4.1", "release-address a"],
+    ],
+    [
+      "has nothing to do with an address that is being deleted and was released",
+      { addresses: [address("a", "172.24.4.1", { ...gone, finalizers: ["other"] })] },
+      [],
+    ],
+    [
+      "releases addresses before anything else",
+      {
+        object: pool({}, { finalizers: [] }),
+        claims: [claim("b")],
+        addresses: [address("a", "172.24.4.1", gone)],
+      },
+      ["release-address a"],
+    ],
+    [
+      "does not release an address without finalizers",
+      { addresses: [address("a", "172.24.4.1", { ...gone, finalizers: undefined })], floatingIps: [ip(1)] },
+      [],
+    ],
+    [
+      "keeps a floating IP that a port has, and pre-allocated ones that it created, when it is deleted",
+      {
+        object: pool({ preAllocatedFloatingIPs: ["172.24.4.2"] }, gone),
+        floatingIps: [ip(1, { port_id: "p" }), ip(2), ip(3)],
+      },
+      ["delete-floating-ip ip-3 172.24.4.3", "remove-finalizer"],
+    ],
   ];
   test.each(rows)("%s", (_, content, steps) => expect(plan(content).shown).toEqual(steps));
 
-  test("reports the maximum, a missing network and pre-allocated addresses that the project does not have", () => {
-    const full = { object: pool({ maxIPs: 0 }), claims: [claim("a")] };
-    expect(condition(full)?.reason).toBe("MaxIPsReached");
-    expect(condition({ claims: [claim("a")], networks: [] })?.reason).toBe("UnableToFindNetwork");
-    expect(condition({})).toMatchObject({ status: "True", reason: "Ready" });
-    const { status } = plan({ object: pool({ preAllocatedFloatingIPs: ["172.24.4.9"] }), floatingIps: [ip(1)] });
-    expect(status).toMatchObject({ failedIPs: ["172.24.4.9"], availableIPs: ["172.24.4.1"], claimedIPs: [] });
+  test("creates a floating IP in its network with the proof of who created it, and names those that it has", () => {
+    const { steps } = whole({ claims: [claim("a"), claim("b")], floatingIps: [ip(1, { tags: ["blue"] })] });
+    expect(steps).toEqual([
+      {
+        type: "tag-floating-ip",
+        reason: "OpenStackError",
+        id: "ip-1",
+        tags: ["blue", "cluster-api-provider-openstack-fip-pool-public"],
+      },
+      { type: "create-address", reason: "OpenStackError", claim: "a", address: "172.24.4.1" },
+      {
+        type: "create-floating-ip",
+        reason: "OpenStackError",
+        body: { floating_network_id: external.id, description: poolDescription(pool()) },
+        known: ["ip-1"],
+      },
+    ]);
+  });
+
+  test("every step says for which condition it fails", () => {
+    const contents = rows.map(([, content]) => content);
+    expect(new Set(contents.flatMap((content) => whole(content).steps.map(({ reason }) => reason)))).toEqual(
+      new Set(["OpenStackError"]),
+    );
   });
 });

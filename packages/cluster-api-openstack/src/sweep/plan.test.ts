@@ -1,48 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { port, server } from "../dry-run/resources.ts";
-import type { Volume } from "@causeway/openstack";
-import { description, networkName, securityGroupName, serverOwnerKey } from "../resources/naming.ts";
-import { ModelCloud } from "../testing/model-cloud.ts";
-import { external, projectId } from "../testing/objects.ts";
-import type { SweepObserved } from "./model.ts";
-import { planClusterSweep } from "./plan.ts";
-
-const mark = description("default-web");
-const network = { ...external, id: "net", name: networkName("default-web"), description: mark, project_id: projectId };
-const node = (id: string, name: string, metadata: Record<string, string> = {}) => server(id, { name, metadata });
-
-/** As upstream makes them, without a mark of ours. */
-const volume = (id: string, name: string, text: string, servers: readonly string[] = []): Volume =>
-  ({
-    id,
-    name,
-    description: text,
-    metadata: {},
-    attachments: servers.map((server_id) => ({ server_id })),
-  }) as unknown as Volume;
-
-type Content = Partial<Omit<SweepObserved, "living">> & { living?: string[] };
-
-function plan(content: Content, running = true): string[] {
-  const { living = [], ...cloud } = content;
-  const nothing = {
-    projectId,
-    networks: [],
-    subnets: [],
-    routers: [],
-    ports: [],
-    securityGroups: [],
-    floatingIps: [],
-    loadBalancers: [],
-    servers: [],
-    volumes: [],
-  };
-  const orphans = planClusterSweep({ ...nothing, ...cloud, living: new Set(living) }, { running });
-  return orphans.map(({ kind, id, kept }) => `${kind} ${id}${kept === undefined ? "" : " kept"}`);
-}
-
-const model = new ModelCloud();
-const on = (more: object) => ({ ...port(model, { network_id: "net", ...more }), id: "p" });
+import { description, networkName, serverOwnerKey } from "../resources/naming.ts";
+import { groups, mark, network, node, on, plan, volume, type Content } from "../testing/sweep-world.ts";
 
 describe("the plan of a sweep of clusters", () => {
   const rows: [string, Content, string[]][] = [
@@ -125,30 +83,75 @@ describe("the plan of a sweep of clusters", () => {
       ["server s", "port p", "network net"],
     ],
     [
+      "upstream's port by the cluster's bare name, only on the cluster's own network",
+      {
+        networks: [network],
+        ports: [
+          on({ name: "web-a-0", description: description("web") }),
+          { ...on({ description: description("web") }), id: "far", network_id: "elsewhere" },
+        ],
+      },
+      ["port p", "network net"],
+    ],
+    [
+      "a port with the whole name of a cluster that has nothing else",
+      { ports: [{ ...on({ description: mark }), network_id: "elsewhere" }], living: ["web", "other-default-we"] },
+      ["port p"],
+    ],
+    [
+      "no port by a bare name that a cluster which is gone has, too",
+      {
+        networks: [{ ...network, name: networkName("default-my-web"), description: description("default-my-web") }],
+        ports: [{ ...on({ description: description("my-web") }), network_id: "elsewhere" }],
+      },
+      ["network net"],
+    ],
+    [
+      "a port with the name of a cluster whose server is left, though another's name ends with it",
+      {
+        ports: [{ ...on({ description: description("my-web") }), network_id: "elsewhere" }],
+        servers: [node("s", "n", { [serverOwnerKey]: "my/web" })],
+        living: ["default-my-web"],
+      },
+      ["server s", "port p"],
+    ],
+    [
+      "no volume whose name only begins like its server's",
+      {
+        networks: [network],
+        ports: [on({ name: "web-a-0", description: description("web") })],
+        volumes: [
+          volume("v", "web-ab-root", "Root volume for web-a"),
+          volume("w", "web-a-root", "Root volume for web-a x"),
+        ],
+      },
+      ["port p", "network net"],
+    ],
+    [
+      "upstream's volume of a server that has another ID, by the server's name",
+      {
+        networks: [network],
+        servers: [node("s", "web-a", { [serverOwnerKey]: "default/web" })],
+        volumes: [volume("v", "web-a-root", "Root volume for web-a")],
+      },
+      ["server s", "volume v", "network net"],
+    ],
+    [
       "a security group unless another port uses it",
       {
-        securityGroups: [
-          {
-            id: "g",
-            name: securityGroupName("default-web", "worker"),
-            description: "Cluster API managed group",
-            project_id: projectId,
-            tags: [],
-            security_group_rules: [],
-          },
-        ],
-        ports: [{ ...on({ security_groups: ["g"], device_id: "x" }), network_id: "elsewhere" }],
+        securityGroups: groups.filter(({ id }) => id === "worker"),
+        ports: [{ ...on({ security_groups: ["worker"], device_id: "x" }), network_id: "elsewhere" }],
       },
-      ["security group g kept"],
+      ["security group worker kept"],
     ],
   ];
   test.each(rows)("deletes %s", (_, content, orphans) => expect(plan(content)).toEqual(orphans));
 
   test("keeps all of a cluster whose servers run, unless running ones are to be deleted", () => {
     const content = { networks: [network], servers: [node("s", "web-a", { [serverOwnerKey]: "default/web" })] };
-    expect(plan(content, false)).toEqual(["server s kept", "network net kept"]);
-    expect(plan(content, true)).toEqual(["server s", "network net"]);
+    expect(plan({ ...content, running: false })).toEqual(["server s kept", "network net kept"]);
+    expect(plan({ ...content, running: true })).toEqual(["server s", "network net"]);
     const stopped = content.servers.map((one) => ({ ...one, status: "SHUTOFF" as const }));
-    expect(plan({ ...content, servers: stopped }, false)).toEqual(["server s", "network net"]);
+    expect(plan({ ...content, servers: stopped, running: false })).toEqual(["server s", "network net"]);
   });
 });

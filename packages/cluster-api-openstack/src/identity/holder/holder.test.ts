@@ -4,31 +4,19 @@ import { silentLog, systemClock } from "@causeway/foundation";
 import { createClient, createInformers, loadKubeconfig, Secret } from "@causeway/kubernetes";
 import { afterEach, expect, test, vi } from "vitest";
 import { identityOf, runIdentityHolder } from "./controller.ts";
-import { identityFinalizer, plan } from "./plan.ts";
+import { identityFinalizer } from "./plan.ts";
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
 
-const secretWith = (metadata: Partial<Secret["metadata"]>): Secret => ({
+const secret: Secret = {
   apiVersion: "v1",
   kind: "Secret",
-  metadata: { name: "cloud", namespace: "default", ...metadata },
-});
+  metadata: { name: "cloud", namespace: "default" },
+};
 const finalizers = [identityFinalizer];
-const deletionTimestamp = "2026-01-01T00:00:00Z";
-
-test.each([
-  ["is held while an object names it", {}, true, ["hold"]],
-  ["is held once", { finalizers }, true, []],
-  ["that is being deleted is not held any more", { deletionTimestamp }, true, []],
-  ["that no object names is left alone", {}, false, []],
-  ["is released when no object names it any longer", { finalizers }, false, ["release"]],
-  ["that is being deleted is released when no object names it", { finalizers, deletionTimestamp }, false, ["release"]],
-])("a Secret with credentials %s", (_, metadata, isUsed, expected) => {
-  expect(plan({ secret: secretWith(metadata), isUsed }).steps.map(({ type }) => type)).toEqual(expected);
-});
 
 test("a Secret that was deleted remains until the last object that names it is gone", async () => {
   const server = await startApiServer({ crds: allKinds.map(toCustomResourceDefinition) });
@@ -50,7 +38,7 @@ test("a Secret that was deleted remains until the last object that names it is g
   });
 
   const key = { namespace: "default", name: "cloud" };
-  await client.create(Secret, secretWith({}));
+  await client.create(Secret, secret);
   const spec = { identityRef: { name: "cloud", cloudName: "openstack" } };
   await client.create(OpenStackCluster, {
     apiVersion: "infrastructure.cluster.x-k8s.io/v1beta2",
