@@ -1,6 +1,6 @@
 import type { OpenStackClusterStatus } from "@causeway/api";
 import { isDeleting, setConditions, type Plan, type PlannedEvent, type WantedCondition } from "@causeway/kubernetes";
-import { UNAVAILABLE } from "../identity/state.ts";
+import { UNAVAILABLE, type Hold } from "../identity/state.ts";
 import { summarise } from "../resources/findings.ts";
 import { cloudIdentityAnnotation, clusterFinalizer, clusterResourceName } from "../resources/naming.ts";
 import { planBastion } from "./bastion.ts";
@@ -133,25 +133,36 @@ function unclaimed({ object }: Observed, message: string, now: number): ClusterP
 }
 
 function planNormal(context: ClusterContext, observed: Observed, now: number): ClusterPlan {
-  const parts = planParts(context);
-  const all: readonly Part[] = [parts.network, parts.router, parts.groups, parts.endpoint];
+  const planned = planParts(context);
   const provisioned = context.object.status?.initialization?.provisioned === true;
   // Before anything is created: a spec that cannot be satisfied only sets a condition.
-  const refusals = all.filter((part) => part.finding.status === "False" && part.steps.length === 0 && !part.wait);
-  const stuck = !provisioned && refusals.some((part) => !part.waitsForOthers);
+  const blocking = provisioned ? [] : listed(planned).filter(isRefusal);
   const held = observed.hold && observed.hold.until > now ? observed.hold : undefined;
-  const { bastion } = parts;
-  const wanted = [...all, ...(bastion ? [bastion] : [])];
-  const steps = stuck || held ? [] : [...finalizerSteps(context), ...wanted.flatMap((part) => part.steps)];
-  const findings = findingsOf(all, held);
+  const parts = held ? heldParts(planned, held) : planned;
+  const all = listed(parts);
+  const wanted = [...all, ...(parts.bastion ? [parts.bastion] : [])];
+  const idle = held !== undefined || blocking.length > 0;
+  const steps = idle ? [] : [...finalizerSteps(context), ...wanted.flatMap((part) => part.steps)];
+  const findings = findingsOf(all, all.find((part) => part.finding.type === held?.type) ?? blocking[0]);
   const status = statusOf(context, parts, { findings, now });
+  const wait = held ? { for: held.message, until: held.until } : waitOf(wanted, findings, now + intervalOf(observed));
   return {
     steps,
     status,
-    ...(steps.length > 0 ? {} : { wait: waitOf(wanted, findings, held?.until ?? now + intervalOf(observed)) }),
+    ...(steps.length > 0 ? {} : { wait }),
     refresh: wanted.flatMap((part) => part.refresh ?? []),
-    events: [...eventsOf(all, stuck ? refusals : []), ...ignoredClusterChanges(context, parts)],
+    events: [...eventsOf(all, blocking), ...ignoredClusterChanges(context, parts)],
   };
+}
+
+/** Nothing can be done about it, now or after steps of other parts. */
+function isRefusal({ finding, steps, wait, waitsForOthers }: Part): boolean {
+  return finding.status === "False" && steps.length === 0 && !wait && !waitsForOthers;
+}
+
+/** The parts that a cluster cannot be provisioned without. */
+function listed({ network, router, groups, endpoint }: Parts): readonly Part[] {
+  return [network, router, groups, endpoint];
 }
 
 /** While a cluster goes, no change in the cloud would say that it does not accept the credentials any longer. */
@@ -166,6 +177,21 @@ function planParts(context: ClusterContext): Parts {
   return { network, router, groups, endpoint, bastion };
 }
 
+/** The part whose step was refused a moment ago has the reason of the refusal. */
+function heldParts({ network, router, groups, endpoint, bastion }: Parts, held: Hold): Parts {
+  const shown = <P extends Part>(part: P): P => {
+    const { type } = part.finding;
+    return type === held.type ? { ...part, finding: missing(type, held.reason, held.message) } : part;
+  };
+  return {
+    network: shown(network),
+    router: shown(router),
+    groups: shown(groups),
+    endpoint: shown(endpoint),
+    bastion: bastion && shown(bastion),
+  };
+}
+
 /** Also for an object that upstream's provider has left: it has the finalizer, and no note of the cloud. */
 function finalizerSteps({ object, cloud }: ClusterContext): ClusterStep[] {
   const noted = object.metadata.annotations?.[cloudIdentityAnnotation] !== undefined;
@@ -173,18 +199,15 @@ function finalizerSteps({ object, cloud }: ClusterContext): ClusterStep[] {
   return [{ for: "OpenStackAuthenticationSucceeded", type: "add-finalizer", identity: cloud.identity }];
 }
 
-function findingsOf(parts: readonly Part[], held: Observed["hold"]): WantedCondition[] {
+/** Ready is what nothing is done for, where there is such a cause; else the first part that is not ready. */
+function findingsOf(parts: readonly Part[], cause: Part | undefined): WantedCondition[] {
   const authenticated: WantedCondition = {
     type: "OpenStackAuthenticationSucceeded",
     status: "True",
     reason: "OpenStackAuthenticationSucceeded",
   };
-  const own = [authenticated, ...parts.map((part) => part.finding)].map((finding): WantedCondition =>
-    held && held.type === finding.type
-      ? { type: finding.type, status: "False", reason: held.reason, message: held.message }
-      : finding,
-  );
-  return [...own, summarise(own, "Ready")];
+  const own = [authenticated, ...parts.map((part) => part.finding)];
+  return [...own, summarise(cause ? [cause.finding] : own, "Ready")];
 }
 
 function waitOf(parts: readonly Part[], findings: readonly WantedCondition[], until: number) {
@@ -194,15 +217,13 @@ function waitOf(parts: readonly Part[], findings: readonly WantedCondition[], un
   return { for: reason, until };
 }
 
-function eventsOf(parts: readonly Part[], refusals: readonly Part[]): PlannedEvent[] {
+function eventsOf(parts: readonly Part[], blocking: readonly Part[]): PlannedEvent[] {
   return [
     ...parts.flatMap((part) => part.events ?? []),
-    ...refusals
-      .filter((part) => !part.waitsForOthers)
-      .map((part): PlannedEvent => ({
-        type: "Warning",
-        reason: part.finding.reason,
-        message: part.finding.message ?? "",
-      })),
+    ...blocking.map(({ finding }): PlannedEvent => ({
+      type: "Warning",
+      reason: finding.reason,
+      message: finding.message ?? "",
+    })),
   ];
 }

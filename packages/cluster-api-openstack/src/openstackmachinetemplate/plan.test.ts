@@ -63,6 +63,60 @@ describe("the capacity of a template", () => {
     expect(plan(templateOf()).status).not.toHaveProperty("nodeInfo");
   });
 
+  const gone = { deletionTimestamp: "2026-11-21T00:00:00Z" };
+  it("is left as it is while the template is paused or being deleted", () => {
+    const status = { capacity: { cpu: "4" } };
+    const object = { ...templateOf(), status };
+    expect(plan(object, { paused: true })).toEqual({ steps: [], status });
+    expect(plan({ ...object, metadata: { ...object.metadata, ...gone } })).toEqual({ steps: [], status });
+    expect(plan(object, { identity: undefined })).toEqual({ steps: [], status });
+  });
+
+  it("is left as it is while the cloud limits the rate of requests", () => {
+    const identity = { ok: false, reason: "RateLimited", message: "later", until: now + 5 } as const;
+    const status = { capacity: { cpu: "4" } };
+    const limited = plan({ ...templateOf(), status }, { identity });
+    expect(limited).toEqual({ steps: [], status, wait: { for: "later", until: now + 5 } });
+  });
+
+  const twins = ["img-1", "img-2", "img-3"].map((id) => ({
+    ...images[0],
+    id,
+    name: id === "img-3" ? "cirros" : "node",
+    tags: id === "img-2" ? ["blue", "v1"] : ["blue"],
+    os_type: id === "img-2" ? "linux" : "windows",
+  })) as unknown as typeof images;
+  it.each<[string, Spec["image"], string | undefined]>([
+    ["the one with the name", { filter: { name: "cirros" } }, "windows"],
+    ["the one with all tags", { filter: { tags: ["blue", "v1"] } }, "linux"],
+    ["the one with name and tags", { filter: { name: "node", tags: ["v1"] } }, "linux"],
+    ["the one with the ID", { id: "img-2" }, "linux"],
+    ["none, where several have the name", { filter: { name: "node" } }, undefined],
+    ["none, where several have the tags", { filter: { tags: ["blue"] } }, undefined],
+    ["none, without a filter", { filter: {} }, undefined],
+  ])("has the system of the image that is %s", (_, image, system) => {
+    const identity = { ok: true, cloud: { flavors, images: twins } } as const;
+    expect(plan(templateOf({ image }), { identity }).status.nodeInfo?.operatingSystem).toBe(system);
+  });
+
+  it("has no system of an image that the template does not name, also where there is only one", () => {
+    const identity = { ok: true, cloud: { flavors, images: twins.slice(0, 1) } } as const;
+    expect(plan(templateOf({ image: { filter: {} } }), { identity }).status).not.toHaveProperty("nodeInfo");
+  });
+
+  it.each<[string, Spec["flavor"], string]>([
+    ["by its name", { filter: { name: "gone" } }, "gone"],
+    ["by its ID", { id: "9" }, "9"],
+    ["that two have", { filter: { name: "twin" } }, "twin"],
+    ["without a name", {}, ""],
+  ])("is not known of a flavor that cannot be found %s", (_, flavor, name) => {
+    const all = [...flavors, ...["3", "4"].map((id) => ({ ...flavors[0], id, name: "twin" }))] as typeof flavors;
+    const { status, wait } = plan(templateOf({ flavor }), { identity: { ok: true, cloud: { flavors: all, images } } });
+    const message = `The project has no flavor, or several, called ${name}`;
+    expect(status.conditions).toMatchObject([{ type: "Ready", status: "False", reason: "FlavorNotFound", message }]);
+    expect(wait).toEqual({ for: message, until: now + 60_000 });
+  });
+
   it("remains as it was while the flavor is unknown, which is read again", () => {
     const object = { ...templateOf({ flavor: { filter: { name: "gone" } } }), status: { capacity: { cpu: "4" } } };
     const result = plan(object);

@@ -116,4 +116,43 @@ describe("the plan of an OpenStackServer", () => {
     w.object = { ...w.object, metadata: { ...w.object.metadata, ...deleting } };
     expect(plan(w).steps.map((s) => s.type)).toEqual(["remove-finalizer"]);
   });
+
+  it("changes nothing while it is paused, or deleted without its finalizer", () => {
+    const status = { instanceState: "ACTIVE" };
+    const paused = world();
+    paused.extra = { paused: true };
+    for (const w of [paused, world({}, deleting), world({}, { ...deleting, finalizers: ["other"] })]) {
+      expect(plan(w)).toEqual({ steps: [], status: {} });
+      w.object.status = status;
+      expect(plan(w)).toEqual({ steps: [], status });
+    }
+  });
+
+  it("does nothing after a refused step until it may be tried again", () => {
+    const w = world();
+    const hold = { type: "InstanceReady", reason: "QuotaExceeded", message: "Quota exceeded", until: now + 1 };
+    w.extra = { hold };
+    expect(plan(w)).toMatchObject({ steps: [], wait: { for: "Quota exceeded", until: now + 1 } });
+    expect(reason(w)).toBe("QuotaExceeded");
+    w.extra = { hold: { ...hold, until: now } };
+    expect(plan(w).steps.map((s) => s.type)).toEqual(["add-finalizer", "create-port"]);
+  });
+
+  it("needs no user data any more once it has a server, and waits for it by name before", () => {
+    const w = world({ userDataRef: { name: "boot" } });
+    expect(plan(w).wait?.for).toBe("Secret boot with the user data");
+    w.object.status = { instanceID: "gone" };
+    expect(reason(w)).toBe("InstanceDeleted");
+  });
+
+  it("is known by the cluster in its description and mark; without one, by its own name", () => {
+    const bodies = (extra: Partial<Observed>, metadata: object = {}) => {
+      const w = { ...world({}, metadata), extra };
+      return plan(w).steps.find((s) => s.type === "create-port")?.body.description;
+    };
+    const text = "Created by cluster-api-provider-openstack cluster";
+    expect(bodies({ clusterName: "web" })).toBe(`${text} default-web`);
+    expect(bodies({})).toBe(`${text} default-jump`);
+    expect(bodies({}, { namespace: undefined })).toBe(`${text} -jump`);
+  });
 });
