@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Machine } from "@causeway/api";
+import { at, now } from "../testing/objects.ts";
 import { clientSigner, judge, servingSigner, type RequestFacts } from "./judge.ts";
+import { plan } from "./plan.ts";
 
 const machine = (status: NonNullable<Machine["status"]> = {}): Machine => ({
   apiVersion: "cluster.x-k8s.io/v1beta2",
@@ -75,4 +77,73 @@ describe("certificate requests", () => {
     ["a serving certificate by the token", { ...serving, username: first.username, groups: first.groups }, "leave"],
     ["a serving certificate that could act as client", { ...serving, usages: ["server auth", "client auth"] }, "leave"],
   ])("%s", (_, request, verdict) => expect(judge(request).kind).toBe(verdict));
+});
+
+describe("the plan of a certificate request", () => {
+  const planned = (facts: RequestFacts, age: number | undefined, username?: string) => {
+    const created = age === undefined ? {} : { creationTimestamp: at(now - age) };
+    const request = {
+      apiVersion: "certificates.k8s.io/v1",
+      kind: "CertificateSigningRequest",
+      metadata: { name: "csr-1", ...created },
+      spec: { request: "", signerName: facts.signer, ...(username === undefined ? {} : { username }) },
+    } as const;
+    return plan({ request, facts } as unknown as Parameters<typeof plan>[0], now);
+  };
+  const unknown = { ...first, tokenMachine: undefined };
+  const left = (user: string, why: string) => ({
+    steps: [],
+    status: undefined,
+    wait: { for: "a decision by an administrator" },
+    events: [
+      {
+        type: "Warning",
+        reason: "CertificateRequestLeft",
+        message: `Certificate request csr-1 of ${user} is not approved automatically: ${why}; approve or deny it with kubectl certificate`,
+      },
+    ],
+  });
+  const foreign = { ...first, tokenMachine: "w-2" };
+  test.each<[string, object, RequestFacts, number | undefined, string?]>([
+    [
+      "approves what may be approved, and says why",
+      {
+        steps: [
+          { type: "approve", reason: "MachineBootstrap", message: "Machine w-1 joins with the token made for it" },
+        ],
+        status: undefined,
+      },
+      first,
+      0,
+    ],
+    ["ignores a request for another signer", { steps: [], status: undefined }, { ...first, signer: "other" }, 0],
+    [
+      "checks again soon what may come right",
+      { steps: [], status: undefined, wait: { for: "its bootstrap token is not known", until: now + 5_000 } },
+      unknown,
+      59_999,
+    ],
+    [
+      "reports what did not come right in a minute",
+      left("u", "its bootstrap token is not known"),
+      unknown,
+      60_000,
+      "u",
+    ],
+    [
+      "reports it at once where the age is not known",
+      left("an unknown user", "its bootstrap token is not known"),
+      unknown,
+      undefined,
+    ],
+    [
+      "leaves to a person at once what will not come right",
+      left("u", "its bootstrap token was made for machine w-2"),
+      foreign,
+      0,
+      "u",
+    ],
+  ])("%s", (_, expected, facts, age, username) => {
+    expect(planned(facts, age, username)).toEqual(expected);
+  });
 });
