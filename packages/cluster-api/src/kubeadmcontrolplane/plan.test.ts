@@ -1,3 +1,4 @@
+import { Machine, MachineDeployment } from "@causeway/api";
 import { describe, expect, test } from "vitest";
 import { getCondition } from "@causeway/kubernetes";
 import {
@@ -13,7 +14,8 @@ import {
 import { at, now } from "../testing/objects.ts";
 import type { Observed } from "./observed.ts";
 import { cleanupHook } from "./machine.ts";
-import { plan as planControlPlane } from "./plan.ts";
+import { controlPlaneStepEvents, plan as planControlPlane } from "./plan.ts";
+import type { ControlPlaneStep } from "./steps.ts";
 import { memberRemoval } from "./removal.ts";
 
 const three = ["a", "b", "c"].map((name, n) => owned(name, { born: now - day + n }));
@@ -347,4 +349,27 @@ test("a machine whose member has left is released although its status has change
     annotations: { "pre-terminate.delete.hook.machine.cluster.x-k8s.io/kcp-cleanup": null },
   });
   expect(metadata.uid).toBeDefined();
+});
+
+test("the events of a control plane's steps name the machine or the member", () => {
+  const key = { namespace: "default", name: "a" };
+  const machine = owned("a").machine;
+  const steps: [ControlPlaneStep, string | undefined][] = [
+    [{ type: "create", resource: Machine, object: machine }, "SuccessfulCreate: Created machine a"],
+    [{ type: "create", resource: MachineDeployment, object: machine }, undefined],
+    [{ type: "delete", resource: Machine, key, uid: "x" }, "SuccessfulDelete: Deleting machine a"],
+    [
+      { type: "set-addon-image", addon: "coredns", image: "r/coredns:v1" },
+      "AddonImageChanged: Set the image of coredns to r/coredns:v1",
+    ],
+    [{ type: "remove-member", member: member("a") }, "EtcdMemberRemoved: Removed etcd member a"],
+    [{ type: "move-leader", to: member("b") }, "EtcdLeaderMoved: Moved etcd's leadership to b"],
+    [{ type: "write-kubeconfig" }, undefined],
+  ];
+  for (const [step, expected] of steps) {
+    const events = controlPlaneStepEvents(step);
+    expect(events.map(({ type, reason, message }) => `${type} ${reason}: ${message}`)).toEqual(
+      expected === undefined ? [] : [`Normal ${expected}`],
+    );
+  }
 });
