@@ -1,76 +1,24 @@
 import { describe, expect, test } from "vitest";
-import type { Machine, MachinePool, MachinePoolStatus } from "@causeway/api";
+import type { Machine } from "@causeway/api";
 import type { Node } from "@causeway/kubernetes";
-import { cluster, node, now } from "../testing/objects.ts";
+import { node, now } from "../testing/objects.ts";
+import {
+  apiVersion,
+  labels,
+  reference,
+  kind,
+  pool,
+  host,
+  provisioned,
+  marked,
+  observed,
+  on,
+  ids,
+  copied,
+} from "../testing/machine-pool-observed.ts";
 import type { ProviderObject } from "../contract/provider-object.ts";
 import type { Observed } from "./observed.ts";
 import { plan as planMachinePool } from "./plan.ts";
-
-const apiVersion = "cluster.x-k8s.io/v1beta2";
-const owners = [{ apiVersion, kind: "MachinePool", name: "pool", uid: "uid-pool", controller: true }];
-const labels = { "cluster.x-k8s.io/cluster-name": "demo" };
-const reference = { apiGroup: "infrastructure.cluster.x-k8s.io", kind: "StubMachinePool", name: "pool" };
-const kind = { group: reference.apiGroup, version: "v1", kind: reference.kind, plural: "stubmachinepools" } as never;
-
-const pool = (fields: { spec?: object; status?: MachinePoolStatus; metadata?: object } = {}): MachinePool => ({
-  apiVersion,
-  kind: "MachinePool",
-  metadata: {
-    name: "pool",
-    namespace: "default",
-    uid: "uid-pool",
-    generation: 1,
-    labels,
-    finalizers: ["machinepool.cluster.x-k8s.io"],
-    ownerReferences: [{ apiVersion, kind: "Cluster", name: "demo", uid: "uid-demo" }],
-    ...fields.metadata,
-  },
-  spec: {
-    clusterName: "demo",
-    replicas: 2,
-    template: {
-      spec: { clusterName: "demo", bootstrap: { dataSecretName: "data" }, infrastructureRef: reference },
-    },
-    ...fields.spec,
-  },
-  ...(fields.status ? { status: fields.status } : {}),
-});
-const host = (spec: object = {}, status: object = {}): ProviderObject => ({
-  apiVersion: "infrastructure.cluster.x-k8s.io/v1",
-  kind: "StubMachinePool",
-  metadata: { name: "pool", namespace: "default", uid: "uid-host", labels, ownerReferences: owners },
-  spec,
-  status,
-});
-const provisioned = (ids: readonly string[]) =>
-  host({ providerIDList: ids }, { initialization: { provisioned: true }, replicas: ids.length });
-const marked = (name: string, ready: "True" | "False" = "True"): Node => ({
-  ...node(name),
-  metadata: {
-    name,
-    uid: `uid-${name}`,
-    annotations: {
-      "cluster.x-k8s.io/cluster-name": "demo",
-      "cluster.x-k8s.io/cluster-namespace": "default",
-      "cluster.x-k8s.io/owner-kind": "MachinePool",
-      "cluster.x-k8s.io/owner-name": "pool",
-    },
-  },
-  status: { conditions: [{ type: "Ready", status: ready }] },
-});
-const observed = (fields: Partial<Observed> = {}): Observed => ({
-  pool: pool(),
-  cluster: cluster(),
-  infrastructure: { reference, kind, object: host() },
-  bootstrap: undefined,
-  members: undefined,
-  machines: [],
-  workload: { reach: "connected", nodes: [] },
-  ...fields,
-});
-const on = (object: ProviderObject | undefined) => ({ reference, kind, object });
-const ids = ["openstack:///a", "openstack:///b"];
-const copied = { providerIDList: ids };
 
 describe("the steps of a MachinePool", () => {
   const table: [title: string, given: Observed, steps: unknown[]][] = [
