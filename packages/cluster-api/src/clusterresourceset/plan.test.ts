@@ -5,7 +5,7 @@ import { cluster, now } from "../testing/objects.ts";
 import { newBinding, withOutcomes } from "./binding.ts";
 import type { ObservedResource, Observed, ObservedTarget } from "./observed.ts";
 import { manifestsOf } from "./manifests.ts";
-import { plan as planClusterResourceSet } from "./plan.ts";
+import { plan as planClusterResourceSet, resourceSetStepEvents } from "./plan.ts";
 
 const set = (strategy: "ApplyOnce" | "Reconcile", metadata: object = {}): ClusterResourceSet => ({
   apiVersion: "addons.cluster.x-k8s.io/v1beta2",
@@ -148,6 +148,148 @@ describe("a ClusterResourceSet", () => {
     const outcomes = [{ resource, applied: false }];
     const spec = withOutcomes(binding, other, { outcomes, now });
     expect(spec.bindings?.map(({ clusterResourceSetName }) => clusterResourceSetName)).toEqual(["cni", "csi"]);
+  });
+});
+
+describe("the plan of a ClusterResourceSet", () => {
+  const planned = (given: Observed) => planClusterResourceSet(given, now);
+  const conditionOf = (given: Observed) => {
+    const found = getCondition(planned(given).status.conditions, "ResourcesApplied");
+    return `${found?.status} ${found?.reason} ${found?.message}`.trim();
+  };
+  const secret = (type: unknown, name = "calico"): ObservedResource =>
+    ({
+      kind: "Secret",
+      name,
+      hash: "sha256:1",
+      object: { apiVersion: "v1", kind: "Secret", type, metadata: { name, ownerReferences: [owner] } },
+    }) as ObservedResource;
+  const usable = "addons.cluster.x-k8s.io/resource-set";
+  const other = (name: string): ObservedTarget => {
+    const { metadata, ...rest } = cluster();
+    return { ...target(), cluster: { ...rest, metadata: { ...metadata, name } } };
+  };
+  const absent = { ...resource, object: undefined, hash: undefined };
+
+  test("has its generation, and waits for changes", () => {
+    const { wait, status } = planned(observed());
+    expect(wait).toEqual({ for: "Clusters and resources to change" });
+    expect(status.observedGeneration).toBe(1);
+    expect(status.conditions?.map(({ type, status: value }) => `${type} ${value}`)).toEqual([
+      "ResourcesApplied False",
+      "Paused False",
+    ]);
+    const without = planned(observed({ set: set("ApplyOnce", { generation: undefined }) }));
+    expect(without.status).not.toHaveProperty("observedGeneration");
+    const paused = set("ApplyOnce", { annotations: { "cluster.x-k8s.io/paused": "" } });
+    expect(planned(observed({ set: paused })).wait).toEqual({ for: "unpausing" });
+  });
+
+  test("gives the set its finalizer and owns its resources, before it applies them", () => {
+    const bare = (one: ObservedResource): ObservedResource =>
+      ({ ...one, object: { ...one.object, metadata: { name: one.name, namespace: "default" } } }) as ObservedResource;
+    const { steps } = planned(
+      observed({
+        set: set("ApplyOnce", { finalizers: [] }),
+        resources: [bare(resource), bare(secret(usable, "key")), absent],
+      }),
+    );
+    expect(steps.map((step) => (step.type === "patch" ? `${step.resource.kind} ${step.key.name}` : step.type))).toEqual(
+      ["ClusterResourceSet cni", "ConfigMap calico", "Secret key", "apply"],
+    );
+    expect(steps).toMatchObject([
+      { body: { metadata: { finalizers: ["addons.cluster.x-k8s.io"] } } },
+      { body: { metadata: { ownerReferences: [owner] } } },
+      { body: { metadata: { ownerReferences: [owner] } } },
+      { applications: [{ cluster: { metadata: { name: "demo" } }, resources: [{ name: "calico" }, { name: "key" }] }] },
+    ]);
+  });
+
+  test("applies to each Cluster what is due there, in one step", () => {
+    const { steps } = planned(observed({ targets: [target(bound("sha256:1")), other("b"), other("c")] }));
+    expect(steps).toMatchObject([
+      {
+        type: "apply",
+        applications: [{ cluster: { metadata: { name: "b" } } }, { cluster: { metadata: { name: "c" } } }],
+      },
+    ]);
+    expect(resourceSetStepEvents(steps[0]!)).toEqual(
+      ["b", "c"].map((name) => ({
+        type: "Normal",
+        reason: "ResourcesApplied",
+        message: `Applied ConfigMap calico to Cluster ${name}`,
+      })),
+    );
+  });
+
+  test("names all resources in its event, and has none for other steps", () => {
+    const resources = [resource, secret(usable, "key")];
+    expect(resourceSetStepEvents({ type: "apply", applications: [{ cluster: cluster(), resources }] })).toMatchObject([
+      { message: "Applied ConfigMap calico, Secret key to Cluster demo" },
+    ]);
+    expect(resourceSetStepEvents({ type: "unbind", binding: bound("x") })).toEqual([]);
+  });
+
+  test("leaves a Cluster with the annotation paused alone", () => {
+    const { metadata, ...rest } = cluster();
+    const paused = { ...rest, metadata: { ...metadata, annotations: { "cluster.x-k8s.io/paused": "" } } };
+    expect(planned(observed({ targets: [{ ...target(), cluster: paused }] })).steps).toEqual([]);
+  });
+
+  test.each<[string, Observed, string]>([
+    ["that all is applied", observed({ targets: [target(bound("sha256:1"))] }), "True Applied"],
+    [
+      "what is not applied where",
+      observed({ resources: [resource, secret(usable, "key")] }),
+      "False NotApplied * Cluster demo: 2 resources are not applied",
+    ],
+    [
+      "that a Cluster cannot be reached",
+      observed({ targets: [target(undefined, false)] }),
+      "False NotApplied * Cluster demo: waits for the workload cluster",
+    ],
+    [
+      "what does not exist, and what waits for nothing else",
+      observed({ resources: [absent, resource] }),
+      "False NotApplied * ConfigMap calico does not exist\n* Cluster demo: 1 resources are not applied",
+    ],
+    [
+      "Secrets of another type, by name",
+      observed({ resources: [secret("Opaque", "a"), secret(7, "b"), secret(usable, "c")] }),
+      "False WrongSecretType Secrets must have type addons.cluster.x-k8s.io/resource-set: a, b",
+    ],
+    [
+      "nothing of a Secret that does not exist",
+      observed({ targets: [], resources: [{ ...secret(usable), object: undefined }] }),
+      "False NotApplied * Secret calico does not exist",
+    ],
+  ])("reports %s", (_, given, expected) => expect(conditionOf(given)).toBe(expected));
+
+  test("does not apply a Secret of another type or without one", () => {
+    const { type: _none, ...untyped } = secret(usable).object as { type: string } & NonNullable<
+      ObservedResource["object"]
+    >;
+    for (const one of [secret("Opaque"), secret(7), { ...secret(usable), object: untyped }])
+      expect(planned(observed({ resources: [one] })).steps).toEqual([]);
+    expect(planned(observed({ resources: [secret(usable)] })).steps.map(({ type }) => type)).toEqual(["apply"]);
+  });
+
+  test("leaves bindings of other sets when it is deleted, and those without entries", () => {
+    const leavingSet = set("ApplyOnce", leaving);
+    const foreign = newBinding(cluster(), set("ApplyOnce"));
+    const named = {
+      ...foreign,
+      spec: { ...foreign.spec, bindings: [{ clusterResourceSetName: "csi", resources: [] }] },
+    };
+    const given = observed({ set: leavingSet, targets: [target(), target(named)], stale: [foreign] });
+    expect(planned(given).steps).toMatchObject([{ type: "patch", body: { metadata: { finalizers: [] } } }]);
+    const both = observed({ set: leavingSet, targets: [target(bound("x"))], stale: [bound("y")] });
+    expect(planned(both).steps.map(({ type }) => type)).toEqual(["unbind", "unbind"]);
+  });
+
+  test("leaves stale bindings first, and goes on with the others", () => {
+    const given = observed({ stale: [bound("y")] });
+    expect(planned(given).steps.map(({ type }) => type)).toEqual(["unbind", "apply"]);
   });
 });
 

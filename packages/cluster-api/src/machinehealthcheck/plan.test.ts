@@ -4,7 +4,7 @@ import type { Condition, Node } from "@causeway/kubernetes";
 import { at, cluster, condition, node, now, servingMachine } from "../testing/objects.ts";
 import type { Observed, Target } from "./observed.ts";
 import { allowanceOf } from "./limit.ts";
-import { plan as planHealthCheck } from "./plan.ts";
+import { healthCheckStepEvents, plan as planHealthCheck } from "./plan.ts";
 
 const minute = 60_000;
 const label = { "cluster.x-k8s.io/cluster-name": "demo" };
@@ -217,4 +217,155 @@ describe("remediation by a MachineHealthCheck", () => {
       expect(allowanceOf(trigger, { total, unhealthy })).toMatchObject({ allowed, more });
     },
   );
+});
+
+describe("the plan of a MachineHealthCheck", () => {
+  const planned = (given: Observed) => planHealthCheck(given, now);
+  const conditionsOf = ({ status }: ReturnType<typeof planned>) =>
+    status.conditions?.map(({ type, status: value, reason, message }) =>
+      `${type} ${value} ${reason} ${message}`.trim(),
+    );
+  const judging = observed([healthyTarget("b"), healthyTarget("a"), lost("c")]);
+
+  test("counts the Machines that are checked, by name, and waits for changes", () => {
+    const { events, wait, ...result } = planned(judging);
+    expect(result.status).toMatchObject({
+      expectedMachines: 3,
+      currentHealthy: 2,
+      remediationsAllowed: 2,
+      targets: ["a", "b", "c"],
+      observedGeneration: 1,
+    });
+    expect(conditionsOf(result)).toEqual(["RemediationAllowed True RemediationAllowed", "Paused False NotPaused"]);
+    expect([events, wait]).toEqual([[], { for: "changes" }]);
+  });
+
+  test("has no list of Machines where none is checked, and no generation where the check has none", () => {
+    const bare = check();
+    const { generation: _none, ...metadata } = bare.metadata;
+    const { status } = planned(observed([], { check: { ...bare, metadata } }));
+    expect([Object.hasOwn(status, "targets"), Object.hasOwn(status, "observedGeneration")]).toEqual([false, false]);
+    expect(status).toMatchObject({ expectedMachines: 0, currentHealthy: 0 });
+  });
+
+  test("does not count Machines that are left alone", () => {
+    const skipped = { ...lost("c"), machine: noted(servingMachine("c"), annotations.skipRemediation) };
+    expect(planned(observed([healthyTarget("a"), skipped])).status).toMatchObject({
+      expectedMachines: 1,
+      targets: ["a"],
+    });
+  });
+
+  test("keeps the status of before without a Cluster, and while the workload cluster cannot be reached", () => {
+    const status = { expectedMachines: 7 };
+    const known = { ...check(), status };
+    expect(planned(observed([lost("a")], { check: known, cluster: undefined }))).toEqual({
+      steps: [],
+      status,
+      wait: { for: "Cluster demo" },
+    });
+    expect(planned(observed([lost("a")], { check: known, connected: false })).status).toEqual(status);
+    expect(planned(observed([], { cluster: undefined })).status).toEqual({});
+  });
+
+  test("judges the Machines of a control plane that is not initialized without a connection", () => {
+    const born = { status: { conditions: [condition("InfrastructureReady")] } };
+    const { wait } = planned(observed([], { connected: false, cluster: cluster(born) }));
+    expect(wait).toEqual({ for: "changes" });
+  });
+
+  test("gives the check its Cluster as an owner, and the Cluster's label", () => {
+    const bare = check();
+    const { labels: _none, ownerReferences, ...metadata } = bare.metadata;
+    const step = { type: "patch", key: { name: "workers" }, body: { metadata: { labels: label, ownerReferences } } };
+    expect(planned(observed([], { check: { ...bare, metadata } })).steps).toMatchObject([step]);
+    expect(planned(observed([], { check: { ...bare, metadata }, connected: false })).steps).toMatchObject([step]);
+    expect(planned(observed([])).steps).toEqual([]);
+  });
+
+  test("does nothing while it or its Cluster is paused", () => {
+    const paused = cluster({ ...ready, spec: { paused: true } });
+    expect(planned(observed([lost("a")], { cluster: paused }))).toMatchObject({
+      steps: [],
+      wait: { for: "unpausing" },
+    });
+  });
+
+  const limited = check({ remediation: { triggerIf: { unhealthyLessThanOrEqualTo: 0 } } });
+  const message =
+    "Remediation is not allowed, the number of not started or unhealthy machines exceeds maxUnhealthy (total: 1, unhealthy: 1, maxUnhealthy: 0)";
+  test("warns of a limit once, with the numbers, and again when they change", () => {
+    const first = planned(observed([lost("a")], { check: limited }));
+    expect(first.events).toEqual([{ type: "Warning", reason: "RemediationRestricted", message }]);
+    expect(conditionsOf(first)?.[0]).toBe(`RemediationAllowed False TooManyUnhealthy ${message}`);
+    const known = { ...limited, status: first.status };
+    expect(planned(observed([lost("a")], { check: known })).events).toEqual([]);
+    expect(planned(observed([lost("a"), lost("b")], { check: known })).events).toHaveLength(1);
+  });
+
+  test("does not warn of a limit while no Machine is unhealthy", () => {
+    const pending = { ...healthyTarget("a"), node: withReady("a", "Unknown", now - minute) };
+    const result = planned(observed([pending], { check: limited }));
+    expect([result.events, result.steps]).toEqual([[], []]);
+    expect(result.wait).toEqual({ for: "changes", until: now + 4 * minute + 1000 });
+  });
+
+  test("names the template of an external remediation", () => {
+    const templateRef = { apiVersion: "a/v1", kind: "RebootTemplate", name: "reboot" };
+    const result = planned(observed([lost("a")], { check: check({ remediation: { templateRef } }) }));
+    expect(conditionsOf(result)?.[0]).toBe(
+      "RemediationAllowed False ExternalRemediationNotSupported External remediation by RebootTemplate reboot is not supported: remove spec.remediation.templateRef, so that the owner of a Machine replaces it",
+    );
+    expect(result.status.remediationsAllowed).toBe(0);
+    expect(marks(observed([lost("a")], { check: check({ remediation: { templateRef } }) }))).toEqual([
+      ["a", "HealthCheckSucceeded=False/UnhealthyNode"],
+    ]);
+  });
+
+  const failedBefore = condition("HealthCheckSucceeded", "False");
+  test.each<[string, Machine, Target, true | undefined]>([
+    ["that was healthy", servingMachine("a"), lost("a"), true],
+    [
+      "that was healthy, and says so",
+      withConditions(servingMachine("a"), condition("HealthCheckSucceeded")),
+      lost("a"),
+      true,
+    ],
+    ["that had failed before", withConditions(servingMachine("a"), failedBefore), lost("a"), undefined],
+    ["that is healthy again", withConditions(servingMachine("a"), failedBefore), healthyTarget("a"), undefined],
+  ])("has an event for a Machine that fails its check: one %s", (_, machine, target, failed) => {
+    const [step] = planned(observed([{ ...target, machine }])).steps;
+    if (step?.type !== "set-conditions") throw new Error("no conditions are set");
+    expect(step.failed).toBe(failed);
+    const text = "Machine a has been marked as unhealthy by workers";
+    const event = { type: "Normal", reason: "MachineMarkedUnhealthy", message: text };
+    expect(healthCheckStepEvents(step, check())).toEqual(failed ? [event] : []);
+  });
+
+  test("has no event for its own metadata", () => {
+    const step = { type: "patch", resource: {} as never, key: { namespace: "", name: "" }, body: {} } as const;
+    expect(healthCheckStepEvents(step, check())).toEqual([]);
+  });
+
+  test.each<[string, Partial<Condition>, boolean]>([
+    ["nothing", {}, false],
+    ["the reason", { reason: "Other" }, true],
+    ["the message", { message: "other" }, true],
+  ])("writes the condition of a healthy Machine again where %s differs", (_, change, writes) => {
+    const known = { ...condition("HealthCheckSucceeded"), ...change };
+    const machine = withConditions(servingMachine("a"), known);
+    expect(planned(observed([{ ...healthyTarget("a"), machine }])).steps).toHaveLength(writes ? 1 : 0);
+  });
+
+  test("leaves the conditions of others out of what it writes, and removes its own that are not so any more", () => {
+    const machine = withConditions(
+      servingMachine("a"),
+      condition("HealthCheckSucceeded"),
+      condition("OwnerRemediated"),
+    );
+    expect(marks(observed([{ ...healthyTarget("a"), machine }]))).toEqual([
+      ["a", "HealthCheckSucceeded=True/HealthCheckSucceeded"],
+    ]);
+    expect(marks(observed([{ ...lost("a"), machine }]))).toEqual([["a", `${waiting[0]}/UnhealthyNode`, waiting[1]]]);
+  });
 });
