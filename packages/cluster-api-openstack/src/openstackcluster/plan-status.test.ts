@@ -140,6 +140,9 @@ describe("what an OpenStackCluster reports", () => {
       "RouterReady False QuotaExceeded Quota exceeded",
       "Ready False QuotaExceeded Quota exceeded",
     ]);
+    w.extra = { hold: { ...hold, type: "OpenStackAuthenticationSucceeded", reason: "FinalizerError" } };
+    expect(conditions(plan(w))?.[0]).toBe("OpenStackAuthenticationSucceeded False FinalizerError Quota exceeded");
+    expect(condition(plan(w).status, "Ready")).toBe("False FinalizerError");
     w.extra = { hold: { ...hold, until: now } };
     expect(plan(w).steps).not.toEqual([]);
     expect(condition(plan(w).status, "RouterReady")).not.toBe("False QuotaExceeded");

@@ -134,16 +134,17 @@ function unclaimed({ object }: Observed, message: string, now: number): ClusterP
 
 function planNormal(context: ClusterContext, observed: Observed, now: number): ClusterPlan {
   const planned = planParts(context);
+  const all = listed(planned);
   const provisioned = context.object.status?.initialization?.provisioned === true;
   // Before anything is created: a spec that cannot be satisfied only sets a condition.
-  const blocking = provisioned ? [] : listed(planned).filter(isRefusal);
+  const blocking = provisioned ? [] : all.filter(isRefusal);
   const held = observed.hold && observed.hold.until > now ? observed.hold : undefined;
-  const parts = held ? heldParts(planned, held) : planned;
-  const all = listed(parts);
-  const wanted = [...all, ...(parts.bastion ? [parts.bastion] : [])];
+  const bastion = planned.bastion && { ...planned.bastion, finding: heldFinding(planned.bastion.finding, held) };
+  const parts = { ...planned, bastion };
+  const wanted = [...all, ...(bastion ? [bastion] : [])];
   const idle = held !== undefined || blocking.length > 0;
   const steps = idle ? [] : [...finalizerSteps(context), ...wanted.flatMap((part) => part.steps)];
-  const findings = findingsOf(all, all.find((part) => part.finding.type === held?.type) ?? blocking[0]);
+  const findings = findingsOf(all, held, blocking[0]);
   const status = statusOf(context, parts, { findings, now });
   const wait = held ? { for: held.message, until: held.until } : waitOf(wanted, findings, now + intervalOf(observed));
   return {
@@ -177,19 +178,10 @@ function planParts(context: ClusterContext): Parts {
   return { network, router, groups, endpoint, bastion };
 }
 
-/** The part whose step was refused a moment ago has the reason of the refusal. */
-function heldParts({ network, router, groups, endpoint, bastion }: Parts, held: Hold): Parts {
-  const shown = <P extends Part>(part: P): P => {
-    const { type } = part.finding;
-    return type === held.type ? { ...part, finding: missing(type, held.reason, held.message) } : part;
-  };
-  return {
-    network: shown(network),
-    router: shown(router),
-    groups: shown(groups),
-    endpoint: shown(endpoint),
-    bastion: bastion && shown(bastion),
-  };
+/** A finding of what was refused a moment ago has the reason of the refusal. */
+function heldFinding<T extends string>(finding: WantedCondition<T>, held: Hold | undefined): WantedCondition<T> {
+  if (held?.type !== finding.type) return finding;
+  return { type: finding.type, status: "False", reason: held.reason, message: held.message };
 }
 
 /** Also for an object that upstream's provider has left: it has the finalizer, and no note of the cloud. */
@@ -199,15 +191,16 @@ function finalizerSteps({ object, cloud }: ClusterContext): ClusterStep[] {
   return [{ for: "OpenStackAuthenticationSucceeded", type: "add-finalizer", identity: cloud.identity }];
 }
 
-/** Ready is what nothing is done for, where there is such a cause; else the first part that is not ready. */
-function findingsOf(parts: readonly Part[], cause: Part | undefined): WantedCondition[] {
+/** Ready is why nothing is done, if nothing is; else the first finding that is not true. */
+function findingsOf(parts: readonly Part[], held: Hold | undefined, blocking: Part | undefined): WantedCondition[] {
   const authenticated: WantedCondition = {
     type: "OpenStackAuthenticationSucceeded",
     status: "True",
     reason: "OpenStackAuthenticationSucceeded",
   };
-  const own = [authenticated, ...parts.map((part) => part.finding)];
-  return [...own, summarise(cause ? [cause.finding] : own, "Ready")];
+  const own = [authenticated, ...parts.map((part) => part.finding)].map((finding) => heldFinding(finding, held));
+  const cause = own.find(({ type }) => type === held?.type) ?? blocking?.finding;
+  return [...own, summarise(cause ? [cause] : own, "Ready")];
 }
 
 function waitOf(parts: readonly Part[], findings: readonly WantedCondition[], until: number) {
