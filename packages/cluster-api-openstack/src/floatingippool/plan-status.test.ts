@@ -17,7 +17,7 @@ describe("the status of a floating IP pool", () => {
 
   const inside = { ...external, id: "net-inside", name: "inside", "router:external": false };
   const second = { ...external, id: "net-2", name: "second", tags: ["blue"] };
-  const recorded = { ...pool(), status: { floatingIPNetwork: { id: "net-2" } } };
+  const recorded = { ...pool(), status: { floatingIPNetwork: { id: "net-2", name: "before" } } };
   const networks: [string, Content, object][] = [
     ["the only external network", { networks: [inside, external] }, { id: external.id, name: "public" }],
     [

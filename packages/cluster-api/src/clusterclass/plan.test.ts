@@ -31,7 +31,7 @@ const observed = (fields: Partial<Observed> = {}): Observed => ({
 const conditions = ({ status }: ReturnType<typeof plan>) =>
   status.conditions?.map(({ type, status: value, reason, message }) => `${type} ${value} ${reason} ${message}`.trim());
 const gone = { deletionTimestamp: "2026-01-01T00:00:00Z" };
-const variable = (name: string, type: string) => ({
+const variable = (name: string, type: "string") => ({
   name,
   required: false,
   schema: { openAPIV3Schema: { type } },
