@@ -86,7 +86,7 @@ describe("the status of a floating IP pool", () => {
     },
   );
 
-  test("goes on when the time of a refused call is over", () => {
+  test("continues when the time of a refused call is over", () => {
     const hold = { type: "x", reason: "QuotaExceeded", message: "Quota exceeded", until: now };
     expect(plan({ claims: [claim("a")], more: { hold } }).shown).toEqual(["create-floating-ip"]);
   });

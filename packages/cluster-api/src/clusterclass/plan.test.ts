@@ -54,7 +54,7 @@ describe("the plan of a ClusterClass", () => {
     ["owns a template once", observed({ templates: [withMetadata(template("t"), { ownerReferences: [owner] })] }), []],
     ["leaves templates that are being deleted", observed({ templates: [withMetadata(template("t"), gone)] }), []],
     [
-      "leaves what does not exist, or nobody serves",
+      "leaves what does not exist, or what no provider serves",
       observed({
         templates: [
           { ...template("t"), found: referred("OpenStackMachineTemplate", "t") },

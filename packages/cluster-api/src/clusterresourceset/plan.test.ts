@@ -287,7 +287,7 @@ describe("the plan of a ClusterResourceSet", () => {
     expect(planned(both).steps.map(({ type }) => type)).toEqual(["unbind", "unbind"]);
   });
 
-  test("leaves stale bindings first, and goes on with the others", () => {
+  test("leaves stale bindings first, and continues with the others", () => {
     const given = observed({ stale: [bound("y")] });
     expect(planned(given).steps.map(({ type }) => type)).toEqual(["unbind", "apply"]);
   });

@@ -310,12 +310,12 @@ describe("the upkeep of a KubeadmControlPlane", () => {
     ["has them under its name, without a reference", alone(unborn()), []],
     ["has had its host before", alone({ ...unborn(), machine: one().machine }, neither), []],
     [
-      "has a kind of configuration that nobody serves",
+      "has a kind of configuration that no provider serves",
       alone(unborn(), { ...neither, configKind: undefined }),
       ["OpenStackMachine a"],
     ],
     [
-      "has a kind of host that nobody serves",
+      "has a kind of host that no provider serves",
       alone(unborn(), { ...neither, infrastructure: { ...neither.infrastructure, cloneKind: undefined } }),
       ["KubeadmConfig a"],
     ],

@@ -198,9 +198,9 @@ describe("the deletion of a MachinePool", () => {
       { pool: leaving, infrastructure: on(bare(host(), gone)), machines: [own] },
       [],
     ],
-    ["waits for what nobody serves", { pool: leaving, infrastructure: { ...on(host()), kind: undefined } }, []],
+    ["waits for what no provider serves", { pool: leaving, infrastructure: { ...on(host()), kind: undefined } }, []],
     [
-      "keeps a pool whose machines nobody can delete",
+      "keeps a pool whose machines no provider can delete",
       { ...nothing, pool: initialized, infrastructure: unserved, machines: [own] },
       [],
     ],

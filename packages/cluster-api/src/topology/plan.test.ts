@@ -212,7 +212,7 @@ describe("the plan of a topology", () => {
       ],
     ],
     [
-      "leaves templates that are another Cluster's, nobody's, or being deleted",
+      "leaves templates that are another Cluster's, without an owner, or being deleted",
       {
         current: {
           templates: [
