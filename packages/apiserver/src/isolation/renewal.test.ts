@@ -39,6 +39,7 @@ function supervised(failed: () => void, log: Log = silentLog) {
     log,
     options: () => ({
       dir: folder,
+      around: folder,
       host: "127.0.0.1",
       limits: { stuckAfter: 1, heap: 1, resident: 1 },
       parked: {},
