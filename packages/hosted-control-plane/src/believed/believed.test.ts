@@ -3,14 +3,16 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { HostedControlPlane } from "@causeway/api";
+import { startApiServer } from "@causeway/apiserver";
 import { silentLog, VirtualClock } from "@causeway/foundation";
+import { loadKubeconfig } from "@causeway/kubernetes";
 import { describe, expect, test, vi } from "vitest";
 import { issuersText } from "../issuers.ts";
 import { recentLines } from "../process/recent-lines.ts";
 import type { TokenIssuers } from "../runtime.ts";
 import { issuerConditions, issuerEvents } from "./condition.ts";
 import type { IssuerFacts } from "./facts.ts";
-import { beliefIn, namedIn } from "./read.ts";
+import { beliefIn, namedIn, readMetrics } from "./read.ts";
 import { createIssuerWatchdog } from "./watchdog.ts";
 
 const now = Date.UTC(2026, 0, 1);
@@ -173,4 +175,19 @@ test("of a program's log the lines of the last minutes are read", () => {
   );
   expect(recentLines(file, now)).toMatch(/^E\d{4} .* new$/);
   rmSync(dir, { recursive: true });
+});
+
+test("API servers that respond are read, whatever the address of their Service leads to", async () => {
+  const server = await startApiServer();
+  const kubeconfig = await server.management.kubeconfig();
+  const { server: url } = loadKubeconfig({ text: kubeconfig });
+  // Nothing listens at the port of discard, and what begins there is ended by the signal at the latest.
+  const away = "https://127.0.0.1:9";
+  const { signal } = new AbortController();
+  const found = await readMetrics({ kubeconfig, inside: [url, away] }, signal);
+  expect(found).toEqual([expect.stringContaining("workqueue_retries_total")]);
+  await expect(readMetrics({ kubeconfig, inside: [away] }, signal)).rejects.toMatchObject({
+    code: "KUBERNETES_UNREACHABLE",
+  });
+  await server.close();
 });

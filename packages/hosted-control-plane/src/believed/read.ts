@@ -59,11 +59,14 @@ export function namedIn(output: string, jwt: TokenIssuers): readonly string[] {
     );
 }
 
-/** Requests the metrics of each API server. */
+/**
+ * Requests the metrics of each API server; of those that respond, since the address of their Service may not lead there
+ * from this process. Throws what the first one failed with where none does.
+ */
 export async function readMetrics({ kubeconfig, inside = [] }: ApiAccess, signal: AbortSignal): Promise<string[]> {
   const config = loadKubeconfig({ text: kubeconfig, selfContained: true });
   const all = inside.map((server) => ({ ...config, server, tlsServerName: "kubernetes" }));
-  return Promise.all(
+  const read = await Promise.allSettled(
     (all.length === 0 ? [config] : all).map(async (each) => {
       const client = createClient(each, { largestResponse: LARGEST });
       try {
@@ -73,4 +76,8 @@ export async function readMetrics({ kubeconfig, inside = [] }: ApiAccess, signal
       }
     }),
   );
+  const responded = read.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  const [first] = read;
+  if (responded.length === 0 && first?.status === "rejected") throw first.reason;
+  return responded;
 }

@@ -43,6 +43,8 @@ const SETTLED = 10 * 60_000;
 /** Milliseconds between two rounds, and for one control plane. */
 const ROUND = 5_000;
 const LIMIT = 15_000;
+/** Milliseconds for the metrics of one API server: what responded by then counts. */
+const READ_LIMIT = 8_000;
 /** Checks at a time. */
 const AT_ONCE = 8;
 
@@ -65,13 +67,20 @@ export function createIssuerWatchdog(options: IssuerWatchdogOptions): IssuerWatc
       () => over.abort(new Error(`no response within ${LIMIT / 1000} s`)),
       () => {},
     );
+    const reading = new AbortController();
+    void clock.sleep(READ_LIMIT, timer.signal).then(
+      () => reading.abort(new Error(`no response within ${READ_LIMIT / 1000} s`)),
+      () => {},
+    );
     const within = AbortSignal.any([signal, over.signal]);
     const before = entry.facts;
     entry.due = clock.now() + EVERY;
     try {
       const access = await of.access(within);
       if (access === undefined) return;
-      const beliefs = (await read(access, within)).map((metrics) => beliefIn(metrics, jwt, clock.now()));
+      const beliefs = (await read(access, AbortSignal.any([within, reading.signal]))).map((metrics) =>
+        beliefIn(metrics, jwt, clock.now()),
+      );
       const isRefused = beliefs.includes("refused");
       if (isRefused) {
         const output = await of.output(within).catch((error: unknown) => {
