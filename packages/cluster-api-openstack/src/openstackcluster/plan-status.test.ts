@@ -11,7 +11,7 @@ const conditions = ({ status }: Pick<ReturnType<typeof plan>, "status">) =>
 const minute = 60_000;
 const failed = { ok: false, reason: "AuthenticationFailed", message: "wrong password" } as const;
 
-describe("what an OpenStackCluster reports", () => {
+describe("the report of an OpenStackCluster", () => {
   const known = { network: { id: "net-1", name: "demo" } };
 
   const untouched: [string, (w: World) => void][] = [
@@ -40,7 +40,7 @@ describe("what an OpenStackCluster reports", () => {
     });
   });
 
-  it("is deleted by its own name when its Cluster is gone", () => {
+  it("is not needed to delete it: the resources of its own name are deleted when its Cluster is gone", () => {
     const w = world(demoSpec);
     settle(w);
     deleting(w);

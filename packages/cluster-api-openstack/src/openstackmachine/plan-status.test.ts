@@ -17,7 +17,7 @@ const conditions = ({ status }: Pick<ReturnType<typeof plan>, "status">) =>
 
 const both = (text: string) => [`InstanceReady ${text}`, `Ready ${text}`];
 
-describe("what an OpenStackMachine reports", () => {
+describe("the report of an OpenStackMachine", () => {
   const untouched: [string, (w: World) => void][] = [
     ["while it is paused", (w) => (w.extra = { paused: true })],
     ["that is being deleted and has no finalizer", deleting],
@@ -111,7 +111,7 @@ describe("what an OpenStackMachine reports", () => {
   });
 });
 
-describe("what an OpenStackMachine with a server reports", () => {
+describe("the report of an OpenStackMachine with a server", () => {
   let w: World;
   let id: string;
   const states = (status: Server["status"], fault?: string) => {

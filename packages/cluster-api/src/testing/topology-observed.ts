@@ -102,9 +102,9 @@ export const cluster = (metadata: object = {}, spec: object = {}): Cluster =>
     },
   }) as unknown as Cluster;
 
-type Standing = { readonly kind: Kind<KubeObject>; readonly object: ProviderObject };
+type ExistingObject = { readonly kind: Kind<KubeObject>; readonly object: ProviderObject };
 /** An object that exists. */
-export const standing = (kind: Kind<KubeObject>, name: string, metadata: object = {}): Standing => {
+export const existing = (kind: Kind<KubeObject>, name: string, metadata: object = {}): ExistingObject => {
   const ownerReferences = [{ apiVersion: "v1", kind: "Cluster", name: "web", uid: "uid-web" }];
   const { object } = made(kind, name);
   return {
@@ -120,7 +120,7 @@ export const holder = <T>(
   metadata = {},
 ) =>
   ({
-    ...standing(kind, name, metadata).object,
+    ...existing(kind, name, metadata).object,
     spec: {
       template: {
         spec: {
@@ -143,25 +143,25 @@ export const machinePool = (metadata: object = {}) =>
   });
 /** The control plane, with the template of its machines. */
 export const controlPlane = (machine: string): ProviderObject => ({
-  ...standing(kindOf(KubeadmControlPlane), "web-cp").object,
+  ...existing(kindOf(KubeadmControlPlane), "web-cp").object,
   spec: {
     machineTemplate: { spec: { infrastructureRef: { apiGroup: template.group, kind: template.kind, name: machine } } },
   },
 });
 /** All that the topology wants, as it exists. */
 export const all: CurrentState = {
-  infrastructure: standing(kindOf(OpenStackCluster), "web").object,
+  infrastructure: existing(kindOf(OpenStackCluster), "web").object,
   controlPlane: controlPlane("cp-machine"),
   deployments: [deployment()],
   pools: [machinePool()],
-  poolObjects: [standing(bootstrap, "p-config"), standing(template, "p-machine")],
+  poolObjects: [existing(bootstrap, "p-config"), existing(template, "p-machine")],
   sets: [],
   machines: [],
   healthChecks: [
-    standing(checks, "web-a").object as MachineHealthCheck,
-    standing(checks, "web-cp").object as MachineHealthCheck,
+    existing(checks, "web-a").object as MachineHealthCheck,
+    existing(checks, "web-cp").object as MachineHealthCheck,
   ],
-  templates: [standing(template, "cp-machine"), standing(bootstrap, "a-config"), standing(template, "a-machine")],
+  templates: [existing(template, "cp-machine"), existing(bootstrap, "a-config"), existing(template, "a-machine")],
 };
 /** There is no difference. */
 export const same: Difference = { spec: false, metadata: false };

@@ -14,7 +14,7 @@ import {
   desired,
   owned,
   cluster,
-  standing,
+  existing,
   holder,
   inTopology,
   deployment,
@@ -32,7 +32,7 @@ import { pendingHooksAnnotation } from "./hooks.ts";
 import { idOf } from "./model.ts";
 import { plan } from "./plan.ts";
 
-const other = (kind: Kind<KubeObject>, name: string, metadata: object = {}) => standing(kind, name, metadata);
+const other = (kind: Kind<KubeObject>, name: string, metadata: object = {}) => existing(kind, name, metadata);
 const waiting = { version: "v1.34.0", waitsForCreation: true } as const;
 const atMachine = (name: string) => ({ ...desired.controlPlane, machineTemplate: made(template, name) });
 
@@ -192,7 +192,7 @@ describe("the plan of a topology", () => {
         current: {
           deployments: [deployment("a-config", "a-machine", { ...inTopology, ...gone })],
           pools: [machinePool(gone)],
-          healthChecks: [standing(checks, "web-a", gone).object as MachineHealthCheck],
+          healthChecks: [existing(checks, "web-a", gone).object as MachineHealthCheck],
         },
       },
       [],
