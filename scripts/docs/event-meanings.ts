@@ -19,6 +19,10 @@ export const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>
     NameInUse: "a resource of this name belongs to another owner, and is not used",
     WrongCloud: "the credentials lead to another cloud or project than the one that the object was created in",
   },
+  causeway: {
+    SweptWithoutAPI:
+      "a deleted cluster's API could not be reached for 15 minutes; the message lists what of its load balancers was found by name in the cloud, and what was removed or kept",
+  },
   "cluster-api": {
     CoreDNSNotUpgraded: "CoreDNS remains at its version; the message says why",
     DiscoveryFailed: "the extension did not say which hooks it serves",

@@ -64,14 +64,17 @@ export function recordAccount(
     sweep,
   }: { cluster: Cluster | undefined; controlPlane: HostedControlPlane; sweep: Sweep | undefined },
 ): void {
-  const swept = sweep?.swept ?? [];
+  const message = accountOf(sweep?.swept ?? []);
+  const objects: readonly KubeObject[] = [controlPlane, ...(cluster ? [cluster] : [])];
+  for (const object of objects) events.event(object, { type: "Warning", reason: "SweptWithoutAPI", message });
+}
+
+function accountOf(swept: readonly Swept[]): string {
   const lines = swept.map(({ kind, name, id, outcome, kept, error }) => {
     const why = kept ?? error;
     return `${kind} ${name} (${id}) ${outcome}${why === undefined ? "" : `: ${why}`}`;
   });
   const more = lines.length > SHOWN ? [`and ${lines.length - SHOWN} more`] : [];
   const account = lines.length === 0 ? "nothing of them was found" : [...lines.slice(0, SHOWN), ...more].join("; ");
-  const message = `the API of the cluster could not be reached, so that its load balancers were searched by name in the cloud: ${account}`;
-  const objects: readonly KubeObject[] = [controlPlane, ...(cluster ? [cluster] : [])];
-  for (const object of objects) events.event(object, { type: "Warning", reason: "SweptWithoutAPI", message });
+  return `the API of the cluster could not be reached, so that its load balancers were searched by name in the cloud: ${account}`;
 }
