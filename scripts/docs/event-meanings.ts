@@ -48,6 +48,7 @@ export const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>
   "magnum-api": { Failed: "the cluster came to a failed status; the message is its status_reason" },
   "octavia-ingress": { Deleting: "the load balancer is deleted; the message says why" },
   "openstack-operator": {
+    ComponentFailed: "a component failed; the message has its root cause",
     HoldsData: "a restore is refused, since the database has data",
     MaintenanceFailed: "the maintenance of a node stopped; the message says what failed",
     QuorumAtRisk:

@@ -11,8 +11,11 @@ export function eventsOf(before: Components, after: Components): PlannedEvent[] 
   const previous = new Map((before ?? []).map(({ name, state }) => [name, state]));
   const each = (after ?? []).flatMap(({ name, state, step, rootCause }): PlannedEvent[] => {
     if (previous.get(name) === state) return [];
-    if (state === "Failed")
-      return [{ type: "Warning", reason: "ComponentFailed", message: `${name}: ${rootCause ?? step ?? ""}` }];
+    if (state === "Failed") {
+      // A root cause begins with the component that it is in.
+      const message = rootCause?.startsWith(`${name}: `) ? rootCause : `${name}: ${rootCause ?? step ?? ""}`;
+      return [{ type: "Warning", reason: "ComponentFailed", message }];
+    }
     if (state === "Ready" && previous.get(name) === "Failed")
       return [{ type: "Normal", reason: "ComponentRecovered", message: `${name}: ${step ?? ""}` }];
     return [];

@@ -1,4 +1,5 @@
 import type { KubeObject } from "@causeway/kubernetes";
+import { labels } from "../model/names.ts";
 import { digestAnnotation } from "../render/stamp.ts";
 
 /** Must the object be written? It is what was last written, and no other program changed what we set. */
@@ -6,6 +7,12 @@ export function differs(wanted: KubeObject, found: KubeObject | undefined): bool
   if (!found) return true;
   if (found.metadata.annotations?.[digestAnnotation] !== wanted.metadata.annotations?.[digestAnnotation]) return true;
   return !holds(withoutMetadata(wanted), withoutMetadata(found));
+}
+
+/** Must an object of the foundation be written? The name of immutable content is its digest: what exists is right. */
+export function isMissing(wanted: KubeObject, objects: ReadonlyMap<string, KubeObject>): boolean {
+  const found = objects.get(`${wanted.kind}/${wanted.metadata.name}`);
+  return wanted.metadata.labels?.[labels.revision] === undefined ? differs(wanted, found) : found === undefined;
 }
 
 function withoutMetadata(object: KubeObject): Record<string, unknown> {

@@ -1,7 +1,8 @@
 import type { OpenStackDeployment, OpenStackDeploymentSpec } from "@causeway/api";
 import type { Job, KubeObject, Pod } from "@causeway/kubernetes";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { labels } from "../model/names.ts";
+import { annotations, labels } from "../model/names.ts";
 import { completed } from "../credentials/new-values.ts";
 import { resolveCatalogue } from "../catalogue/index.ts";
 import { desiredOf, lastingComponents } from "../render/desired.ts";
@@ -36,9 +37,9 @@ const job = (name: string, run = RUN, type?: "Complete" | "Failed"): Job => {
   const conditions = type === undefined ? [] : [{ type, status: "True", message: "the pod failed" }];
   return { ...jobOfRun(template, run), status: { conditions } } as Job;
 };
-const pod = (component: string, bytes: number): Pod =>
+const pod = (component: string, bytes: unknown, run = RUN): Pod =>
   ({
-    metadata: { name: component, labels: { [labels.component]: component, [labels.run]: RUN } },
+    metadata: { name: component, labels: { [labels.component]: component, [labels.run]: run } },
     status: { containerStatuses: [{ name: component, state: { terminated: { message: JSON.stringify({ bytes }) } } }] },
   }) as unknown as Pod;
 
@@ -70,6 +71,19 @@ describe("the times of backups", () => {
     ["every hour", { everyHours: 1 }, "20260105t090000z"],
   ])("%s: the last one is the same for every process", (_, schedule, run) => {
     expect(runOf(dueAt(schedule, NOW))).toBe(run);
+  });
+
+  test("are never later than now, nor as long ago as the time between two", () => {
+    const HOUR = 3_600_000;
+    const times = fc.integer({ min: Date.UTC(2025, 0, 1), max: Date.UTC(2027, 0, 1) });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 168 }), fc.nat(23), times, (everyHours, hour, now) => {
+        const due = dueAt({ everyHours, hour }, now);
+        expect(now - due).toBeGreaterThanOrEqual(0);
+        expect(now - due).toBeLessThan(everyHours * HOUR);
+        expect((due - hour * HOUR) % (everyHours * HOUR)).toBe(0);
+      }),
+    );
   });
 });
 
@@ -163,5 +177,111 @@ describe("a backup", () => {
     const plan = planned([job(names[0] ?? "")], { status: running, spec: without });
     expect(stepsOf(plan)).toEqual([`delete ${names[0]}-${RUN}`]);
     expect(plan.status.backups).toHaveLength(1);
+  });
+});
+
+describe("the status of backups", () => {
+  const NEXT = "2026-01-06T02:00:00Z";
+  const before = {
+    run: "20260104t020000z",
+    state: "Complete" as const,
+    startedAt: "2026-01-04T02:00:00Z",
+    completedAt: "2026-01-04T02:10:00Z",
+  };
+  const failed = { ...before, run: "20260103t020000z", state: "Failed" as const, startedAt: "2026-01-03T02:00:00Z" };
+
+  test("has the step and the record of the one that is made, and the last complete one", () => {
+    const plan = planned([job(names[0] ?? "", RUN, "Complete")], { status: { backups: [before] } });
+    const record = { run: RUN, state: "Running", startedAt: "2026-01-05T09:30:00Z" };
+    expect(plan.status).toEqual({
+      backup: { run: RUN, step: `${names[1]} runs`, next: NEXT, last: before.startedAt },
+      backups: [record, before],
+    });
+    expect(plan.events).toEqual([]);
+    expect(planned([job(names[0] ?? "")], { status: running }).status).toEqual({
+      backup: { run: RUN, step: `${names[0]} runs`, next: NEXT },
+      backups: running.backups,
+    });
+  });
+
+  test("has, at its end, when that was, and then only the next and the last one", () => {
+    const done = names.map((each) => job(each, RUN, "Complete"));
+    const end = planned(done, { status: { backups: [...running.backups, failed] } });
+    expect(end.status).toEqual({
+      backup: { next: NEXT, last: "2026-01-05T02:00:00Z" },
+      backups: [
+        { run: RUN, state: "Complete", startedAt: "2026-01-05T02:00:00Z", completedAt: "2026-01-05T09:30:00Z" },
+        failed,
+      ],
+    });
+    expect(end.events).toEqual([{ type: "Normal", reason: "BackedUp", message: `Backup ${RUN} is complete` }]);
+    const after = planned([], { status: end.status });
+    expect(after).toMatchObject({ steps: [], status: end.status, events: [], next: Date.UTC(2026, 0, 6, 2) });
+  });
+
+  test("has why one failed, as its event does", () => {
+    const plan = planned([job(names[0] ?? "", RUN, "Failed")], { status: running });
+    const message = `${names[0]}: the pod failed`;
+    expect(plan.status.backups).toMatchObject([{ state: "Failed", message, completedAt: "2026-01-05T09:30:00Z" }]);
+    expect(plan.status.backup).toEqual({ next: NEXT });
+    expect(plan.events).toEqual([{ type: "Warning", reason: "BackupFailed", message: `${RUN}: ${message}` }]);
+    expect(plan.steps).toEqual([]);
+  });
+
+  test("has the records while the next one waits, and nothing of backups that were never made", () => {
+    const step = "waits until every component is ready";
+    const of = (status: OpenStackDeployment["status"]) =>
+      planned([], { isSettled: false, ...(status ? { status } : {}) });
+    expect(of({ backups: [failed, before] })).toMatchObject({
+      steps: [],
+      status: { backup: { next: NEXT, last: before.startedAt, step }, backups: [failed, before] },
+      next: Date.UTC(2026, 0, 6, 2),
+    });
+    expect(of(undefined).status).toEqual({ backup: { next: NEXT, step } });
+    expect(of({ backups: [] }).status).not.toHaveProperty("backups");
+    const { backup: _none, ...without } = spec;
+    expect(planned([], { spec: without })).toEqual({ steps: [], status: {}, events: [] });
+  });
+
+  test("continues the newest of several that no status names", () => {
+    const [old, newer] = ["20260103t020000z", "20260104t020000z"];
+    const plan = planned([job(names[0] ?? "", newer, "Complete"), job(names[0] ?? "", old)], {
+      status: { backups: [{ ...failed, run: "20260102t020000z" }] },
+    });
+    expect(stepsOf(plan)).toEqual([`delete ${names[0]}-${old}`, `apply ${names[1]}-${newer}`]);
+  });
+
+  test.each<[string, Pod[], number | undefined]>([
+    ["the sum of its parts", [pod("a", 100), pod("b", 20)], 120],
+    ["what the last Job says", [pod("a", 100), pod("backup-finish", 7), pod("b", 20)], 7],
+    ["none of another run", [pod("a", 100, "20260104t020000z")], undefined],
+    ["none that is no size", [pod("a", -1), pod("b", "2"), pod("c", 1.5), pod("d", undefined)], undefined],
+    ["that of an empty backup", [pod("backup-finish", 0)], 0],
+    [
+      "none of a pod that has not ended",
+      [{ metadata: { name: "a", labels: { [labels.run]: RUN } } } as unknown as Pod],
+      undefined,
+    ],
+  ])("has as the size %s", (_, pods, bytes) => {
+    expect(planned([job(names[0] ?? "")], { status: running, pods }).status.backups?.[0]?.bytes).toBe(bytes);
+  });
+});
+
+describe("the Job of a run", () => {
+  test("has its name, its run for its program and for its labels, and else what its template has", () => {
+    const [template] = desired.templates;
+    if (!template) throw new Error("there is no template");
+    const made = jobOfRun(template, RUN);
+    expect(made.metadata.name).toBe(`cloud-${names[0]}-${RUN}`);
+    expect(made.metadata.labels).toEqual({ ...template.metadata.labels, [labels.run]: RUN });
+    expect(made.spec.template.metadata?.labels).toEqual({
+      ...template.spec.template.metadata?.labels,
+      [labels.run]: RUN,
+    });
+    const [own, before] = [made, template].map((each) => each.spec.template.spec?.containers[0]);
+    expect(own?.env).toEqual([...(before?.env ?? []), { name: "BACKUP_RUN", value: RUN }]);
+    expect(own?.image).toBe(before?.image);
+    expect(made.metadata.annotations).not.toHaveProperty(annotations.inputs);
+    expect(made.spec).toMatchObject({ backoffLimit: 3, activeDeadlineSeconds: 21_600 });
   });
 });

@@ -1,7 +1,7 @@
-import type { OpenStackDeployment, OpenStackDeploymentStatus } from "@causeway/api";
+import type { OpenStackDeploymentStatus } from "@causeway/api";
 import { timestamp, type Job, type KubeObject, type PlannedEvent, type Pod } from "@causeway/kubernetes";
 import { labels } from "../model/names.ts";
-import { lastingComponents, type Desired } from "../render/desired.ts";
+import type { Desired } from "../render/desired.ts";
 import { stamped } from "../render/stamp.ts";
 import type { Observed } from "./gather.ts";
 import { readinessOf } from "./readiness.ts";
@@ -205,21 +205,4 @@ function bytesOf(message: string | undefined): number | undefined {
 function eventsOf({ run, state, message }: Record): PlannedEvent[] {
   if (state === "Failed") return [{ type: "Warning", reason: "BackupFailed", message: `${run}: ${message ?? ""}` }];
   return state === "Complete" ? [{ type: "Normal", reason: "BackedUp", message: `Backup ${run} is complete` }] : [];
-}
-
-/**
- * Is nothing else under way? Databases of an upgrade that is half done are no backup. One that lacks the migration of
- * rows alone has the schemas of its release.
- */
-export function isSettledFor(
-  { catalogue }: Desired,
-  of: {
-    readonly deployment: OpenStackDeployment;
-    readonly upgrade: object | undefined;
-    readonly isDone: (name: string) => boolean;
-  },
-): boolean {
-  const { status, spec } = of.deployment;
-  const isRunning = of.upgrade !== undefined || status?.release === spec.release;
-  return isRunning && lastingComponents(catalogue).every(({ name }) => of.isDone(name));
 }

@@ -1,7 +1,11 @@
 import type { OpenStackDeployment, OpenStackDeploymentStatus } from "@causeway/api";
 import type { KubeObject, Pod } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
-import { ovnConditions, ovnDatabasesOf } from "./plan-ovn-databases.ts";
+import { resolveCatalogue, type Catalogue } from "../catalogue/index.ts";
+import { withNorthboundRebuild, withSouthboundRebuild } from "../restore/ovn-databases.ts";
+import { spec } from "../testing/rendered.ts";
+import type { Judged } from "./components.ts";
+import { ovnConditions, ovnDatabasesOf, rebuiltOf } from "./plan-ovn-databases.ts";
 
 const OLD = "11111111-1111-4111-8111-111111111111";
 const NEW = "22222222-2222-4222-8222-222222222222";
@@ -35,11 +39,12 @@ interface Given {
   readonly status?: OpenStackDeploymentStatus["northbound"];
   readonly known?: Record<string, string>;
   readonly southboundStatus?: OpenStackDeploymentStatus["southbound"];
+  readonly restore?: { readonly from: string };
 }
 
 const plan = (given: Given) => plans(given).nb;
 
-function plans({ members, southbound = [], status, known, southboundStatus }: Given) {
+function plans({ members, southbound = [], status, known, southboundStatus, restore }: Given) {
   const pods = [
     ...members.flatMap((report, number) => (report === undefined ? [] : [pod("ovn-nb", number, report)])),
     ...southbound.map((report, number) => pod("ovn-sb", number, report)),
@@ -51,7 +56,7 @@ function plans({ members, southbound = [], status, known, southboundStatus }: Gi
   ]);
   const deployment = {
     metadata: { name: "cloud" },
-    spec: {},
+    spec: restore ? { restore } : {},
     status: {
       ...(status ? { northbound: status } : {}),
       ...(southboundStatus ? { southbound: southboundStatus } : {}),
@@ -199,5 +204,190 @@ describe("the databases that a member without data is given", () => {
     ],
   ])("are %s", (_, given, known) => {
     expect(plans(given).known).toEqual(known);
+  });
+});
+
+describe("the pods that report a database of OVN", () => {
+  const reportedBy = (change: (pod: Pod) => object) => {
+    const deployment = { metadata: { name: "cloud" }, spec: {} } as OpenStackDeployment;
+    const pods = [{ ...pod("ovn-nb", 0, says(OLD)), ...change(pod("ovn-nb", 0, says(OLD))) } as Pod];
+    return ovnDatabasesOf({ deployment, pods, objects: new Map() }).nb.status;
+  };
+  const container = (name: string, message: string) => ({
+    status: { initContainerStatuses: [{ name, state: { terminated: { exitCode: 0, message } } }] },
+  });
+
+  test.each<[string, (pod: Pod) => object, object | undefined]>([
+    ["is that of the container that prepares the data", () => ({}), { database: OLD }],
+    ["is no other container's", () => container("other", OLD), undefined],
+    ["is no pod's without labels", ({ metadata: { labels: _none, ...metadata } }) => ({ metadata }), undefined],
+    ["is no pod's that has no status yet", () => ({ status: undefined }), undefined],
+    ["is none where the text begins with one", () => container("prepare-data", `${OLD}-0`), undefined],
+  ])("are read so that the identity %s", (_, change, expected) => expect(reportedBy(change)).toEqual(expected));
+
+  test("are one, where the StatefulSet does not exist: another one's loss is not waited for", () => {
+    const deployment = { metadata: { name: "cloud" }, spec: {}, status: { northbound: status } } as OpenStackDeployment;
+    const lostBy = (pods: Pod[]) => ovnDatabasesOf({ deployment, pods, objects: new Map() }).nb.status?.rebuilding;
+    expect(lostBy([pod("ovn-nb", 0, says(NEW))])).toBe(NEW);
+    expect(lostBy([pod("ovn-nb", 1, says(NEW))])).toBeUndefined();
+  });
+});
+
+describe("a restore from a backup", () => {
+  const restore = { from: "20260101t020000z" };
+  const rebuiltAt = "2026-01-01T00:00:00Z";
+  test.each<[string, Given, OpenStackDeploymentStatus["northbound"]]>([
+    ["the database that members report", { members: [says(NEW)], status }, { database: NEW }],
+    ["the known one while no member reports any", { members: ["unprepared"], status }, status],
+    [
+      "the rebuild that was under way while no member reports any",
+      { members: [], status: { database: OLD, rebuilding: NEW } },
+      { database: OLD, rebuilding: NEW },
+    ],
+  ])("is no loss of OVN's database: the status has %s", (_, given, expected) => {
+    const { nb, sb } = plans({ ...given, southboundStatus: { database: SOUTH, rebuiltAt }, restore });
+    expect(nb).toEqual({ status: expected, rendered: undefined, problem: undefined, events: [] });
+    expect(sb).toEqual({
+      status: { database: SOUTH, rebuiltAt },
+      rendered: undefined,
+      problem: undefined,
+      events: [],
+    });
+  });
+});
+
+describe("the end of a rebuild", () => {
+  const now = Date.UTC(2026, 0, 1);
+  const rebuiltAt = "2026-01-01T00:00:00Z";
+  const catalogue = resolveCatalogue(spec);
+  const judgedWithout = ({ components }: Catalogue, open: string, absent = "") =>
+    new Map(
+      components
+        .filter(({ name }) => name !== absent)
+        .map((component): [string, Judged] => {
+          const state = component.name === open ? "Progressing" : "Ready";
+          return [component.name, { component, readiness: { state, step: "" }, writes: [], unmet: [] }];
+        }),
+    );
+  const sides = [
+    {
+      side: "nb",
+      given: { members: [says(NEW)], status },
+      changed: withNorthboundRebuild(catalogue),
+      job: "neutron-ovn-sync",
+      readers: ["ovn-northd", "neutron-server", "octavia-api"],
+      others: ["mariadb", "ovn-sb", "ovn-controller"],
+      event: { reason: "NetworkRebuilt", message: `Neutron's networks are in OVN's northbound database ${NEW}` },
+    },
+    {
+      side: "sb",
+      given: {
+        members: [says(OLD)],
+        status,
+        southbound: [says(NEW)],
+        southboundStatus: { database: SOUTH },
+      },
+      changed: withSouthboundRebuild(catalogue),
+      job: "ovn-sb-sync",
+      readers: ["ovn-northd", "ovn-controller", "neutron-server"],
+      others: ["mariadb", "ovn-nb"],
+      event: { reason: "SouthboundRebuilt", message: `all nodes read OVN's southbound database ${NEW}` },
+    },
+  ] as const;
+
+  test.each(sides)("of $side is when its Job and all that reads it are done", (one) => {
+    const { side, given, changed, job, readers, others, event } = one;
+    const found = plans(given);
+    const isOver = (open: string, absent?: string) => {
+      const { status: after } = rebuiltOf(found, judgedWithout(changed, open, absent), now)[side];
+      return after?.rebuilding === undefined;
+    };
+    for (const name of [job, ...readers]) expect(isOver(name), name).toBe(false);
+    for (const name of others) expect(isOver(name), name).toBe(true);
+    expect(isOver("", job)).toBe(false);
+    const over = rebuiltOf(found, judgedWithout(changed, ""), now)[side];
+    expect(over.status).toEqual({ database: NEW, rebuiltAt });
+    expect(over.events.at(-1)).toEqual({ type: "Normal", ...event });
+  });
+
+  test.each(sides)("of $side is none where nothing is rebuilt, or where a restore is under way", (one) => {
+    const { side, changed } = one;
+    const judged = judgedWithout(changed, "");
+    const lost = { database: OLD, rebuilding: NEW };
+    const restore = { from: "20260101t020000z" };
+    const during = plans({ members: [], status: lost, southbound: [], southboundStatus: lost, restore });
+    expect(rebuiltOf(during, judged, now)[side]).toEqual({ status: lost, problem: undefined, events: [] });
+    const intact = plans({ members: [says(OLD)], southbound: [says(OLD)] });
+    expect(rebuiltOf(intact, judged, now)[side]).toMatchObject({ status: { database: OLD }, events: [] });
+  });
+
+  test("is a condition of each side, which is false while the database is lost", () => {
+    const lost = { nb: { database: OLD, rebuilding: NEW }, sb: { database: SOUTH, rebuilding: NEW } };
+    const rebuilt = { database: NEW, rebuiltAt };
+    const of = (nb: OpenStackDeploymentStatus["northbound"], sb: OpenStackDeploymentStatus["southbound"]) =>
+      ovnConditions({ nb: { status: nb, problem: undefined }, sb: { status: sb, problem: undefined } }, undefined);
+    const no = { status: "False", reason: "DatabaseLost" };
+    expect(of(lost.nb, lost.sb)).toEqual([
+      {
+        ...no,
+        type: "NetworkRebuilt",
+        message: `OVN's northbound database ${OLD} is gone, and ${NEW} is in its place`,
+      },
+      {
+        ...no,
+        type: "SouthboundRebuilt",
+        message: `OVN's southbound database ${SOUTH} is gone, and ${NEW} is in its place`,
+      },
+    ]);
+    const yes = { status: "True", reason: "Rebuilt", message: `at ${rebuiltAt}, into ${NEW}` };
+    expect(of(rebuilt, rebuilt)).toEqual([
+      { ...yes, type: "NetworkRebuilt" },
+      { ...yes, type: "SouthboundRebuilt" },
+    ]);
+    expect(of({ database: OLD }, undefined)).toEqual([]);
+  });
+});
+
+describe("the report of a lost database of OVN", () => {
+  test.each<[string, Given, "nb" | "sb", object]>([
+    [
+      "a lost northbound one comes from Neutron's",
+      { members: [says(NEW)], status },
+      "nb",
+      {
+        type: "Warning",
+        reason: "NorthboundLost",
+        message: `OVN's northbound database ${OLD} is gone, and ${NEW} is in its place: it is rebuilt from Neutron's`,
+      },
+    ],
+    [
+      "a lost southbound one comes from the northbound one",
+      { members: [says(OLD)], status, southbound: [says(NEW)], southboundStatus: { database: SOUTH } },
+      "sb",
+      {
+        type: "Warning",
+        reason: "SouthboundLost",
+        message: `OVN's southbound database ${SOUTH} is gone, and ${NEW} is in its place: it is rebuilt from the northbound one`,
+      },
+    ],
+  ])("is an event: %s", (_, given, side, event) => {
+    expect(plans(given)[side].events).toEqual([event]);
+  });
+
+  test("says of a doubtful loss what to start or delete, and of several databases what to delete", () => {
+    expect(plan({ members: [says(NEW), "unprepared"], status }).problem?.message).toBe(
+      `a member of OVN's northbound database reports ${NEW}; cloud-ovn-nb-1 may have ${OLD}, and has not ` +
+        "started since: start it, or, if its disk is lost, delete its PersistentVolumeClaim and pod",
+    );
+    const several = { members: [says(NEW), says(SOUTH), "unprepared"], status } as const;
+    expect(plan(several).problem).toEqual({
+      reason: "SeveralDatabases",
+      message:
+        `members report more than one northbound database of OVN: ${NEW}, ${SOUTH}. Clients may write to either: ` +
+        "delete the PersistentVolumeClaims and pods of the members whose database is to go",
+    });
+    const { nb, sb } = plans({ ...several, southbound: [says(NEW), says(SOUTH)] });
+    const types = ovnConditions({ nb, sb }, undefined).map(({ type, status: value }) => `${type} ${value}`);
+    expect(types).toEqual(["NorthboundUnique False", "SouthboundUnique False"]);
   });
 });

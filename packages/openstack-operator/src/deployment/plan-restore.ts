@@ -4,7 +4,7 @@ import { annotations, labels } from "../model/names.ts";
 import { isRestoring, restoreIdOf } from "../restore/jobs.ts";
 import { mutableSecrets, type Desired } from "../render/desired.ts";
 import { isDone, judgeComponents, type Judged } from "./components.ts";
-import { differs } from "./difference.ts";
+import { isMissing } from "./difference.ts";
 import { idOf, type Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 import { shownText } from "./shown-text.ts";
@@ -45,7 +45,7 @@ export function planKeys(observed: Observed, desire: () => Desired): KeysPlan | 
   }
   const desired = desire();
   const wanted = desired.foundation.map(({ object }) => object).filter(isOfKeys);
-  const missing = wanted.filter((object) => mustWrite(object, observed));
+  const missing = wanted.filter((object) => isMissing(object, observed.objects));
   const judged = judgeComponents(desired, observed).get(KEYS_JOB);
   const writes = missing.length > 0 ? missing : (judged?.writes ?? []);
   const steps = writes.map((object): Step => ({ type: "apply", name: idOf(object), object }));
@@ -61,11 +61,6 @@ function isOfKeys({ kind, metadata }: KubeObject): boolean {
   const revision = metadata.labels?.[labels.revision];
   return revision === undefined ? kind === "NetworkPolicy" : revision === `${KEYS_JOB}-programs`;
 }
-
-const mustWrite = (object: KubeObject, { objects }: Observed): boolean =>
-  object.metadata.labels?.[labels.revision] === undefined
-    ? differs(object, objects.get(idOf(object)))
-    : !objects.has(idOf(object));
 
 /** What a Job's pod reported when it ended last. */
 function terminationOf(pods: readonly Pod[], component: string): string | undefined {
@@ -98,19 +93,17 @@ const STEPS: readonly RestoreStep[] = [
 ];
 const RESTORE_STEPS: readonly string[] = ["KeysRestored", ...STEPS.map(({ name }) => name)];
 
-/** The status of a restore; undefined: the deployment was not restored. */
+/** The status of a restore that has not come to its end. `judged` undefined: there are no passwords yet. */
 export function restoreStatusOf(
   { status }: OpenStackDeployment,
   at: {
-    readonly id: string | undefined;
+    readonly id: string;
     readonly judged: ReadonlyMap<string, Judged> | undefined;
     readonly now: number;
   },
   step?: string,
-): RestoreStatus | undefined {
+): RestoreStatus {
   const { id, judged, now } = at;
-  if (id === undefined) return status?.restore;
-  if (status?.restore?.from === id && status.restore.completedAt !== undefined) return status.restore;
   const startedAt = status?.restore?.from === id ? status.restore.startedAt : timestamp(now);
   const done = judged ? ["KeysRestored", ...STEPS.filter((each) => isOver(each, judged)).map(({ name }) => name)] : [];
   const isComplete = judged !== undefined && [...judged.values()].every(isDone);

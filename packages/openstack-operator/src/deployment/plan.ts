@@ -13,11 +13,11 @@ import { chooseBackends } from "./backends.ts";
 import { cellRefusal } from "./cells.ts";
 import { isDone, judgeComponents, statusOf, type Judged } from "./components.ts";
 import { conditionsOf } from "./conditions.ts";
-import { differs } from "./difference.ts";
+import { isMissing } from "./difference.ts";
 import { eventsOf } from "./component-events.ts";
 import { idOf, type Observed } from "./gather.ts";
 import { paused, reasonOf, refused, waiting } from "./held.ts";
-import { isSettledFor, planBackup, type BackupPlan } from "./plan-backup.ts";
+import { planBackup, type BackupPlan } from "./plan-backup.ts";
 import { ovnDatabasesOf, rebuiltOf, type OvnDatabases } from "./plan-ovn-databases.ts";
 import { planKeys, restoreConditions, restoreStatusOf, type KeysPlan } from "./plan-restore.ts";
 import { unusedRevisions } from "./revisions.ts";
@@ -35,7 +35,7 @@ import {
 } from "./rotation.ts";
 import type { Step } from "./steps.ts";
 import { planTls, type TlsPlan } from "./tls.ts";
-import { isUnpinned, lacksRowsAlone, oneUpgradeAtATime, upgradeOf, type Upgrade } from "./upgrade.ts";
+import { isUnpinned, lacksRowsAtMost, oneUpgradeAtATime, upgradeOf, type Upgrade } from "./upgrade.ts";
 
 /** The status that the plan makes. */
 export type Status = OpenStackDeploymentStatus;
@@ -72,28 +72,29 @@ function planned(observed: Observed, now: number, desire: Desire): Plan<Step, St
   const ovn = ovnDatabasesOf(observed);
   const found = judge(observed, { credentials, nodes, desire, material: tls.material, operators, ovn });
   const { desired, judged, upgrade } = found;
-  const isUpgrading = upgrade !== undefined && !lacksRowsAlone(judged);
   if (desired.problems.length > 0) {
     const message = desired.problems.map((problem) => `${problem.service}: ${problem.message}`).join("; ");
     return refused(observed, now, { reason: "UnknownOption", message: message.slice(0, 8_000) });
   }
-  const isDoneNow = (component: string) => isDone(judged.get(component));
+  // A migration of rows that failed holds back the next upgrade alone.
+  const isCalm = lacksRowsAtMost(judged);
+  const isDoneNow = (component: string) => isCalm || isDone(judged.get(component));
   const rotation = rotatePasswords(credentials, lastingComponents(desired.catalogue), {
     name: mutableSecrets(name).credentials,
     wanted: deployment.spec.rotation?.passwords ?? 0,
     isDone: isDoneNow,
   });
-  const isCalm = lastingComponents(desired.catalogue).every((component) => isDoneNow(component.name));
   const keyRotation = rotateKeys(
     { credentials, secret: observed.credentialKeys },
     {
       names: mutableSecrets(name),
       wanted: deployment.spec.rotation?.keys ?? 0,
-      isSettled: isCalm && rotation.doing === undefined && !isUpgrading,
+      isSettled: isCalm && rotation.doing === undefined,
     },
   );
   const isRotating = rotation.doing !== undefined || keyRotation.doing !== undefined;
-  const isSettled = !isRotating && !isUpgrading && isSettledFor(desired, { deployment, upgrade, isDone: isDoneNow });
+  // Databases of an installation or an upgrade that is half done are no backup.
+  const isSettled = !isRotating && isCalm && deployment.status?.release !== undefined;
   const backup = planBackup({ observed, desired, isSettled, now });
   const steps = [...foundationSteps(observed, desired), ...componentSteps(judged)];
   const last =
@@ -114,11 +115,8 @@ function planned(observed: Observed, now: number, desire: Desire): Plan<Step, St
     ...rebuilt.nb.events,
     ...rebuilt.sb.events,
   ];
-  const times = [next, tls.next, backup.next].filter((time) => time !== undefined);
-  const wait = {
-    for: "a change of the deployment's objects",
-    ...(times.length === 0 ? {} : { until: Math.min(...times) }),
-  };
+  const until = Math.min(next, tls.next ?? Infinity, backup.next ?? Infinity);
+  const wait = { for: "a change of the deployment's objects", until };
   return { steps: [...steps, ...last], status, events, wait };
 }
 
@@ -126,7 +124,8 @@ interface Prerequisites {
   readonly credentials: Credentials;
   readonly operators: Readonly<Record<string, BackendOperator>>;
   readonly tls: TlsPlan;
-  readonly next: number | undefined;
+  /** When the first of keys and certificates is due. */
+  readonly next: number;
 }
 
 /** What everything is rendered from, or the plan that comes before it is there. */
@@ -155,7 +154,7 @@ function restoringKeys(observed: Observed, now: number, { steps, refusal, step }
   const { metadata, status: { maintenance: _nodes, ...status } = {} } = observed.deployment;
   const restore = restoreStatusOf(
     observed.deployment,
-    { id: restoreIdOf(observed.deployment), judged: undefined, now },
+    { id: restoreIdOf(observed.deployment) ?? "", judged: undefined, now },
     step,
   );
   const conditions = setConditions(
@@ -179,7 +178,7 @@ function restoringKeys(observed: Observed, now: number, { steps, refusal, step }
       conditions,
       ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
       phase: refusal === undefined ? "Restoring" : "Refused",
-      ...(restore ? { restore } : {}),
+      restore,
     },
     events: refusal !== undefined && isNew ? [{ type: "Warning", reason: "HoldsData", message: refusal }] : [],
     wait: { for: "the passwords and keys of the backup" },
@@ -192,7 +191,8 @@ const CERTIFIED = ["libvirt", "octavia"] as const;
 interface Prepared {
   readonly credentials: Credentials | undefined;
   readonly steps: readonly Step[];
-  readonly next: number | undefined;
+  /** Infinity where something is due now. */
+  readonly next: number;
 }
 
 /** Passwords, keys and certificates: they come before anything that mounts them. */
@@ -218,17 +218,17 @@ function prepare(observed: Observed, catalogue: Catalogue, at: { now: number; no
   return {
     credentials,
     steps: [...missing, ...tokenKeys.steps, ...credentialKeys, ...certificates.flatMap(({ steps }) => steps)],
-    next: times.length > 0 ? Math.min(...times) : undefined,
+    next: Math.min(...times),
   };
 }
 
 /** What a deployment that has its credentials should consist of. */
 export function desiredFor(observed: Observed): Desired {
-  const credentials = readCredentials(observed.credentials?.data) ?? { generation: 0, accounts: [0], values: {} };
-  const nodes = computeNodes(observed, resolveCatalogue(observed.deployment.spec));
-  const { components } = resolveCatalogue(observed.deployment.spec);
-  const { material } = planTls(observed, components, 0);
-  const { operators } = chooseBackends(observed, components);
+  const credentials = readCredentials(observed.credentials?.data) ?? NO_CREDENTIALS;
+  const catalogue = resolveCatalogue(observed.deployment.spec);
+  const nodes = computeNodes(observed, catalogue);
+  const { material } = planTls(observed, catalogue.components, 0);
+  const { operators } = chooseBackends(observed, catalogue.components);
   const ovn = ovnDatabasesOf(observed);
   return judge(observed, { credentials, nodes, desire: desiredOf, material, operators, ovn }).desired;
 }
@@ -299,11 +299,7 @@ const apply = (object: KubeObject): Step => ({ type: "apply", name: idOf(object)
 function foundationSteps(observed: Observed, { foundation }: Desired): Step[] {
   return foundation
     .map(({ object }) => object)
-    .filter((object) => {
-      const found = observed.objects.get(idOf(object));
-      // The name of immutable content is its digest.
-      return object.metadata.labels?.[labels.revision] === undefined ? differs(object, found) : found === undefined;
-    })
+    .filter((object) => isMissing(object, observed.objects))
     .map(apply);
 }
 
@@ -332,10 +328,7 @@ function cleanup(
     const successor = judged.get(component);
     return !successor || isDone(successor);
   };
-  const written = [...observed.objects.entries()]
-    .filter(([, object]) => isObsolete(object))
-    .map(([, object]) => object);
-  return [...written, ...unusedRevisions(observed, wanted)].map((object) => ({
+  return [...[...observed.objects.values()].filter(isObsolete), ...unusedRevisions(observed, wanted)].map((object) => ({
     type: "delete",
     name: idOf(object),
     object,
@@ -360,7 +353,7 @@ function statusNow(observed: Observed, now: number, facts: Facts): Status {
   const all = [...judged.values()].every(isDone);
   const release = all ? spec.release : status.release;
   const id = isRestoring(observed.deployment) ? restoreIdOf(observed.deployment) : undefined;
-  const restore = restoreStatusOf(observed.deployment, { id, judged, now });
+  const restore = id === undefined ? status.restore : restoreStatusOf(observed.deployment, { id, judged, now });
   return {
     conditions: conditionsOf({
       deployment: observed.deployment,

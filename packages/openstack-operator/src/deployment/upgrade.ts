@@ -61,8 +61,8 @@ export function upgradeOf({ spec, status }: OpenStackDeployment): Upgrade | unde
 
 const ROWS = "-online-migrations";
 
-/** Is the migration of rows, which failed, all that is left? Everything runs in its new release then. */
-export function lacksRowsAlone(judged: ReadonlyMap<string, Judged>): boolean {
+/** Is nothing left, or the migration of rows alone, which failed? Everything runs in its new release then. */
+export function lacksRowsAtMost(judged: ReadonlyMap<string, Judged>): boolean {
   const left = [...judged.values()].filter((each) => !isDone(each));
   return left.every(({ component, readiness }) => readiness.state === "Failed" && plainName(component).endsWith(ROWS));
 }

@@ -1,17 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { node } from "../testing/maintained.ts";
 import type { ComputeNode, ComputeService, Observed, QuorumCluster } from "./model.ts";
 import { controlVerdicts, planControls } from "./plan-control.ts";
 import { plan } from "./plan.ts";
 
-const node = (name: string, more: Partial<ComputeNode> = {}): ComputeNode => ({
-  name,
-  cordoned: false,
-  ready: true,
-  lostAt: undefined,
-  fenced: false,
-  ...more,
-});
 const cordoned = { cordoned: true };
 const off = { ready: false, lostAt: 0 };
 
@@ -209,6 +202,63 @@ describe("a control node that is cordoned", () => {
       ...steps.map(({ type, name }) => `${type} ${name}`),
       ...(status.maintenance ?? []).map((each) => `${each.node} ${each.phase}`),
     ]).toEqual(expected);
+  });
+});
+
+describe("the report of a control node", () => {
+  test.each<[string, Given, object, object[]]>([
+    [
+      "that may be drained",
+      { controls: [node("a", cordoned), node("b"), node("c")] },
+      { phase: "Empty", message: "it may be drained: every cluster has its majority without it" },
+      [],
+    ],
+    [
+      "behind another one",
+      { controls: [node("a", cordoned), node("b", off), node("c")] },
+      { phase: "Waiting", message: "control node b is in maintenance or away: its turn comes after it" },
+      [],
+    ],
+    [
+      "that two clusters need",
+      {
+        controls: [node("a", cordoned), node("b"), node("c")],
+        quorums: [cluster("mariadb", "a", "!b", "c"), cluster("ovn-nb", "a", "b", "")],
+      },
+      {
+        phase: "Blocked",
+        message:
+          "without it mariadb would have 1 of 3 members, and needs 2; ovn-nb would have 1 of 3 members, and needs 2: uncordon it until they are back",
+      },
+      [
+        {
+          type: "Warning",
+          reason: "QuorumAtRisk",
+          message:
+            "node a is not released for its drain: without it mariadb would have 1 of 3 members, and needs 2; ovn-nb would have 1 of 3 members, and needs 2: uncordon it until they are back",
+        },
+      ],
+    ],
+  ])("%s has its phase and its message", (_, given, state, events) => {
+    const plan = planned(factsOf(given));
+    expect(plan.states).toEqual([{ node: "a", servers: 0, ...state }]);
+    expect(plan.events).toEqual(events);
+  });
+
+  test("that runs servers is only the event: the plan of computes has the rest", () => {
+    const facts = factsOf({
+      controls: [node("a", cordoned), node("b"), node("c")],
+      quorums: [cluster("mariadb", "a", "!b", "c")],
+    });
+    const verdicts = controlVerdicts(facts, () => true);
+    const plan = planControls(facts, verdicts, () => true);
+    expect(plan).toMatchObject({ steps: [], states: [], events: [{ reason: "QuorumAtRisk" }] });
+  });
+
+  test("that another rule holds lets the next one go first", () => {
+    const facts = factsOf({ controls: [node("a", cordoned), node("b", cordoned), node("c")] });
+    const verdicts = controlVerdicts(facts, ({ name }) => name !== "a");
+    expect([...verdicts].map(([name, { phase }]) => `${name} ${phase}`)).toEqual(["a Waiting", "b Empty"]);
   });
 });
 

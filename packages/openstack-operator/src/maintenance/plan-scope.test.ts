@@ -3,6 +3,7 @@ import type { Node } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
 import type { PodDisruptionBudget } from "../render/types.ts";
 import { guardKey, nodeLabel } from "./guards.ts";
+import { node } from "../testing/maintained.ts";
 import type { ComputeNode, ComputeService } from "./model.ts";
 import {
   computeNodeOf,
@@ -11,17 +12,10 @@ import {
   orphanedBudgets,
   readsNova,
   removedHosts,
+  strayNodes,
   type ScopeFrom,
 } from "./plan-scope.ts";
 
-const node = (name: string, more: Partial<ComputeNode> = {}): ComputeNode => ({
-  name,
-  cordoned: false,
-  ready: true,
-  lostAt: undefined,
-  fenced: false,
-  ...more,
-});
 const budgetOf = (host: string) =>
   ({ metadata: { name: `budget-${host}`, labels: { [nodeLabel]: guardKey(host) } } }) as unknown as PodDisruptionBudget;
 const service = (host: string, reason = ""): ComputeService => ({
@@ -77,6 +71,19 @@ describe("hosts that were removed", () => {
     expect(orphanedBudgets(from, [service("a"), service("b")])).toEqual(["budget-c"]);
     expect(removedHosts(from, [service("a"), service("b")])).toEqual([]);
     expect(readsNova(from)).toBe(true);
+  });
+
+  test.each<[title: string, budgets: string[], services: string[], cordoned: string[], strays: string[]]>([
+    ["is a stray where it is cordoned, held, and Nova has its compute", ["b"], ["b"], ["b"], ["b"]],
+    ["is none while it serves", ["b"], ["b"], [], []],
+    ["is none where nothing holds it", [], ["b"], ["b"], []],
+    ["is none where Nova has no compute of it", ["b"], ["c"], ["b"], []],
+    ["is none where it needs its guard", ["a"], ["a"], ["a"], []],
+    ["is none where it does not exist", ["x"], ["x"], ["x"], []],
+  ])("are followed by nodes without a group: one %s", (_title, budgets, services, cordoned, strays) => {
+    const from = scope({ names: new Set(["a", "b", "c"]), budgets: budgets.map(budgetOf) });
+    const known = services.map((host) => service(host));
+    expect(strayNodes(from, cordoned, known)).toEqual(strays);
   });
 
   test("are read with nodes that are to be left", () => {

@@ -1,63 +1,6 @@
 import { describe, expect, test } from "vitest";
 import fc from "fast-check";
-import { plan } from "./plan.ts";
-import type { ComputeNode, ComputeService, HostedServer, Observed } from "./model.ts";
-
-const node = (name: string, more: Partial<ComputeNode> = {}): ComputeNode => ({
-  name,
-  cordoned: false,
-  ready: true,
-  lostAt: undefined,
-  fenced: false,
-  ...more,
-});
-const service = (host: string, more: Partial<ComputeService> = {}): ComputeService => ({
-  id: `s-${host}`,
-  host,
-  zone: "az1",
-  isUp: true,
-  isEnabled: true,
-  reason: "",
-  isForcedDown: false,
-  ...more,
-});
-const ours = { isEnabled: false, reason: "causeway: node a is cordoned" };
-const server = (id: string, more: Partial<HostedServer> = {}): HostedServer => ({
-  id,
-  name: id,
-  host: "a",
-  status: "ACTIVE",
-  task: "",
-  ...more,
-});
-
-function planOf(
-  nodes: readonly ComputeNode[],
-  services: readonly ComputeService[],
-  servers: readonly HostedServer[],
-  more: Partial<Observed> = {},
-) {
-  const all = new Set(nodes.map(({ name }) => name));
-  const limits = { nodes: 1, moves: 2, flap: 300_000 };
-  const observed = {
-    nodes,
-    controls: [],
-    quorums: [],
-    nova: { services, servers, agents: [] },
-    published: [],
-    strays: [],
-    removed: new Set<string>(),
-    orphans: [],
-    guards: all,
-    held: all,
-    attempts: new Map(),
-    limits,
-    ...more,
-  };
-  const { steps, status, events = [] } = plan(observed, 1_000_000);
-  const states = status.maintenance ?? [];
-  return { steps: steps.map(({ type, name }) => `${type} ${name}`), phases: states.map(({ phase }) => phase), events };
-}
+import { node, ours, planOf, server, service } from "../testing/maintained.ts";
 
 describe("a compute node that is cordoned", () => {
   const cordoned = [node("a", { cordoned: true })];

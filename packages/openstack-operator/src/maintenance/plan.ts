@@ -284,16 +284,17 @@ function moveAway({ limits, attempts }: Observed, moving: MoveContext): NodePlan
     const tried = attempts.get(id);
     return !tried || now - tried.at >= Math.min(LONGEST_RETRY, RETRY * 2 ** (tried.count - 1));
   };
-  const busy = servers.filter(({ task }) => task !== "");
-  const movable = servers.filter((server) => server.task === "" && order(server) !== undefined);
-  const stuck = servers.filter((server) => server.task === "" && order(server) === undefined);
+  const idle = servers.filter(({ task }) => task === "");
+  const busy = servers.length - idle.length;
+  const movable = idle.flatMap((server) => {
+    const type = order(server);
+    return type ? [{ ...server, type }] : [];
+  });
+  const stuck = idle.filter((server) => order(server) === undefined);
   const steps = movable
     .filter(isDue)
-    .slice(0, Math.max(0, limits.moves - busy.length))
-    .flatMap((server): MaintenanceStep[] => {
-      const type = order(server);
-      return type ? [{ type, name: server.id, node: node.name }] : [];
-    });
+    .slice(0, Math.max(0, limits.moves - busy))
+    .map(({ id, type }): MaintenanceStep => ({ type, name: id, node: node.name }));
   const failed = movable.filter(({ id }) => (attempts.get(id)?.count ?? 0) >= GIVE_NOTICE);
   const problems = [
     ...stuck.map(({ name, id, status }) => `server ${name} (${id}) is ${status}: start, stop or delete it`),
@@ -303,9 +304,7 @@ function moveAway({ limits, attempts }: Observed, moving: MoveContext): NodePlan
   ];
   const isBlocked = problems.length > 0 && problems.length === servers.length;
   const message =
-    problems.length > 0
-      ? problems.join("; ")
-      : `${servers.length} servers are left, ${busy.length + steps.length} move`;
+    problems.length > 0 ? problems.join("; ") : `${servers.length} servers are left, ${busy + steps.length} move`;
   const events = problems.map((problem) => ({
     type: "Warning" as const,
     reason: "ServerStays",
