@@ -161,7 +161,19 @@ describe("the plan of a maintenance", () => {
     ["whose compute another forced down", node("a"), service("a", { isForcedDown: true })],
     ["that serves in a cell that cannot be read", node("a"), service("a", { isUnknown: true })],
   ])("changes nothing of a node %s", (_, of, its) => {
-    expect(planOf([of], [its], []).full).toMatchObject({ steps: [], status: {} });
+    const { full, events } = planOf([of], [its], []);
+    expect({ steps: full.steps, status: full.status, events }).toEqual({ steps: [], status: {}, events: [] });
+  });
+
+  test("has an event for a lost node that is not fenced, with what to do", () => {
+    const { full, events } = planOf([node("a", away)], [service("a")], [server("1")]);
+    const message = `node a is ${full.states[0]?.message}`;
+    expect(events).toEqual([{ type: "Warning", reason: "ComputeUnreachable", message }]);
+  });
+
+  test("orders servers away by their ids", () => {
+    const servers = ["3", "1", "2"].map((id) => server(id));
+    expect(planOf([cordoned], [service("a", ours)], servers).steps).toEqual(["live-migrate 1", "live-migrate 2"]);
   });
 
   test("holds a lost node whose cell cannot be read", () => {
@@ -363,24 +375,9 @@ describe("Nova", () => {
       { type: "Warning", reason: "MaintenanceFailed", message: expect.stringMatching(/^Nova cannot be read: x{979}$/) },
     ]);
     expect(full.until).toBe(NOW + 10_000);
+    const idle = planOf([node("a")], [], [], { nova: undefined, unread: "x" }).full;
+    expect({ status: idle.status, until: idle.until }).toEqual({ status: {}, until: NOW + 10_000 });
+    const quiet = planOf([node("a")], [], [], { nova: undefined }).full;
+    expect({ status: quiet.status, until: quiet.until }).toEqual({ status: {}, until: undefined });
   });
-});
-
-test("a node that serves is held and guarded, and none that is cordoned or away", () => {
-  const nodes = [node("a"), node("b", { cordoned: true }), node("c", { ready: false, lostAt: NOW })];
-  const none = { held: new Set<string>(), guards: new Set<string>() };
-  const services = nodes.map(({ name }) => service(name));
-  expect(planOf(nodes, services, [], none).steps.filter((step) => /hold|guard/.test(step))).toEqual([
-    "hold a",
-    "guard a",
-  ]);
-  expect(planOf([node("a")], services, [], { ...none, held: new Set(["a"]) }).steps).toEqual(["guard a"]);
-  expect(planOf([node("a")], services, [], { ...none, guards: new Set(["a"]) }).steps).toEqual(["hold a"]);
-  const controls = [node("a"), node("z")];
-  expect(planOf([node("a")], services, [], { ...none, controls }).steps).toEqual([
-    "hold a",
-    "guard a",
-    "hold z",
-    "guard z",
-  ]);
 });

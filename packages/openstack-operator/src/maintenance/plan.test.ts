@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import fc from "fast-check";
-import { node, ours, planOf, server, service } from "../testing/maintained.ts";
+import { node, NOW, ours, planOf, server, service } from "../testing/maintained.ts";
 
 describe("a compute node that is cordoned", () => {
   const cordoned = [node("a", { cordoned: true })];
@@ -155,4 +155,23 @@ describe("a compute node that was removed from the cluster", () => {
   test("is left alone when it never was a node", () => {
     expect(planOf([], [service("elsewhere", off)], [])).toMatchObject({ steps: [], phases: [] });
   });
+});
+
+test("a node that serves is held and guarded, and none that is cordoned or away", () => {
+  const nodes = [node("a"), node("b", { cordoned: true }), node("c", { ready: false, lostAt: NOW })];
+  const none = { held: new Set<string>(), guards: new Set<string>() };
+  const services = nodes.map(({ name }) => service(name));
+  expect(planOf(nodes, services, [], none).steps.filter((step) => /hold|guard/.test(step))).toEqual([
+    "hold a",
+    "guard a",
+  ]);
+  expect(planOf([node("a")], services, [], { ...none, held: new Set(["a"]) }).steps).toEqual(["guard a"]);
+  expect(planOf([node("a")], services, [], { ...none, guards: new Set(["a"]) }).steps).toEqual(["hold a"]);
+  const controls = [node("a"), node("z")];
+  expect(planOf([node("a")], services, [], { ...none, controls }).steps).toEqual([
+    "hold a",
+    "guard a",
+    "hold z",
+    "guard z",
+  ]);
 });
