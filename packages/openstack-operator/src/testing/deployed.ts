@@ -12,8 +12,8 @@ import { spec as everything } from "./rendered.ts";
 /** When a deployment of these tests begins. */
 export const START = Date.UTC(2026, 0, 1);
 const MOST_PASSES = 100;
-/** Passes that do the same as the one before. */
-const MOST_REPEATED = 2;
+/** Passes that do the same. */
+const MOST_REPEATED = 8;
 
 /** The services without which no server starts, and Octavia, which has certificates of its own. */
 export const spec: OpenStackDeploymentSpec = {
@@ -98,11 +98,14 @@ export class PlayedDeployment {
   /** Passes until nothing is left to do, or until `isOver`: what each planned. */
   async settle(isOver: (planned: ReturnType<PlayedDeployment["plan"]>) => boolean = () => false) {
     const passes: Awaited<ReturnType<PlayedDeployment["pass"]>>[] = [];
-    for (let repeated = 0; repeated < MOST_REPEATED && passes.length < MOST_PASSES;) {
+    const seen = new Map<string, number>();
+    for (let times = 0; times < MOST_REPEATED && passes.length < MOST_PASSES;) {
       const planned = await this.pass();
-      repeated = planned.names.join() === passes.at(-1)?.names.join() ? repeated + 1 : 0;
       passes.push(planned);
       if (isOver(planned) || (planned.steps.length === 0 && planned.said.length === 0)) return passes;
+      const what = planned.names.join();
+      times = (seen.get(what) ?? 0) + 1;
+      seen.set(what, times);
     }
     throw new Error(`it does not settle: ${passes.at(-1)?.names.join(", ")}`);
   }
