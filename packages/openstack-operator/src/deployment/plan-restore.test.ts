@@ -160,7 +160,10 @@ describe("the Job that decrypts passwords and keys", () => {
   test("is shown with its own condition where no pod is left", () => {
     const job = desired.workloads.get("restore-keys")?.[0]?.object;
     const failed = (type: string) =>
-      ({ ...job, status: { conditions: [{ type, status: "True", message: "backoffLimit" }] } }) as KubeObject;
+      ({
+        ...job,
+        status: { conditions: [{ type, status: "True", message: "backoffLimit" }] },
+      }) as unknown as KubeObject;
     expect(planned({ objects: [failed("Failed")] })?.step).toBe("restore-keys: backoffLimit");
     expect(planned({ objects: [failed("Suspended")] })?.step).toBe(runs);
   });

@@ -8,6 +8,7 @@ import { node, PlayedDeployment, spec, START } from "../testing/deployed.ts";
 import { idOf } from "./gather.ts";
 
 const HOUR = 3_600_000;
+const percona = { image: "pxc:8.0", proxyImage: "haproxy:2.8" };
 
 let first: Awaited<ReturnType<PlayedDeployment["settle"]>>;
 let settled: PlayedDeployment;
@@ -101,7 +102,7 @@ describe("a deployment is left as it is", () => {
       "UnknownOption",
     ],
     ["its cells contradict each other", { cells: [{ name: "cell2" }], nodeGroups: twoCells() }, "CellRefused"],
-    ["another operator is missing", { operators: { percona: { use: "Always" } } }, "BackendRefused"],
+    ["another operator is missing", { operators: { percona: { ...percona, use: "Always" } } }, "BackendRefused"],
     ["its certificate is missing", { tls: { from: "Secret", name: "given" } }, "CertificateInvalid"],
     [
       "it lacks a service that another one needs",
@@ -247,7 +248,7 @@ describe("the options that a deployment is rendered from", () => {
     const copy = new PlayedDeployment();
     copy.served.add("PerconaXtraDBCluster");
     copy.objects = new Map([...settled.objects].filter(([id]) => id.startsWith("Secret/")));
-    copy.spec = { ...spec, operators: { percona: { use: "Auto" } } };
+    copy.spec = { ...spec, operators: { percona: { ...percona, use: "Auto" } } };
     const { names } = copy.plan();
     expect(copy.options).toMatchObject([{ operators: { mariadb: "percona" } }]);
     expect(names).toContain("apply PerconaXtraDBCluster/cloud-mariadb");

@@ -40,7 +40,7 @@ describe("the plan of a maintenance", () => {
       "orders no server away while more move than the limit",
       cordoned,
       service("a", ours),
-      [..."123"].map((id) => server(id, { task: "migrating" })).concat(server("4"), server("5")),
+      ["1", "2", "3"].map((id) => server(id, { task: "migrating" })).concat(server("4"), server("5")),
       [],
       ["Moving", 5, "5 servers are left, 3 move"],
     ],

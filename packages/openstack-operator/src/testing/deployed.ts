@@ -137,7 +137,7 @@ export class PlayedDeployment {
   #played(object: KubeObject): KubeObject {
     const component = object.metadata.labels?.[labels.component] ?? "";
     const status = this.#statusOf(object, component);
-    return status ? { ...object, status } : object;
+    return status ? Object.assign({ ...object }, { status }) : object;
   }
 
   #statusOf(object: KubeObject, component: string): object | undefined {
