@@ -12,6 +12,7 @@ import {
   poolNamespaceOf,
   releasedAnnotation,
 } from "../tenant.ts";
+import { plan } from "./plan.ts";
 import { planTransfer } from "./plan-transfer.ts";
 import { acknowledgement } from "./request.ts";
 
@@ -85,69 +86,173 @@ describe("the hand-over of a control plane to another management cluster", () =>
     expect("annotations" in step && poolAnnotation in step.annotations).toBe(false);
   });
 
-  test.for<[string, string, Namespace[], string?]>([
-    ["MOVE_CONTROL_PLANE_MISSING", "where the service cluster has none", []],
-    ["MOVE_CONTROL_PLANE_MISSING", "of a third one", [namespace({ ...base, [ownerAnnotation]: "three" })]],
+  test("writes nothing but the owner and the end of the request where it has an etcd of its own", () => {
+    for (const datastore of [{}, { [datastoreAnnotation]: "Own" }]) {
+      const from = namespace({ ...base, ...both, ...datastore });
+      const ended = { [handOverAnnotation]: null, [releasedAnnotation]: null, [awaitedAnnotation]: null };
+      expect(planOf(from)).toEqual({ type: "switch", namespace: from, annotations: { ...handedOver, ...ended } });
+    }
+  });
+
+  const theirs = { ...base, [ownerAnnotation]: "two" };
+  const elsewhere = { ...base, [handOverAnnotation]: JSON.stringify({ id: "1", to: "three" }) };
+  const otherSettings = {
+    ...both,
+    [releasedAnnotation]: said("1", "uid-1", { versions: "1", only: "1", same: "1" }),
+    [awaitedAnnotation]: said("1", "uid-2", { versions: "2", same: "1" }),
+  };
+  test.for<[code: string, title: string, Namespace[], message: string, hint: string]>([
+    [
+      "MOVE_CONTROL_PLANE_MISSING",
+      "where the service cluster has none",
+      [],
+      "no control plane team.web of management cluster one or two",
+      "with --service-kubeconfig",
+    ],
+    [
+      "MOVE_CONTROL_PLANE_MISSING",
+      "of a third one",
+      [namespace({ ...base, [ownerAnnotation]: "three" })],
+      "no control plane team.web",
+      "with --from-owner and --to-owner",
+    ],
+    [
+      "MOVE_CONTROL_PLANE_MISSING",
+      "where it is not known which of two the target has",
+      [namespace({ ...theirs, ...handedOver }), namespace({ ...theirs, ...handedOver })],
+      "no control plane team.web",
+      "--to-owner",
+    ],
     [
       "MOVE_CONTROL_PLANE_STARTING",
       "while its keys are created",
       [namespace({ [idAnnotation]: "team.web", [ownerAnnotation]: "one" })],
+      "team.web is still being created",
+      "Wait until it is available",
     ],
-    ["MOVE_OBJECT_DELETED", "while it is deleted", [namespace(base, { deletionTimestamp: "2026-01-01T00:00:00Z" })]],
+    [
+      "MOVE_OBJECT_DELETED",
+      "while it is deleted",
+      [namespace(base, { deletionTimestamp: "2026-01-01T00:00:00Z" })],
+      "Namespace hcp-web of the service cluster, with the pods of team.web, is being deleted",
+      "Wait until it is gone",
+    ],
     [
       "MOVE_TARGET_OCCUPIED",
       "where the target has one of that name",
-      [namespace(base), namespace({ ...base, [ownerAnnotation]: "two" })],
+      [namespace(base), namespace(theirs, { name: "hcp-web-2" })],
+      "Namespaces hcp-web, hcp-web-2",
+      "Delete the one that is not to be moved",
+    ],
+    [
+      "MOVE_TARGET_OCCUPIED",
+      "where the source has two of that name",
+      [namespace(base), namespace(base, { name: "hcp-web-2" })],
+      "Namespaces hcp-web, hcp-web-2",
+      "Delete the one that is not to be moved",
     ],
     [
       "MOVE_UNDER_WAY",
       "while it goes elsewhere",
-      [namespace({ ...base, [handOverAnnotation]: JSON.stringify({ id: "1", to: "three" }) })],
+      [namespace(elsewhere)],
+      "is being handed over to management cluster three",
+      `remove the annotation ${handOverAnnotation} from Namespace hcp-web`,
     ],
-    ["MOVE_OWNER_FOREIGN", "where owners are swapped", [namespace({ ...base, [ownerAnnotation]: "two" })]],
+    [
+      "MOVE_OWNER_FOREIGN",
+      "where owners are swapped",
+      [namespace(theirs)],
+      "that of --owner two in the service cluster, and the source (--owner one) did not hand it over",
+      "that of the source with --from-owner",
+    ],
     [
       "MOVE_OWNER_FOREIGN",
       "where another one handed it over",
       [namespace({ ...base, ...handedOver, [handedOverAnnotation]: JSON.stringify({ from: "uid-3", to: "uid-2" }) })],
+      "did not hand it over",
+      "that of the target with --to-owner",
+    ],
+  ])("is refused with %s %s, and says what to do", ([code, , namespaces, message, hint]) => {
+    const step = planOf(...namespaces);
+    expect(step).toEqual({
+      type: "refuse",
+      code,
+      message: expect.anything() as string,
+      hint: expect.anything() as string,
+    });
+    expect("message" in step && step.message).toContain(message);
+    expect("hint" in step && step.hint).toContain(hint);
+  });
+
+  test.for<[code: string, title: string, Record<string, string>, message: string, hint: string]>([
+    [
+      "MOVE_OWNER_FOREIGN",
+      "the target's owner is the name of a third one",
+      { ...both, [awaitedAnnotation]: said("1", "uid-3") },
+      "team.web is not handed over: --owner two is not that of the target",
+      "with --from-owner and --to-owner",
     ],
     [
       "MOVE_OWNER_FOREIGN",
-      "where the owner's name is that of a third one",
-      [namespace({ ...base, ...both, [awaitedAnnotation]: said("1", "uid-3") })],
-      "--owner two is not that of the target",
+      "the source's owner is the name of a third one",
+      { ...both, [releasedAnnotation]: said("1", "uid-3") },
+      "team.web is not handed over: --owner one is not that of the source",
+      "run the same version of both",
     ],
     [
       "MOVE_OWNER_FOREIGN",
-      "where the source's owner is that of a third one",
-      [namespace({ ...base, ...both, [releasedAnnotation]: said("1", "uid-3") })],
-      "--owner one is not that of the source",
+      "both owners are names of others",
+      { ...both, [releasedAnnotation]: said("1", "uid-2"), [awaitedAnnotation]: said("1", "uid-1") },
+      "--owner one is not that of the source, and --owner two is not that of the target",
+      "--to-owner",
     ],
     [
       "MOVE_SETTINGS_DIFFER",
-      "where pods would be replaced",
-      [namespace({ ...base, ...both, [awaitedAnnotation]: said("1", "uid-2", { registry: "other" }) })],
-      "registry",
+      "pods would be replaced",
+      { ...both, [awaitedAnnotation]: said("1", "uid-2", { registry: "other" }) },
+      "pods of team.web would be replaced: registry",
+      "the same options for these settings",
     ],
-  ])("is refused with %s %s", ([code, , namespaces, text = ""]) => {
-    const step = planOf(...namespaces);
-    expect(step).toMatchObject({ type: "refuse", code });
-    expect("message" in step && step.message).toContain(text);
+    [
+      "MOVE_SETTINGS_DIFFER",
+      "several settings differ, of which one manager does not know all",
+      otherSettings,
+      "would be replaced: only, versions",
+      "repeat the command",
+    ],
+  ])("is refused with %s where %s, and its manager continues", ([code, , annotations, message, hint]) => {
+    const asked = namespace({ ...base, ...annotations });
+    const step = planOf(asked);
+    expect(step).toMatchObject({ type: "refuse", code, withdraw: asked });
+    expect("message" in step && step.message).toContain(message);
+    expect("hint" in step && step.hint).toContain(hint);
   });
 
-  test.for(["Copying", "Switching", "Retained"] as const)(
+  test.for(["Starting", "Copying", "Freezing", "Switching", "Returning", "Retained"] as const)(
     "is refused while its data moves to an etcd of its own, and the request is withdrawn: %s",
     (migration) => {
       const moving = { ...given, migration };
-      const [before, after] = [namespace(base), namespace({ ...base, ...both })];
-      expect(planTransfer({ ...moving, namespaces: [before] })).toMatchObject({ code: "MOVE_DATA_MIGRATING" });
+      const after = namespace({ ...base, ...both });
+      for (const other of [namespace(base), namespace(elsewhere)])
+        expect(planTransfer({ ...moving, namespaces: [other] })).toEqual({
+          type: "refuse",
+          code: "MOVE_DATA_MIGRATING",
+          message: `the data of control plane team.web is moving to an etcd of its own (stage ${migration})`,
+          hint: expect.stringContaining("Done or Withdrawn") as string,
+        });
       expect(planTransfer({ ...moving, namespaces: [after] })).toMatchObject({ withdraw: after });
-      expect(planTransfer({ ...moving, migration: "Done", namespaces: [after] })).toMatchObject({ type: "switch" });
+      for (const ended of ["Done", "Withdrawn"] as const)
+        expect(planTransfer({ ...moving, migration: ended, namespaces: [after] })).toMatchObject({ type: "switch" });
     },
   );
 
   test("is refused between managers with one owner", () => {
     const step = planTransfer({ ...given, to: "one", namespaces: [namespace(base)] });
-    expect(step).toMatchObject({ code: "MOVE_OWNER_SAME" });
+    expect(step).toMatchObject({
+      type: "refuse",
+      code: "MOVE_OWNER_SAME",
+      hint: expect.stringContaining("--to-owner") as string,
+    });
   });
 });
 
@@ -176,6 +281,17 @@ describe("the manager that sees a hand-over", () => {
     const step = of(owner, annotations);
     if (typeof expected === "string") expect(step).toBe(expected);
     else expect(step).toMatchObject(expected as object);
+  });
+
+  test("says it of each namespace that is there, and of no other", () => {
+    const [asked, deleted, given, other] = [
+      namespace({ ...base, ...request }),
+      namespace({ ...base, ...request }, { deletionTimestamp: "2026-01-01T00:00:00Z" }),
+      namespace({ ...base, ...both }),
+      namespace(base),
+    ] as [Namespace, Namespace, Namespace, Namespace];
+    const { steps, status } = plan({ namespaces: [deleted, given, other, asked], settings: { owner: "one" } });
+    expect([steps, status]).toEqual([[acknowledgement(asked, { owner: "one" })], undefined]);
   });
 
   test("states which management cluster it works for", () => {

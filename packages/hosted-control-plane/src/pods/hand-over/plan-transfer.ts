@@ -144,7 +144,7 @@ function planSwitch(
     return {
       type: "refuse",
       code: "MOVE_OWNER_FOREIGN",
-      message: `control plane ${id} is not handed over: the manager with ${foreign.join(", and the one with ")} works for another management cluster`,
+      message: `control plane ${id} is not handed over: ${foreign.join(", and ")}`,
       hint: "Specify what the managers of the two management clusters have as --owner, with --from-owner and --to-owner, and run the same version of both.",
       withdraw: namespace,
     };
