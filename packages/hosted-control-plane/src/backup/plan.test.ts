@@ -20,9 +20,28 @@ describe("backups of a control plane", () => {
     expect(plan(observed({}), now).steps).toEqual([{ type: "take", parent: point }]);
     // All data is copied, and what killed programs left is deleted.
     expect(plan(observed({ points: [] }), now).steps).toEqual([{ type: "take" }, { type: "sweep" }]);
-    expect(plan(observed({ keyspace: undefined }), now)).toMatchObject({ steps: [], wait: { until: now + 10 } });
+    const older = { ...point, time: now - 100, id: "000000000000000a", full: "000000000000000a" };
+    expect(plan(observed({ points: [older] }), now).steps).toStrictEqual([{ type: "take" }, { type: "sweep" }]);
+    const wait = { for: "the etcd of the control plane", until: now + 10 };
+    expect(plan(observed({ keyspace: undefined }), now)).toMatchObject({ steps: [], wait });
     expect(plan(observed({ encryption: undefined }), now).steps).toEqual([]);
     expect(plan(observed({ spec: specOf() }), now)).toEqual({ steps: [], status: undefined });
+  });
+
+  test("have what changed since the newest one, in whatever order they are listed", () => {
+    const [first, second] = [point, { ...point, id: "0000000000000002", time: now - 15 }];
+    for (const points of [
+      [first, second],
+      [second, first],
+    ])
+      expect(plan(observed({ points }), now).steps).toEqual([{ type: "take", parent: second }]);
+  });
+
+  test("say nothing of times before there is one", () => {
+    const { status } = plan(observed({ points: [] }), now);
+    expect(status).toStrictEqual({ folder: "f", points: 0 });
+    const lost = { ...point, full: "000000000000000f" };
+    expect(plan(observed({ points: [lost] }), now).status).not.toHaveProperty("newestFull");
   });
 
   test("are deleted when no time needs them, and say what there is", () => {
@@ -38,6 +57,6 @@ describe("backups of a control plane", () => {
       newest: young.time,
       newestFull: middle.time,
     });
-    expect(planned.wait?.until).toBe(now + 5);
+    expect(planned.wait).toEqual({ for: "the next backup", until: now + 5 });
   });
 });

@@ -88,6 +88,11 @@ describe("the plan of a hosted control plane", () => {
     ["holds a kubeconfig that nothing holds", { kubeconfigSecret: secretOf({}) }, ["hold-kubeconfig"]],
     ["releases a kubeconfig that a user deletes", { kubeconfigSecret: secretOf({ ...going }) }, ["release-kubeconfig"]],
     [
+      "does not hold a kubeconfig that is being deleted",
+      { kubeconfigSecret: secretOf({ ...going, finalizers: ["others/theirs"] }) },
+      [],
+    ],
+    [
       "keeps a kubeconfig that goes with its namespace",
       { kubeconfigSecret: secretOf({ ...going }), namespaceTerminates: true },
       [],
