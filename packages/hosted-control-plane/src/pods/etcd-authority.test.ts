@@ -1,43 +1,15 @@
 /** The rotation of the authority of a control plane's own etcd, on the planner. */
 import { seededIntegers } from "@causeway/foundation/testing";
 import { secretText, type Secret } from "@causeway/kubernetes";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { AuthorityRotation } from "../runtime.ts";
 import { plan } from "./plan.ts";
-import { nextStage, type EtcdAuthorityPlace } from "./plan-etcd-authority.ts";
 import { isRolledOut, templateCredentials, workload } from "./rollout.ts";
 import { now, PlayedCluster } from "./testing/played-cluster.ts";
 import { specOf } from "./testing/spec.ts";
 
 const SCHEDULES = Number(process.env["CAUSEWAY_FAULT_PODS"] ?? 4);
-const A = "2026-01-01T00:00:00Z";
-const B = "2026-06-01T00:00:00Z";
-const at = (stage: AuthorityRotation["stage"], id = A): AuthorityRotation => ({ id, stage });
-
-describe("the next stage of etcd's authority", () => {
-  const rows: [string, EtcdAuthorityPlace, AuthorityRotation | undefined, string | undefined][] = [
-    ["none without a rotation", { stage: "single", rotation: undefined }, undefined, undefined],
-    [
-      "none for one that ended before this program knew of etcd's",
-      { stage: "single", rotation: undefined },
-      at("single"),
-      undefined,
-    ],
-    ["trust when the roots are there", { stage: "single", rotation: undefined }, at("trust"), "trust"],
-    ["trust first, when the roots are further", { stage: "single", rotation: undefined }, at("sign"), "trust"],
-    ["none while the roots are no further", { stage: "trust", rotation: A }, at("trust"), undefined],
-    ["sign with the roots", { stage: "trust", rotation: A }, at("sign"), "sign"],
-    ["none while both are trusted", { stage: "sign", rotation: A }, at("sign"), undefined],
-    ["single when the old ones retire", { stage: "sign", rotation: A }, at("retire"), "single"],
-    ["single when they have", { stage: "sign", rotation: A }, at("single"), "single"],
-    ["none when it has ended", { stage: "single", rotation: A }, at("retire"), undefined],
-    ["the end of an earlier one first", { stage: "sign", rotation: A }, at("trust", B), "single"],
-    ["and then another one", { stage: "single", rotation: A }, at("trust", B), "trust"],
-  ];
-  test.each(rows)("is %s", (_, place, wanted, next) => {
-    expect(nextStage(place, wanted)).toBe(next);
-  });
-});
+const at = (stage: AuthorityRotation["stage"]): AuthorityRotation => ({ id: "2026-01-01T00:00:00Z", stage });
 
 /** The certificates in a Secret, without their line ends. */
 const authorities = (cluster: PlayedCluster, name = "etcd-ca"): string[] =>

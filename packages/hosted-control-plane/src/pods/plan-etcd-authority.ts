@@ -10,7 +10,8 @@ import { rotationAnnotation, rotationStageAnnotation } from "./tenant.ts";
  */
 export type EtcdAuthorityStage = "single" | "trust" | "sign";
 
-const ORDER = ["single", "trust", "sign", "retire"] as const;
+/** Those of a rotation that is under way, and the request that ends it. */
+const ORDER = ["trust", "sign", "retire"] as const;
 
 /** Where a Secret with etcd's authority is. */
 export interface EtcdAuthorityPlace {
@@ -50,9 +51,10 @@ export function etcdAuthoritySteps(
   settled: boolean,
 ): { readonly steps: Step[]; readonly isRotating: boolean } {
   const copy = live.get(`Secret/${copyName("etcd-ca")}`) as Secret | undefined;
+  if (copy === undefined) return { steps: [], isRotating: false };
   const place = placeOf(copy);
-  const to = copy === undefined ? undefined : nextStage(place, wanted);
-  if (copy === undefined || to === undefined) return { steps: [], isRotating: false };
+  const to = nextStage(place, wanted);
+  if (to === undefined) return { steps: [], isRotating: false };
   if (!settled) return { steps: [], isRotating: true };
   const rotation = to === "trust" ? (wanted?.id ?? "") : (place.rotation ?? "");
   return { steps: [{ type: "rotate-etcd-authority", secret: copy, to, rotation }], isRotating: true };
