@@ -54,6 +54,49 @@ describe("the clock of a node", () => {
     expect(found.own).toBe(own);
   });
 
+  const judged = (offset: number, reads = 1) =>
+    judgeClocks(new Map([["a", { at: START - 1, reads }]]), [{ node: "a", at: START + offset }], START);
+  test.for<[title: string, offset: number, reads: number]>([
+    ["as far ahead as clocks may differ", LIMIT, 0],
+    ["further ahead", LIMIT + 1, 2],
+    ["as far behind as clocks may differ, and renewed right after the last read", -LIMIT - EVERY, 0],
+    ["further behind", -LIMIT - EVERY - 1, 2],
+  ])("is judged by how far it is off: %s", ([, offset, reads]) => {
+    const { off, memory } = judged(offset);
+    expect(off.get("a")).toBe(reads === 0 ? undefined : offset);
+    expect(memory.get("a")).toEqual({ at: START + offset, reads });
+    // It is reported when it was wrong twice in a row.
+    expect(judged(offset, 0).off.size).toBe(0);
+    expect(judged(offset, 0).memory.get("a")?.reads).toBe(reads === 0 ? 0 : 1);
+  });
+
+  test("is not judged when it is first seen, nor before the node writes again", () => {
+    const renewals = [{ node: "a", at: START + 5 * MINUTE }];
+    const first = judgeClocks(new Map(), renewals, START);
+    expect([first.off.size, first.memory.get("a")]).toEqual([0, { at: START + 5 * MINUTE, reads: 0 }]);
+    const again = judgeClocks(new Map([["a", { at: START + 5 * MINUTE, reads: 1 }]]), renewals, START);
+    expect([again.off.size, again.memory.get("a")]).toEqual([0, { at: START + 5 * MINUTE, reads: 0 }]);
+  });
+
+  test("is forgotten with the node", () => {
+    expect(judgeClocks(new Map([["gone", { at: 1, reads: 2 }]]), [], START)).toEqual({
+      memory: new Map(),
+      off: new Map(),
+      own: undefined,
+    });
+  });
+
+  test("is the program's own where most nodes differ from it, and no less than three", () => {
+    const of = (...offsets: number[]) => {
+      const names = offsets.map((offset, index) => ({ node: `n${index}`, at: START + offset }));
+      return judgeClocks(new Map(names.map(({ node }) => [node, { at: 0, reads: 1 }])), names, START).own;
+    };
+    expect(of(5 * MINUTE, 5 * MINUTE)).toBeUndefined();
+    expect(of(5 * MINUTE, 0, 4 * MINUTE)).toBe(-4 * MINUTE);
+    expect(of(-9 * MINUTE, -7 * MINUTE, -8 * MINUTE, 0)).toBe(7 * MINUTE);
+    expect(of(0, 0, 4 * MINUTE)).toBeUndefined();
+  });
+
   test("is never reported where it is right, however late Leases are renewed and read", () => {
     const age = fc.option(fc.integer({ min: -LIMIT, max: EVERY + LIMIT }), { nil: undefined });
     fc.assert(
