@@ -129,7 +129,7 @@ describe("a control plane that moves from the shared etcd to its own", () => {
     ]);
     expect(status.message).toContain("the data of another control plane");
     reach(cluster, "Copying");
-    while (withOthers("hcp-a").steps.length > 0)
+    for (let turns = 0; turns < 30 && withOthers("hcp-a").steps.length > 0; turns++)
       for (const step of withOthers("hcp-a").steps) cluster.perform(step, now);
     advance(cluster);
     expect(withOthers("hcp-a")).toMatchObject({ steps: [], status: { problem: { code: "PODS_MIGRATING" } } });

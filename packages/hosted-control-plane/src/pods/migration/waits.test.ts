@@ -57,7 +57,7 @@ test("another process that continues in Freezing accepts writes, and lets copies
   cluster.frozen = true;
   cluster.own = { ...cluster.own, complete: true };
   cluster.takeOver();
-  while (cluster.record?.stage === "Freezing")
+  for (let turns = 0; turns < 30 && cluster.record?.stage === "Freezing"; turns++)
     for (const step of plan(cluster.observe(moved()), now).steps) cluster.perform(step, now);
   expect([cluster.record?.stage, cluster.frozen, cluster.own.complete]).toEqual(["Copying", false, false]);
 });

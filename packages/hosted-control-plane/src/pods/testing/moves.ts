@@ -36,7 +36,8 @@ export function reach(cluster: MovingCluster, stage: string, { spec = moved(), a
 
 /** In stage Copying, until the data was copied. */
 export function copy(cluster: MovingCluster): void {
-  while (cluster.performed.at(-1) !== "copy-datastore") {
+  for (let turns = 0; cluster.performed.at(-1) !== "copy-datastore"; turns++) {
+    if (turns === 30) throw new Error("nothing is copied");
     turn(cluster, moved(), now);
     if (cluster.record?.stage !== "Copying") throw new Error("it continued before it copied");
     advance(cluster);
