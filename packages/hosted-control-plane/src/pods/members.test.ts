@@ -153,7 +153,7 @@ describe("another number of etcd members", () => {
   test("waits while a member is not ready, and while the etcd does not answer", () => {
     const cluster = started(3);
     const spec = withMembers(1);
-    while (!memberStepsIn(cluster).includes("move-etcd-leader")) {
+    for (let turns = 0; turns < 60 && !memberStepsIn(cluster).includes("move-etcd-leader"); turns++) {
       for (const step of plan(cluster.observe(spec), now).steps) cluster.perform(step, now);
       cluster.rollOut();
     }
