@@ -38,7 +38,8 @@ describe("a control plane that is created from a backup", () => {
   test("whose backup is incomplete says so, and reads all of it again after half an hour only", () => {
     const cluster = new PlayedCluster();
     const spec = specOf({ restore });
-    while (!plan(cluster.observe(spec), now).steps.some(({ type }) => type === "restore")) {
+    const isDue = () => plan(cluster.observe(spec), now).steps.some(({ type }) => type === "restore");
+    for (let turns = 0; turns < 30 && !isDue(); turns++) {
       for (const step of plan(cluster.observe(spec), now).steps) cluster.perform(step, now);
       cluster.assignAddress();
       cluster.rollOut();
