@@ -7,6 +7,7 @@
  *   --seed N        default 1
  *   --fresh         judges all again, also what an earlier run has judged
  *   --fast          only test files that start no server: the tables next to the code
+ *   --tests TEXTS   only test files that have one of these texts in their path: what survives them is not judged yet
  *   --report        judges nothing: what earlier runs found out
  *   --jobs N        processes that judge, default 1
  *   --json FILE     writes every mutant and what became of it
@@ -36,11 +37,13 @@ const { values: options } = parseArgs({
     page: { type: "boolean", default: false },
     fresh: { type: "boolean", default: false },
     fast: { type: "boolean", default: false },
+    tests: { type: "string" },
     report: { type: "boolean", default: false },
   },
 });
 const seconds = (since: number): string => ((performance.now() - since) / 1000).toFixed(0);
 const only = options.only?.split(",");
+const texts = options.tests?.split(",");
 const scopes = allScopes(root);
 const judged: Judged[] = [];
 for (const group of new Set(scopes.map((s) => s.group))) {
@@ -69,7 +72,9 @@ async function judgeGroup(name: string, group: readonly Scope[]): Promise<void> 
       .filter(({ file }) => only?.some((path) => file.startsWith(path)) ?? true)
       .flatMap((target) => target.mutants.map((_, index): One => ({ target, index }))),
   );
-  const chosen = new Map([...tests].filter(([file]) => !options.fast || isTable(file)));
+  const isChosen = (file: string): boolean =>
+    (!options.fast || isTable(file)) && (texts?.some((text) => file.includes(text)) ?? true);
+  const chosen = new Map([...tests].filter(([file]) => isChosen(file)));
   const tried = ({ target, index }: One): ReadonlySet<string> => {
     const { survived = {} } = state.find(target, index);
     return new Set([...tests].filter(([file, text]) => survived[file] === text).map(([file]) => file));
