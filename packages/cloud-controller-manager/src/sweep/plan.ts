@@ -1,6 +1,7 @@
 import type { Service } from "@causeway/kubernetes";
 import type { FloatingIp, LoadBalancer, SecurityGroup } from "@causeway/openstack";
 import { annotation } from "../config/annotations.ts";
+import { isFree } from "../service/address/plan-floating-ip.ts";
 import {
   floatingIpDescription,
   loadBalancerDescription,
@@ -53,25 +54,18 @@ function isThere({ services }: Observed, namespace: string, name: string): boole
   return services.some(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
 }
 
-/**
- * Neither namespaces nor names of Services have an underscore, so that a name that was not cut is read one way only.
- */
 function orphanBalancer(observed: Observed, lb: LoadBalancer): Orphan[] {
   const { clusterName, services } = observed;
-  const start = `${loadBalancerPrefix}${clusterName}_`;
-  const [namespace, name, ...more] = lb.name.startsWith(start) ? lb.name.slice(start.length).split("_") : [];
-  if (namespace === undefined || name === undefined || more.length > 1) return [];
-  const service = named(namespace, name);
-  const isOurs =
-    namesOf(loadBalancerName(clusterName, service)).includes(lb.name) &&
-    loadBalancerDescription(clusterName, service) === lb.description;
-  if (!isOurs || isThere(observed, namespace, name)) return [];
+  const service = servedBy(lb.name, clusterName);
+  if (!service || loadBalancerDescription(clusterName, service) !== lb.description) return [];
+  const { namespace = "", name } = service.metadata;
+  if (isThere(observed, namespace, name)) return [];
   const sharers = services.filter(
     (s) =>
       s.metadata.annotations?.[annotation.loadBalancerId] === lb.id ||
       lb.tags.includes(loadBalancerName(clusterName, s)),
   );
-  const others = lb.tags.filter((tag) => tag.startsWith(loadBalancerPrefix) && !tag.startsWith(start));
+  const others = lb.tags.filter((tag) => tag.startsWith(loadBalancerPrefix) && !servedBy(tag, clusterName));
   const kept =
     sharers.length > 0
       ? `Service ${sharers[0]?.metadata.namespace}/${sharers[0]?.metadata.name} uses it`
@@ -81,6 +75,17 @@ function orphanBalancer(observed: Observed, lb: LoadBalancer): Orphan[] {
           ? `it is ${lb.provisioning_status}`
           : undefined;
   return [{ kind: "load balancer", id: lb.id, name: lb.name, service: `${namespace}/${name}`, kept }];
+}
+
+/**
+ * The Service of this cluster whose load balancer has this name, or which has this tag. Neither namespaces nor names of
+ * Services have an underscore, so that a name that was not cut is read one way only; names of clusters may have them.
+ */
+function servedBy(lbName: string, clusterName: string): Service | undefined {
+  const start = `${loadBalancerPrefix}${clusterName}_`;
+  const [namespace = "", name = ""] = lbName.slice(start.length).split("_");
+  const service = named(namespace, name);
+  return namesOf(loadBalancerName(clusterName, service)).includes(lbName) ? service : undefined;
 }
 
 /** Of a Service's load balancer, of the one of its other address family, and of one that is being replaced. */
@@ -95,11 +100,10 @@ interface Around {
 }
 
 function orphanAddress(observed: Observed, ip: FloatingIp, { vips, options }: Around): Orphan[] {
-  const [namespace, name] = / ([^ /]+)\/([^ ]+) from cluster /.exec(ip.description)?.slice(1) ?? [];
-  if (namespace === undefined || name === undefined) return [];
+  const [, namespace = "", name = ""] = / ([^ /]+)\/([^ ]+) from cluster /.exec(ip.description) ?? [];
   const isOurs = floatingIpDescription(observed.clusterName, named(namespace, name)) === ip.description;
   if (!isOurs || isThere(observed, namespace, name)) return [];
-  const used = ip.port_id !== null && !vips.has(ip.port_id);
+  const used = !isFree(ip) && !vips.has(ip.port_id ?? "");
   const kept = used
     ? "something else uses it"
     : options.floatingIps
@@ -111,9 +115,8 @@ function orphanAddress(observed: Observed, ip: FloatingIp, { vips, options }: Ar
 const groupNames = new RegExp(`^${groupPrefix}([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})-`);
 
 function orphanGroup(observed: Observed, group: SecurityGroup): Orphan[] {
-  const uid = groupNames.exec(group.name)?.[1];
-  const [namespace, name] = / for ([^ /]+)\/([^ ]+) Service /.exec(group.description)?.slice(1) ?? [];
-  if (uid === undefined || namespace === undefined || name === undefined) return [];
+  const [, uid = ""] = groupNames.exec(group.name) ?? [];
+  const [, namespace = "", name = ""] = / for ([^ /]+)\/([^ ]+) Service /.exec(group.description) ?? [];
   const service = named(namespace, name, uid);
   const isOurs =
     groupName(service) === group.name && groupDescription(observed.clusterName, service) === group.description;
