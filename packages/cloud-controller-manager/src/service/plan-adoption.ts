@@ -1,7 +1,7 @@
 import type { Plan, ServiceStatus } from "@causeway/kubernetes";
 import type { Adoption } from "./observed.ts";
 import type { MemoryObserved, ServiceObserved } from "./observed.ts";
-import type { Step } from "./steps.ts";
+import type { OneStep } from "./steps.ts";
 
 const resyncInterval = 60_000;
 
@@ -13,7 +13,7 @@ export function planAdoption(
   { service, held }: ServiceObserved & MemoryObserved,
   { lb, tags, event }: Adoption,
   now: number,
-): Plan<Step, ServiceStatus> {
+): Plan<OneStep, ServiceStatus> {
   const status = service.status ?? {};
   if (lb.provisioning_status === "ERROR") {
     const message = `Error syncing load balancer: load balancer ${lb.id} is in ERROR and cannot be adopted: fail it over (openstack loadbalancer failover ${lb.id}), or delete it and another one is created`;
@@ -24,6 +24,6 @@ export function planAdoption(
   const until = lb.provisioning_status === "ACTIVE" ? busy : now + resyncInterval;
   if (until !== undefined)
     return { steps: [], status, wait: { for: `load balancer ${lb.id} to be changeable`, until } };
-  const step: Step = { type: "update-load-balancer", id: lb.id, change: { tags: [...tags] } };
+  const step: OneStep = { type: "update-load-balancer", id: lb.id, change: { tags: [...tags] } };
   return { steps: [step], status, events: [event] };
 }

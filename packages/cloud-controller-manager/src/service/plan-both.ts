@@ -1,20 +1,18 @@
 import type { ServiceStatus } from "@causeway/kubernetes";
 import type { Observed } from "./observed.ts";
 import { plan } from "./plan.ts";
-import type { ServiceEvent, ServicePlan } from "./plan-events.ts";
-import type { OneStep, Step } from "./steps.ts";
+import type { OnePlan, ServiceEvent, ServicePlan } from "./plan-events.ts";
+import type { KubernetesStep, OneStep, Step } from "./steps.ts";
 
 /**
  * The plan of a Service with all its load balancers. The second one (of the other address family) follows the rules of
- * the first; the Service itself is written by the first alone, which holds on to its finalizer until the second is
- * gone.
+ * the first, so that it waits for the Service's finalizer, too; the Service itself is written by the first alone, which
+ * holds on to that finalizer until the second is gone.
  */
 export function planBoth(observed: Observed, now: number): ServicePlan {
   const first = plan(observed, now);
   const { second } = observed;
   if (!second) return first;
-  // Its address and its deletion need the Service's finalizer to be there.
-  if (first.steps.some((step) => step.type === "add-finalizer")) return first;
   // By the first one's former name the second is found: nothing is created before that is known.
   if (observed.adoption || observed.unproved !== undefined) return first;
   const other = plan(second, now);
@@ -37,8 +35,8 @@ function isSought({ formerName, second }: Observed): boolean {
   return formerName !== undefined && second?.formerName !== undefined;
 }
 
-function isOfCloud(step: Step): step is OneStep {
-  return !["add-finalizer", "annotate", "clear-status", "remove-finalizer", "of-second"].includes(step.type);
+function isOfCloud(step: OneStep): step is Exclude<OneStep, KubernetesStep> {
+  return !["add-finalizer", "annotate", "clear-status", "remove-finalizer"].includes(step.type);
 }
 
 /** Whether an event of the second load balancer is not already reported by the first. */
@@ -46,9 +44,12 @@ function isNews({ type, ofService }: ServiceEvent): boolean {
   return type === "Warning" && ofService === undefined;
 }
 
-function earlier(first: ServicePlan, other: ServicePlan): ServicePlan["wait"] {
+/** The wait that ends first. Only where both are for steps that are held back has every other step settled. */
+function earlier(first: OnePlan, other: OnePlan): OnePlan["wait"] {
   if (!first.wait || !other.wait) return first.wait ?? other.wait;
-  return (other.wait.until ?? Infinity) < (first.wait.until ?? Infinity) ? other.wait : first.wait;
+  const one = (other.wait.until ?? Infinity) < (first.wait.until ?? Infinity) ? other.wait : first.wait;
+  const { onlyHeld: _, ...wait } = one;
+  return first.wait.onlyHeld && other.wait.onlyHeld ? one : wait;
 }
 
 /** A hostname represents both. */

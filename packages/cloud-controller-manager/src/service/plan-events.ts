@@ -1,5 +1,5 @@
 import type { Plan, PlannedEvent, ServiceStatus } from "@causeway/kubernetes";
-import type { Step } from "./steps.ts";
+import type { OneStep, Step } from "./steps.ts";
 
 /** An event of a plan for one load balancer of a Service. */
 export interface ServiceEvent extends PlannedEvent {
@@ -7,5 +7,10 @@ export interface ServiceEvent extends PlannedEvent {
   readonly ofService?: true;
 }
 
-/** What is to be done for one load balancer of a Service, or for all of them. */
-export type ServicePlan = Omit<Plan<Step, ServiceStatus>, "events"> & { readonly events?: readonly ServiceEvent[] };
+type PlanOf<S> = Omit<Plan<S, ServiceStatus>, "events"> & { readonly events?: readonly ServiceEvent[] };
+
+/** What is to be done for one load balancer of a Service. */
+export type OnePlan = PlanOf<OneStep>;
+
+/** What is to be done for all load balancers of a Service. */
+export type ServicePlan = PlanOf<Step>;

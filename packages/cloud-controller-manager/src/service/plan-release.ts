@@ -9,7 +9,7 @@ import { isAnothers, isOwner, isRegistered, othersTags, ownListeners, proofTags 
 import { stuckEvents } from "./tree/plan-broken.ts";
 import { giveUp, isFree } from "./address/plan-floating-ip.ts";
 import { retireAtOnce } from "./tree/plan-provider.ts";
-import type { Step, TreeStep } from "./steps.ts";
+import type { OneStep, TreeStep } from "./steps.ts";
 
 const resyncInterval = 60_000;
 
@@ -17,7 +17,7 @@ const resyncInterval = 60_000;
  * Gives everything back: the floating IP first, then the load balancer, then, when neither is listed any more, the
  * finalizer. A load balancer that others share loses only our listeners; one that a person brought is not deleted.
  */
-export function planRelease(observed: Observed, now: number): Plan<Step, ServiceStatus> {
+export function planRelease(observed: Observed, now: number): Plan<OneStep, ServiceStatus> {
   const { service, leaving } = observed;
   const status = service.status ?? {};
   if (!service.metadata.finalizers?.includes(serviceFinalizer)) return { steps: [], status };
@@ -39,7 +39,7 @@ export function planRelease(observed: Observed, now: number): Plan<Step, Service
     };
   if (!lb) return { steps: [...orphanAddresses(observed), ...farewell(observed)], status };
   const shared = othersTags(lb, observed).length > 0 || isAnothers(lb, observed.service) || !wasMadeByUs(observed, lb);
-  const addresses: Step[] =
+  const addresses: OneStep[] =
     observed.floatingIp && !shared ? [giveUp(observed.floatingIp, observed.parameters.keepFloatingIp)] : [];
   const change = shared ? leave(observed, lb) : remove(observed, lb);
   if (change === undefined) return { steps: farewell(observed), status };
@@ -98,13 +98,13 @@ function leave(observed: ServiceObserved & TreeObserved, lb: LoadBalancer): Tree
 }
 
 /** A load balancer that is deleted by hand leaves its floating IP; the description names the Service it belonged to. */
-function orphanAddresses({ ownFloatingIps, parameters }: ServiceObserved & AddressObserved): Step[] {
+function orphanAddresses({ ownFloatingIps, parameters }: ServiceObserved & AddressObserved): OneStep[] {
   if (parameters.keepFloatingIp) return [];
   return ownFloatingIps.filter(isFree).map((ip) => ({ type: "delete-floating-ip", id: ip.id }));
 }
 
 /** A Service that remains, as another type, must not keep what the load balancer left on it. */
-function farewell({ service }: ServiceObserved): Step[] {
+function farewell({ service }: ServiceObserved): OneStep[] {
   if (service.metadata.deletionTimestamp !== undefined) return [{ type: "remove-finalizer" }];
   const annotations = { [annotation.loadBalancerId]: null, [annotation.loadBalancerAddress]: null };
   const annotated = Object.keys(annotations).some((key) => service.metadata.annotations?.[key] !== undefined);

@@ -8,7 +8,7 @@ import type { AddressObserved, MemoryObserved, Observed, ServiceObserved, TreeOb
 import { annotation } from "../config/annotations.ts";
 import { isOwner, othersTags, ownListeners, sharerTag } from "./ownership.ts";
 import { planAdoption } from "./plan-adoption.ts";
-import type { ServicePlan } from "./plan-events.ts";
+import type { OnePlan } from "./plan-events.ts";
 import { planBroken, stuckEvents } from "./tree/plan-broken.ts";
 import { planFloatingIp } from "./address/plan-floating-ip.ts";
 import { isHostname } from "./parameters/hostname.ts";
@@ -16,7 +16,7 @@ import { planRelease } from "./plan-release.ts";
 import { brakedUntil, nextChange, takenPorts, type TreeGoal } from "./tree/plan-tree.ts";
 import { providerChange, retirement } from "./tree/plan-provider.ts";
 import { nextRename } from "./tree/plan-rename.ts";
-import type { Step, TreeStep } from "./steps.ts";
+import type { OneStep, TreeStep } from "./steps.ts";
 import { warningsOf } from "./warnings.ts";
 
 /** What waits for the cloud is checked again after this long (ms) even if no change was seen. */
@@ -27,7 +27,7 @@ const resyncInterval = 60_000;
  * at most one change of the load balancer itself, since each makes it immutable for a while; address work continues
  * next to it.
  */
-export function plan(observed: Observed, now: number): ServicePlan {
+export function plan(observed: Observed, now: number): OnePlan {
   const { service } = observed;
   const { adoption } = observed;
   const isHeld = service.metadata.finalizers?.includes(serviceFinalizer) === true;
@@ -68,16 +68,12 @@ function refuseFloatingPlace({
   if (externalNetwork && fresh && !named) return `there is no floating subnet ${floatingSubnetId}`;
   if (named && externalNetwork && named.network_id !== externalNetwork.id)
     return `floating subnet ${floatingSubnetId} is not of network ${externalNetwork.id}`;
-  if (externalNetwork && observed.floatingSubnets?.length === 0)
-    return `no subnet of network ${externalNetwork.id} has the wanted name or tags`;
-  return undefined;
+  return externalNetwork && observed.floatingSubnets?.length === 0
+    ? `no subnet of network ${externalNetwork.id} has the wanted name or tags`
+    : undefined;
 }
 
-function failedPlan(
-  observed: ServiceObserved & TreeObserved & AddressObserved,
-  message: string,
-  now: number,
-): ServicePlan {
+function failedPlan(observed: ServiceObserved & TreeObserved & AddressObserved, message: string, now: number): OnePlan {
   return {
     steps: [],
     status: statusOf(observed),
@@ -87,7 +83,7 @@ function failedPlan(
 }
 
 /** It serves as before, and a person says whose it is. */
-function planUnproved({ service }: ServiceObserved, message: string, now: number): ServicePlan {
+function planUnproved({ service }: ServiceObserved, message: string, now: number): OnePlan {
   return {
     steps: [],
     status: service.status ?? {},
@@ -100,7 +96,7 @@ function syncFailed(message: string): PlannedEvent {
   return { type: "Warning", reason: "SyncLoadBalancerFailed", message: `Error syncing load balancer: ${message}` };
 }
 
-function planCreate(observed: Observed, now: number): ServicePlan {
+function planCreate(observed: Observed, now: number): OnePlan {
   const { parameters, nodeSubnet, held, lbName } = observed;
   const status = statusOf(observed);
   if (held.uncertain !== undefined && held.uncertain > now)
@@ -149,7 +145,7 @@ function wanted(observed: ServiceObserved & TreeObserved, limits: ProviderLimits
   return desiredPorts({ service, nodes, parameters, limits, lbName, memberSubnetId, serial });
 }
 
-function planExisting(observed: Observed, lb: LoadBalancer, now: number): ServicePlan {
+function planExisting(observed: Observed, lb: LoadBalancer, now: number): OnePlan {
   const status = statusOf(observed);
   if (lb.provisioning_status === "ERROR") return planBroken(observed, lb, { status, now });
   const limits = limitsOf(lb.provider, observed.facts.version);
@@ -160,7 +156,7 @@ function planExisting(observed: Observed, lb: LoadBalancer, now: number): Servic
   const address = observed.retiring.length > 0 ? { steps: [], events: [] } : planFloatingIp(observed, lb);
   const tree = planTree(observed, goal, now);
   // The load balancer's change comes last: what fails there holds up no address.
-  const steps: Step[] = [...annotateSteps(observed, lb), ...address.steps, ...tree.steps];
+  const steps: OneStep[] = [...annotateSteps(observed, lb), ...address.steps, ...tree.steps];
   const events = [
     ...address.events,
     ...tree.events,
@@ -185,7 +181,7 @@ function planTree(
   observed: Observed,
   goal: TreeGoal,
   now: number,
-): Pick<Required<ServicePlan>, "steps" | "events"> & Pick<ServicePlan, "wait"> {
+): Pick<Required<OnePlan>, "steps" | "events"> & Pick<OnePlan, "wait"> {
   const { lb } = goal;
   const provider = providerChange(observed, lb);
   if (lb.provisioning_status !== "ACTIVE")
@@ -271,7 +267,7 @@ function announced(observed: ServiceObserved, change: TreeStep | undefined): Pla
   return [{ type: "Warning", reason: "LoadBalancerRename", message }];
 }
 
-function annotateSteps(observed: ServiceObserved & AddressObserved, lb: LoadBalancer): Step[] {
+function annotateSteps(observed: ServiceObserved & AddressObserved, lb: LoadBalancer): OneStep[] {
   const have = observed.service.metadata.annotations ?? {};
   const address = addressOf(observed, lb);
   const change: Record<string, string> = {};

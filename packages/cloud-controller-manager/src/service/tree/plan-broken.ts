@@ -1,11 +1,9 @@
-import type { Plan, ServiceStatus } from "@causeway/kubernetes";
+import type { ServiceStatus } from "@causeway/kubernetes";
 import type { LoadBalancer } from "@causeway/openstack";
 import type { MemoryObserved, Observed } from "../observed.ts";
 import { loadBalancerPrefix } from "../parameters/names.ts";
 import { isOwner, isRegistered, othersTags } from "../ownership.ts";
-import type { Step } from "../steps.ts";
-
-type ServicePlan = Plan<Step, ServiceStatus>;
+import type { OnePlan } from "../plan-events.ts";
 
 /** Milliseconds. */
 const resyncInterval = 60_000;
@@ -21,7 +19,7 @@ export function planBroken(
   observed: Observed,
   lb: LoadBalancer,
   from: { status: ServiceStatus; now: number },
-): ServicePlan {
+): OnePlan {
   const { now, status } = from;
   const { held } = observed;
   const owned = isOwner(observed, lb) && othersTags(lb, observed).length === 0;
@@ -47,7 +45,7 @@ export function planBroken(
   };
 }
 
-function rebuild(lb: LoadBalancer, how: { status: ServiceStatus; why: string }): ServicePlan {
+function rebuild(lb: LoadBalancer, how: { status: ServiceStatus; why: string }): OnePlan {
   const event = warning(`load balancer ${lb.id} ${how.why}; it is deleted and recreated`);
   return {
     steps: [{ type: "delete-load-balancer", id: lb.id, cascade: true, broken: true, event }],
