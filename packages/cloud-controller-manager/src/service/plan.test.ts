@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { LoadBalancerCreate } from "@causeway/openstack";
+import { aFloatingIp } from "../testing/model-parts.ts";
 import { ModelWorld } from "../testing/model.ts";
 import { aNode, aService, aSubnet, tcp80, udp53 } from "../testing/objects.ts";
 import type { LoadBalancerConfig } from "../config/config.ts";
@@ -270,17 +271,6 @@ describe("members of a Service's pool", () => {
 
 describe("a Service is refused before anything is made for", () => {
   test.each<[string, Given, RegExp]>([
-    [
-      "proxy-protocol with x-forwarded-for",
-      { annotations: { [os("proxy-protocol")]: "true", [os("x-forwarded-for")]: "true" } },
-      /cannot be combined/,
-    ],
-    [
-      "a class that cloud.conf does not have",
-      { annotations: { [os("class")]: "gold" } },
-      /no LoadBalancerClass "gold"/,
-    ],
-    ["a source range that is not a CIDR", { spec: { loadBalancerSourceRanges: ["10.0.0.1/8", "lan"] } }, /lan/],
     ["no ports", { spec: { ports: [] } }, /no ports/],
     [
       "a floating network that is not there",
@@ -301,13 +291,88 @@ describe("a Service is refused before anything is made for", () => {
       /no floating subnet s/,
     ],
     ["a floating subnet pattern that fits none", { annotations: { [os("floating-subnet")]: "x*" } }, /wanted name/],
-    ["a cloud without Octavia", { change: { octavia: false } }, /Octavia/],
   ])("%s", (_what, given, message) => {
     const { steps, events, wait } = plan(probe(given), 0);
     expect(steps).toEqual([]);
     expect(events?.map((e) => [e.type, e.reason])).toEqual([["Warning", "SyncLoadBalancerFailed"]]);
     expect(events?.[0]?.message).toMatch(message);
     expect(wait?.until).toBeGreaterThan(0);
+  });
+
+  test.each<[string, Given, string]>([
+    ["switched off in cloud.conf", { config: { enabled: false } }, "load balancers are switched off in cloud.conf"],
+    ["without Octavia", { change: { octavia: false } }, "the cloud has no load balancing service (Octavia)"],
+    [
+      "source ranges that are none",
+      { spec: { loadBalancerSourceRanges: ["lan", "10.0.0.1/8", "wan"] } },
+      "source ranges are not CIDRs: lan, wan",
+    ],
+    [
+      "more than one problem",
+      {
+        annotations: { [os("class")]: "gold", [os("proxy-protocol")]: "true", [os("x-forwarded-for")]: "true" },
+      },
+      'there is no LoadBalancerClass "gold" in cloud.conf; proxy-protocol and x-forwarded-for cannot be combined',
+    ],
+    [
+      "TLS that cannot end there",
+      { change: { tlsProblem: "the secret is not readable" } },
+      "the secret is not readable",
+    ],
+    [
+      "what OVN cannot do",
+      { config: { provider: "ovn" }, annotations: { [os("x-forwarded-for")]: "true" } },
+      "load balancer provider ovn does not support x-forwarded headers; use another one, or remove the annotation",
+    ],
+    [
+      "more that OVN cannot do",
+      {
+        annotations: {
+          [os("provider")]: "ovn",
+          [os("default-tls-container-ref")]: "ref",
+          [os("proxy-protocol")]: "v2",
+        },
+      },
+      "load balancer provider ovn does not support TLS termination, the PROXY protocol; use another one, or remove the annotation",
+    ],
+  ])("%s, with a message that names it, until the next check", (_what, given, message) => {
+    expect(plan(probe(given), 1000)).toEqual({
+      steps: [],
+      status: { loadBalancer: {} },
+      events: [
+        { type: "Warning", reason: "SyncLoadBalancerFailed", message: `Error syncing load balancer: ${message}` },
+      ],
+      wait: { for: "the blocking condition to clear", until: 61_000 },
+    });
+  });
+
+  test.each<[string, Given]>([
+    [
+      "UDP alone for OVN",
+      { config: { provider: "ovn" }, annotations: { [os("proxy-protocol")]: "v2" }, spec: { ports: [udp53] } },
+    ],
+    ["TCP without wishes for OVN", { config: { provider: "ovn" } }],
+    [
+      "an internal Service, where no floating network is found",
+      { annotations: { ...internal, [os("floating-network-id")]: "x" }, change: { externalNetwork: undefined } },
+    ],
+    [
+      "a floating subnet that is gone, where the Service has its address",
+      { annotations: { [os("floating-subnet-id")]: "s" }, change: { floatingIp: aFloatingIp("ip", "172.24.4.7") } },
+    ],
+    [
+      "a floating subnet of the external network",
+      {
+        annotations: { [os("floating-subnet-id")]: "s" },
+        change: { namedFloatingSubnet: aSubnet("s", { network_id: "public" }) },
+      },
+    ],
+    [
+      "a floating subnet where there is no external network",
+      { annotations: { [os("floating-subnet-id")]: "s" }, change: { externalNetwork: undefined, floatingSubnets: [] } },
+    ],
+  ])("not %s", (_what, given) => {
+    expect(plan(probe(given), 0).steps.map((step) => step.type)).toEqual(["create-load-balancer"]);
   });
 
   test("two load balancers of one name: nothing is changed", () => {
@@ -325,5 +390,11 @@ describe("a Service is refused before anything is made for", () => {
     world.listeners = world.listeners.map((l) => ({ ...l, protocol: "HTTP", tags: ["kube_service_c1_default_other"] }));
     expect(plan(world.observe(), 0).steps).toEqual([]);
     expect(plan(world.observe(), 0).events?.[0]?.message).toMatch(/TCP 80 .* in use/);
+    const both = { ...udp53, port: 81 };
+    world.change({ ports: [tcp80, both] });
+    const [one] = world.listeners;
+    if (!one) throw new Error("no listener");
+    world.listeners = [one, { ...one, id: "udp", protocol: "UDP", protocol_port: 81 }];
+    expect(plan(world.observe(), 0).events?.[0]?.message).toContain(": TCP 80, UDP 81 of load balancer");
   });
 });

@@ -1,8 +1,12 @@
 import { describe, expect, test } from "vitest";
+import type { LoadBalancer } from "@causeway/openstack";
+import { aFloatingIp } from "../../testing/model-parts.ts";
 import { ModelWorld } from "../../testing/model.ts";
-import { aNode, aService } from "../../testing/objects.ts";
+import { aNode, aService, aSubnet } from "../../testing/objects.ts";
+import type { Observed } from "../observed.ts";
 import { matchingSubnets, nameMatches, tagsMatch } from "./floating-subnets.ts";
 import { plan } from "../plan.ts";
+import { planFloatingIp } from "./plan-floating-ip.ts";
 
 const os = (name: string) => `loadbalancer.openstack.org/${name}`;
 const internal = "service.beta.kubernetes.io/openstack-internal-load-balancer";
@@ -138,6 +142,179 @@ describe("the floating IP", () => {
       }
     expect(asked).toEqual([["pub-1", "pub-2"]]);
   });
+});
+
+describe("the plan of a VIP's floating IP", () => {
+  const vip = {
+    vip_address: "10.0.0.200",
+    vip_port_id: "vip",
+    name: "kube_service_c1_default_web",
+    tags: ["k8s-owner=c1/0b0c-1"],
+  };
+  const lb = vip as LoadBalancer;
+  const anothers = { ...lb, tags: ["k8s-owner=c1/another"] };
+  const ours = { ...aFloatingIp("ours", "172.24.4.7"), description: own };
+  const mine = aFloatingIp("mine", "172.24.4.8");
+  const attached = { ...ours, port_id: "vip" };
+  const wanting = (loadBalancerIP: string) => ({ service: aService({ loadBalancerIP }) });
+  const inside = { parameters: { ...world().observe().parameters, internal: true } };
+  const kept = { parameters: { ...world().observe().parameters, keepFloatingIp: true } };
+  const ofSubnet = { parameters: { ...world().observe().parameters, floatingSubnetId: "s" } };
+  const subnets = { floatingSubnets: [aSubnet("a"), aSubnet("b")] };
+  const create = { type: "create-floating-ip", networkId: "public", description: own, portId: "vip", subnetIds: [] };
+  const address = "172.24.4.99";
+
+  test.each<[string, Partial<Observed>, object[]]>([
+    ["creates one on the VIP's port", {}, [create]],
+    ["creates one in one of the wanted subnets", subnets, [{ ...create, subnetIds: ["a", "b"] }]],
+    ["creates one in the subnet of the wanted ID", { ...subnets, ...ofSubnet }, [{ ...create, subnetIds: ["s"] }]],
+    [
+      "creates the wanted address, whatever subnet it is of",
+      { ...subnets, ...wanting(address) },
+      [{ ...create, address }],
+    ],
+    [
+      "attaches a free one of ours",
+      { ownFloatingIps: [ours] },
+      [{ type: "attach-floating-ip", id: "ours", portId: "vip" }],
+    ],
+    ["leaves ours on another port alone", { ownFloatingIps: [{ ...ours, port_id: "another" }] }, [create]],
+    [
+      "attaches the wanted one",
+      { ...wanting("172.24.4.8"), wantedFloatingIp: mine, ownFloatingIps: [ours] },
+      [{ type: "attach-floating-ip", id: "mine", portId: "vip" }],
+    ],
+    ["leaves one that is as it shall be", { floatingIp: attached, ownFloatingIps: [attached] }, []],
+    ["leaves the wanted one", { ...wanting(ours.floating_ip_address), floatingIp: attached }, []],
+    [
+      "creates another one before that is given up",
+      { ...wanting(address), floatingIp: attached },
+      [{ type: "create-floating-ip", networkId: "public", description: own, subnetIds: [], address }],
+    ],
+    [
+      "gives one up when the other is there",
+      { ...wanting("172.24.4.8"), floatingIp: attached, wantedFloatingIp: mine },
+      [{ type: "delete-floating-ip", id: "ours" }],
+    ],
+    [
+      "detaches one that is to be kept",
+      { ...wanting("172.24.4.8"), floatingIp: attached, wantedFloatingIp: mine, ...kept },
+      [{ type: "detach-floating-ip", id: "ours" }],
+    ],
+    [
+      "gives it up for an internal Service",
+      { floatingIp: attached, ...inside },
+      [{ type: "delete-floating-ip", id: "ours" }],
+    ],
+    ["has none for an internal Service", inside, []],
+    [
+      "leaves one where the external network is not found",
+      { ...wanting(address), floatingIp: attached, externalNetwork: undefined },
+      [],
+    ],
+    [
+      "deletes a free one of ours that is too many, if it is free still",
+      { floatingIp: attached, ownFloatingIps: [attached, { ...ours, id: "extra" }] },
+      [{ type: "delete-floating-ip", id: "extra", onlyFree: true }],
+    ],
+    [
+      "keeps one too many that is to be kept",
+      { floatingIp: attached, ownFloatingIps: [{ ...ours, id: "extra" }], ...kept },
+      [],
+    ],
+    [
+      "waits for one that a former load balancer on its way out still has",
+      { ownFloatingIps: [{ ...ours, port_id: "former" }], leaving: [{ ...lb, vip_port_id: "former" }] },
+      [],
+    ],
+    [
+      "waits for none where an address is wanted",
+      {
+        ...wanting(address),
+        ownFloatingIps: [{ ...ours, port_id: "former" }],
+        leaving: [{ ...lb, vip_port_id: "former" }],
+      },
+      [{ ...create, address }],
+    ],
+  ])("%s", (_what, change, steps) => {
+    expect(planFloatingIp({ ...world().observe(), floatingSubnets: undefined, ...change }, lb)).toEqual({
+      steps,
+      events: [],
+    });
+  });
+
+  test.each<[string, LoadBalancer, Partial<Observed>, [string, string][]]>([
+    [
+      "another port has the wanted one",
+      lb,
+      { ...wanting("172.24.4.8"), wantedFloatingIp: { ...mine, port_id: "another" } },
+      [["SyncLoadBalancerFailed", "Error syncing load balancer: floating IP 172.24.4.8 is used by another port"]],
+    ],
+    [
+      "there is no external network",
+      lb,
+      { externalNetwork: undefined },
+      [
+        ["LoadBalancerExternalNetworkSearchFailed", "there is no external network with an IPv4 subnet"],
+        [
+          "LoadBalancerForcedInternal",
+          "there is no external network for a floating IP; the load balancer remains internal",
+        ],
+      ],
+    ],
+    [
+      "only its owner could create it",
+      anothers,
+      {},
+      [
+        [
+          "SyncLoadBalancerFailed",
+          "Error syncing load balancer: kube_service_c1_default_web has no floating IP, and only the Service that owns it may give it one",
+        ],
+      ],
+    ],
+    [
+      "the VIP has an IPv6 address",
+      { ...lb, vip_address: "fd00::9" },
+      {},
+      [["LoadBalancerFloatingIPSkipped", "an IPv6 address needs no floating IP"]],
+    ],
+    [
+      "the VIP has an IPv6 address, which is published",
+      { ...lb, vip_address: "fd00::9" },
+      { service: { ...aService(), status: { loadBalancer: { ingress: [{ ip: "fd00::9" }] } } } },
+      [],
+    ],
+    ["another Service's load balancer has one", anothers, { floatingIp: attached }, []],
+    ["an internal Service shares a load balancer", anothers, inside, []],
+  ])("changes nothing where %s", (_what, balancer, change, warnings) => {
+    const { steps, events } = planFloatingIp({ ...world().observe(), ...change }, balancer);
+    expect(steps).toEqual([]);
+    expect(events).toEqual(warnings.map(([reason, message]) => ({ type: "Warning", reason, message })));
+  });
+
+  const former = "Floating IP for Kubernetes external service default/web from cluster before";
+  const noted = { "loadbalancer.openstack.org/load-balancer-address": "172.24.4.7" };
+  test.each<[string, Record<string, string>, string, string, boolean]>([
+    ["that is noted gets it", noted, former, vip.name, true],
+    ["that is not noted may be a copy's", {}, former, vip.name, false],
+    ["that has it is left", noted, own, vip.name, false],
+    ["that a person described is left", noted, "mine", vip.name, false],
+    ["waits for its load balancer to have the new name", noted, former, "kube_service_before_default_web", false],
+  ])(
+    "gives the new description to one of a renamed cluster: one %s",
+    (_what, annotations, description, name, describes) => {
+      const service = aService({}, annotations);
+      const observed = {
+        ...world().observe(),
+        service,
+        loadBalancers: [{ ...lb, name }],
+        floatingIp: { ...attached, description },
+      };
+      const steps = describes ? [{ type: "describe-floating-ip", id: "ours", description: own }] : [];
+      expect(planFloatingIp(observed, lb)).toEqual({ steps, events: [] });
+    },
+  );
 });
 
 describe("a wanted subnet", () => {
