@@ -120,7 +120,7 @@ describe("a CronJob", () => {
       listing(),
       [job("a")],
       [],
-      ["UnexpectedJob Saw a job that the controller did not create or forgot: a"],
+      ["Warning UnexpectedJob Saw a job that the controller did not create or forgot: a"],
       ["a"],
     ],
     ["was made by a user and is listed", listing("a"), [job("a")], [], [], ["a"]],
@@ -129,18 +129,32 @@ describe("a CronJob", () => {
       listing("a"),
       [job("a", "Complete")],
       [],
-      ["SawCompletedJob Saw completed job: a, condition: Complete"],
+      ["Normal SawCompletedJob Saw completed job: a, condition: Complete"],
       [],
     ],
-    ["failed", listing("a"), [job("a", "Failed")], [], ["SawCompletedJob Saw completed job: a, condition: Failed"], []],
+    [
+      "failed",
+      listing("a"),
+      [job("a", "Failed")],
+      [],
+      ["Normal SawCompletedJob Saw completed job: a, condition: Failed"],
+      [],
+    ],
     ["was complete before", listing(), [job("a", "Complete")], [], [], []],
     ["is being deleted by a user", listing("a"), [], [own("a")], [], ["a"]],
-    ["is gone", listing("a"), [], [], ["MissingJob Active job went missing: a"], []],
-    ["is gone and another runs", listing("a", "b"), [own("b")], [], ["MissingJob Active job went missing: a"], ["b"]],
+    ["is gone", listing("a"), [], [], ["Normal MissingJob Active job went missing: a"], []],
+    [
+      "is gone and another runs",
+      listing("a", "b"),
+      [own("b")],
+      [],
+      ["Normal MissingJob Active job went missing: a"],
+      ["b"],
+    ],
   ];
   test.each(changes)("with a Job that %s reports it", (_title, status, jobs, leaving, events, active) => {
     const result = planned(cronJob({}, status), jobs, leaving);
-    expect((result.events ?? []).map(({ reason, message }) => `${reason} ${message}`)).toEqual(events);
+    expect((result.events ?? []).map(({ type, reason, message }) => `${type} ${reason} ${message}`)).toEqual(events);
     expect((result.status.active ?? []).map(({ name }) => name)).toEqual(active);
   });
 
@@ -194,5 +208,184 @@ describe("a CronJob", () => {
     const { steps, status } = planned(cronJob({ successfulJobsHistoryLimit: 1, failedJobsHistoryLimit: 1 }), jobs);
     expect(steps).toMatchObject([{ type: "delete-job", target: { name: "a" } }]);
     expect(status.lastSuccessfulTime).toBe("2026-01-01T11:56:50Z");
+  });
+
+  /** A Job of this CronJob that started for a moment so many seconds ago. */
+  const startedFor = (name: string, seconds: number, end?: "Complete" | "Failed"): Job => {
+    const made = job(name, end);
+    const annotations = { "batch.kubernetes.io/cronjob-scheduled-timestamp": at(seconds) };
+    return { ...made, metadata: { ...made.metadata, annotations } };
+  };
+  const due = { lastScheduleTime: at(600) };
+  const next = { for: "the schedule", until: now + 300_100 };
+
+  test("that is being deleted starts and deletes nothing", () => {
+    const { metadata, ...rest } = cronJob({ successfulJobsHistoryLimit: 0 });
+    const going = { ...rest, metadata: { ...metadata, deletionTimestamp: at(1) } };
+    expect(planned(going, [job("a", "Complete")])).toEqual({
+      steps: [],
+      status: { lastSuccessfulTime: "2026-01-01T11:58:30Z" },
+    });
+  });
+
+  test("deletes Jobs beyond its history limits before anything else, also while it is suspended", () => {
+    const jobs = [job("c", "Failed", 50), job("b", "Complete", 100), job("a", "Complete", 100), job("d", "Failed", 20)];
+    const deleted = (spec: Partial<CronJob["spec"]>) =>
+      planned(cronJob(spec), jobs).steps.map((step) => (step.type === "delete-job" ? step.target.name : step.type));
+    expect(deleted({ successfulJobsHistoryLimit: 0, failedJobsHistoryLimit: 1, suspend: true })).toEqual([
+      "a",
+      "b",
+      "c",
+    ]);
+    expect(deleted({ successfulJobsHistoryLimit: 1 })).toEqual(["a"]);
+    expect(deleted({ failedJobsHistoryLimit: 0 })).toEqual(["c", "d"]);
+    expect(deleted({ successfulJobsHistoryLimit: 3, failedJobsHistoryLimit: 2, suspend: true })).toEqual([]);
+  });
+
+  test("orders Jobs by their start, which may be long after their creation, then by name", () => {
+    const started = (name: string, startTime: string | undefined, age: number): Job => {
+      const made = job(name, undefined, age);
+      return { ...made, status: startTime === undefined ? {} : { startTime } };
+    };
+    const jobs = [started("b", at(30), 900), started("a", at(30), 800), started("c", undefined, 100)];
+    const { status } = planned(cronJob({ suspend: true }), jobs);
+    expect(status.active?.map(({ name }) => name)).toEqual(["c", "a", "b"]);
+    expect(status.active?.[0]).toEqual({
+      apiVersion: "batch/v1",
+      kind: "Job",
+      name: "c",
+      namespace: "default",
+      uid: "c",
+    });
+  });
+
+  test("reports the last start and success that it knows of, of its status and its Jobs", () => {
+    const statusOf = (status: CronJobStatus, ...jobs: Job[]) =>
+      planned(cronJob({ suspend: true }, status), jobs).status;
+    expect(statusOf({}, startedFor("a", 900, "Complete"), startedFor("b", 300, "Failed"))).toEqual({
+      lastScheduleTime: "2026-01-01T11:55:00Z",
+      lastSuccessfulTime: "2026-01-01T11:58:30Z",
+    });
+    const later = { lastScheduleTime: at(60), lastSuccessfulTime: at(30) };
+    expect(statusOf(later, startedFor("a", 900, "Complete"))).toEqual({
+      lastScheduleTime: "2026-01-01T11:59:00Z",
+      lastSuccessfulTime: "2026-01-01T11:59:30Z",
+    });
+    expect(statusOf({})).toEqual({});
+    const undone = {
+      ...job("a"),
+      status: { conditions: [{ type: "Complete", status: "False" as const }], completionTime: at(1) },
+    };
+    expect(statusOf({}, undone)).not.toHaveProperty("lastSuccessfulTime");
+  });
+
+  test.each([
+    [{ schedule: "never" }, 'unparseable schedule: "never"'],
+    [{ schedule: "0 0 * * *", timeZone: "Mars" }, 'unparseable schedule: "0 0 * * *" in time zone "Mars"'],
+  ])("with a schedule that cannot be read, as %j, starts nothing and says so", (spec, message) => {
+    const event = { type: "Warning", reason: "UnparseableSchedule", message };
+    expect(planned(cronJob(spec, due))).toEqual({
+      steps: [],
+      status: { lastScheduleTime: "2026-01-01T11:50:00Z" },
+      events: [event],
+    });
+  });
+
+  test("whose schedule has no moment any more waits for none", () => {
+    expect(planned(cronJob({ schedule: "0 0 30 2 *" }))).toEqual({ steps: [], status: {} });
+  });
+
+  test.each<[string, Partial<CronJob["spec"]>, CronJobStatus | undefined, string | undefined]>([
+    ["since it exists", { schedule: "55 * * * *" }, undefined, at(300)],
+    ["not before it existed", { schedule: "45 * * * *" }, undefined, undefined],
+    ["since its last start", { schedule: "55 * * * *" }, { lastScheduleTime: at(300) }, undefined],
+    [
+      "not longer ago than startingDeadlineSeconds",
+      { schedule: "55 * * * *", startingDeadlineSeconds: 300 },
+      undefined,
+      undefined,
+    ],
+    ["within startingDeadlineSeconds", { schedule: "55 * * * *", startingDeadlineSeconds: 302 }, undefined, at(300)],
+    [
+      "since its last start, within startingDeadlineSeconds",
+      { schedule: "55 * * * *", startingDeadlineSeconds: 900 },
+      { lastScheduleTime: at(300) },
+      undefined,
+    ],
+  ])("starts the Job of a moment %s", (_when, spec, status, moment) => {
+    const { steps, wait } = planned(cronJob(spec, status));
+    const name = `tick-${Date.parse(moment ?? "") / 60_000}`;
+    expect(steps.map((step) => step.type === "create-job" && step.job.metadata.name)).toEqual(
+      moment === undefined ? [] : [name],
+    );
+    expect(wait === undefined).toBe(moment !== undefined);
+  });
+
+  test("next to a Job that runs, or that another client is deleting, starts none where that is forbidden", () => {
+    const message = "Not starting job because prior execution is running and concurrency policy is Forbid";
+    const forbids = (jobs: Job[], leaving: Job[]) =>
+      planned(cronJob({ concurrencyPolicy: "Forbid" }, due), jobs, leaving);
+    for (const [jobs, leaving] of [
+      [[startedFor("a", 900)], []],
+      [[], [startedFor("a", 900)]],
+    ] as [Job[], Job[]][]) {
+      const { steps, events, wait } = forbids(jobs, leaving);
+      expect([steps, events, wait]).toEqual([[], [{ type: "Normal", reason: "JobAlreadyActive", message }], next]);
+    }
+    const { steps } = forbids([startedFor("a", 900, "Complete")], [startedFor("b", 900, "Failed")]);
+    expect(steps.map(({ type }) => type)).toEqual(["create-job"]);
+  });
+
+  test("replaces Jobs that run, and lists those that another client is deleting while they run", () => {
+    const jobs = [startedFor("a", 900), startedFor("b", 900, "Complete")];
+    const leaving = [startedFor("c", 900), startedFor("d", 900, "Failed")];
+    const replaced = planned(cronJob({ concurrencyPolicy: "Replace" }, due), jobs, leaving);
+    expect(replaced.steps).toMatchObject([{ type: "delete-job", target: { name: "a" } }, { type: "create-job" }]);
+    expect(replaced.status.active?.map(({ name }) => name)).toEqual(["c"]);
+    const both = planned(cronJob({}, due), jobs, leaving).status.active?.map(({ name }) => name);
+    expect(both).toEqual(["a", "c"]);
+  });
+
+  test("gives a Job the labels and annotations of its template, and the moment that it is for", () => {
+    const metadata = { labels: { a: "b" }, annotations: { c: "d" } };
+    const spec = { template: { spec: { containers: [] } } };
+    const [step] = planned(cronJob({ jobTemplate: { metadata, spec } })).steps;
+    expect(step).toEqual({
+      type: "create-job",
+      job: {
+        apiVersion: "batch/v1",
+        kind: "Job",
+        metadata: {
+          name: `tick-${latest}`,
+          namespace: "default",
+          labels: { a: "b" },
+          annotations: { c: "d", "batch.kubernetes.io/cronjob-scheduled-timestamp": "2026-01-01T12:00:00Z" },
+          ownerReferences: [controlledBy(cronJob())],
+        },
+        spec,
+      },
+    });
+    const [plain] = planned(cronJob()).steps;
+    expect(plain?.type === "create-job" && plain.job.metadata).not.toHaveProperty("labels");
+  });
+
+  test.each([
+    ["4/7 * * * *", "2026-01-01T11:53:00Z"],
+    ["0 * * * *", "2026-01-01T12:00:00Z"],
+    ["17 3 * * *", "2026-01-01T03:17:00Z"],
+    ["1 12 * * *", "2025-12-31T12:01:00Z"],
+    ["0 0 1 * *", "2026-01-01T00:00:00Z"],
+    ["0 0 29 12 *", "2025-12-29T00:00:00Z"],
+  ])("starts the last moment of %s after years", (schedule, moment) => {
+    const { steps } = planned(cronJob({ schedule }, { lastScheduleTime: "2013-05-06T07:08:09Z" }));
+    expect(steps).toMatchObject([{ job: { metadata: { name: `tick-${Date.parse(moment) / 60_000}` } } }]);
+  });
+
+  test("says how many moments it missed, and what to do", () => {
+    const { events = [] } = planned(cronJob({ schedule: "* * * * *" }, { lastScheduleTime: at(150 * 60) }));
+    const message = expect.stringMatching(
+      /^too many missed start times: \d+\. Set or decrease \.spec\.startingDeadlineSeconds or check clock skew$/,
+    ) as string;
+    expect(events).toEqual([{ type: "Warning", reason: "TooManyMissedTimes", message }]);
   });
 });

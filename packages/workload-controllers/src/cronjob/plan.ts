@@ -85,13 +85,9 @@ function start({ cronJob, jobs, leaving }: Observed, { schedule, status, now }: 
   const { latest, missed } = latestMoment(earliestOf(cronJob, status, now), schedule, now);
   if (latest === undefined) return { steps: [], status, ...wait };
   const events: PlannedEvent[] = missed > MANY ? [tooMany(missed)] : [];
-  const deadline = spec.startingDeadlineSeconds;
-  if (deadline !== undefined && latest + deadline * 1_000 < now) {
-    const message = `Missed scheduled time to start a job: ${timestamp(latest)}`;
-    return { steps: [], status, events: [...events, { type: "Warning", reason: "MissSchedule", message }], ...wait };
-  }
   const active = jobs.filter((job) => !isFinished(job));
-  if (spec.concurrencyPolicy === "Forbid" && [...active, ...leaving].some((job) => !isFinished(job))) {
+  const running = leaving.filter((job) => !isFinished(job));
+  if (spec.concurrencyPolicy === "Forbid" && active.length + running.length > 0) {
     const message = "Not starting job because prior execution is running and concurrency policy is Forbid";
     return { steps: [], status, events: [...events, { type: "Normal", reason: "JobAlreadyActive", message }], ...wait };
   }
@@ -99,10 +95,9 @@ function start({ cronJob, jobs, leaving }: Observed, { schedule, status, now }: 
   if (spec.concurrencyPolicy !== "Replace") return { steps: [create], status, events };
   // What is deleted here is not active any more, and not missing.
   const { active: _, ...rest } = status;
-  const kept = leaving.filter((job) => !isFinished(job)).map(referenceTo);
   return {
     steps: [...active.map(deletion), create],
-    status: { ...rest, ...(kept.length > 0 ? { active: kept } : {}) },
+    status: { ...rest, ...(running.length > 0 ? { active: running.map(referenceTo) } : {}) },
     events,
   };
 }
@@ -137,7 +132,7 @@ function latestMoment(after: number, schedule: Schedule, now: number): { latest:
   return { latest, missed };
 }
 
-function statusOf({ cronJob: { spec, status }, jobs, leaving }: Observed): CronJobStatus {
+function statusOf({ cronJob: { status }, jobs, leaving }: Observed): CronJobStatus {
   const active = [...jobs, ...leaving].filter((job) => !isFinished(job)).toSorted(byCreation);
   const started = Math.max(
     Date.parse(status?.lastScheduleTime ?? "") || 0,
@@ -148,7 +143,7 @@ function statusOf({ cronJob: { spec, status }, jobs, leaving }: Observed): CronJ
     ...jobs.filter((job) => endOf(job) === "Complete").map((job) => Date.parse(job.status?.completionTime ?? "") || 0),
   );
   return {
-    ...(active.length > 0 && spec ? { active: active.map(referenceTo) } : {}),
+    ...(active.length > 0 ? { active: active.map(referenceTo) } : {}),
     ...(started > 0 ? { lastScheduleTime: timestamp(started) } : {}),
     ...(succeeded > 0 ? { lastSuccessfulTime: timestamp(succeeded) } : {}),
   };
