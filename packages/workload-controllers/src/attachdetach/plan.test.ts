@@ -154,3 +154,77 @@ describe("the volumes of a node", () => {
     ]);
   });
 });
+
+describe("the attachment of a node's volumes", () => {
+  test("is exclusive unless the volume may be shared", () => {
+    const created = (modes: string[]) =>
+      plan(observed(node([], []), [volume("v", modes)], []), now).steps.map((step) =>
+        step.type === "create-attachment" ? step.isExclusive : step.type,
+      );
+    expect(created(["ReadWriteOnce"])).toEqual([true]);
+    expect(created(["ReadWriteMany"])).toEqual([false]);
+  });
+
+  test("does not wait for this node itself", () => {
+    const here = observed(node([], []), [volume("v")], [], { nodesOf: () => ["one"] });
+    expect(stepsOf(here)).toEqual(["attach v"]);
+    const elsewhere = observed(node([], []), [volume("v"), volume("w")], [], {
+      nodesOf: (name) => (name === "v" ? ["one", "two"] : []),
+    });
+    expect(stepsOf(elsewhere)).toEqual(["attach w"]);
+  });
+
+  test("is no matter of a volume that is not known any more, or that no driver attaches", () => {
+    const more = { volumeOf: () => undefined };
+    expect(stepsOf(observed(node([], []), [], [attachment("v", true)], more))).toEqual([]);
+  });
+
+  test("is listed with what others listed, in order, and with the pods that waited for it", () => {
+    const others = { volumesAttached: [{ name: "kubernetes.io/nfs/x" }, { name: unique("gone") }], volumesInUse: [] };
+    const found = { ...node([], []), status: others } as unknown as Node;
+    const attached = [attachment("w", true), attachment("v", true), attachment("u", false)];
+    const [step] = plan(observed(found, [volume("w")], attached, {}), now).steps;
+    expect(step).toMatchObject({ type: "list-attached", names: [unique("w"), "kubernetes.io/nfs/x"] });
+    expect(step?.type === "list-attached" && step.begun.map((each) => [each.volume, each.pods.length])).toEqual([
+      ["w", 1],
+    ]);
+    const kept = plan(observed(found, [volume("w"), volume("v")], attached), now).steps[0];
+    expect(kept).toMatchObject({ names: [unique("v"), unique("w"), "kubernetes.io/nfs/x"] });
+  });
+
+  test("is not listed again where the list has it", () => {
+    const some = [attachment("v", true), attachment("w", true)];
+    expect(stepsOf(observed(node([], ["w", "v"]), [volume("v"), volume("w")], some))).toEqual([]);
+    expect(stepsOf(observed(node([], ["w", "x"]), [volume("v"), volume("w")], some))).toEqual(["list v,w"]);
+  });
+
+  test("waits by name for the first volume that a silent node has not unmounted", () => {
+    const idle: Record<string, number> = { [attachment("v", true).metadata.name]: now - 1_000 };
+    const two = [attachment("v", true), attachment("w", true)];
+    const silent = observed(node(["v", "w"], ["v", "w"], { ready: "Unknown" }), [], two, {
+      idleSince: (name) => idle[name] ?? now,
+    });
+    expect(plan(silent, now).wait).toEqual({
+      for: "a node to unmount its volumes",
+      until: now - 1_000 + unmountTimeout,
+    });
+    expect(plan(observed(node(["v"], ["v"]), [], [attachment("v", true)]), now).wait).toBeUndefined();
+    const unready = { ...node(["v"], ["v"]), status: { ...node(["v"], ["v"]).status, conditions: undefined } };
+    expect(plan(observed(unready as unknown as Node, [], [attachment("v", true)]), now).wait?.until).toBe(
+      now + unmountTimeout,
+    );
+  });
+
+  test("that fails is a warning on each pod that needs the volume, and on no other", () => {
+    const failing = { ...attachment("v", false), status: { attached: false, attachError: { message: "no room" } } };
+    const seen = observed(node([], []), [volume("v"), volume("w")], [failing, attachment("w", false)]);
+    const event = {
+      type: "Warning",
+      reason: "FailedAttachVolume",
+      message: 'AttachVolume.Attach failed for volume "v" : no room',
+    };
+    expect(plan(seen, now).status).toEqual([{ pod: pod("p"), event }]);
+    const blocked = plan(observed(node([], []), [volume("v")], [], { nodesOf: () => ["two"] }), now).status;
+    expect(blocked).toMatchObject([{ pod: pod("p"), event: { type: "Warning", reason: "FailedAttachVolume" } }]);
+  });
+});

@@ -295,4 +295,72 @@ describe("the status and history of a DaemonSet", () => {
       `delete-revision ${one.metadata.name}`,
     ]);
   });
+
+  const counted = { currentNumberScheduled: 7, numberMisscheduled: 0, desiredNumberScheduled: 7, numberReady: 7 };
+  const zero = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 };
+
+  test("remain while a DaemonSet is deleted, adopts what is its own, or has no revision yet", () => {
+    const { ownerReferences: _, ...metadata } = one.metadata;
+    const orphan = { ...one, metadata: { ...metadata, labels: { ...metadata.labels, app: "web" } } };
+    const { ownerReferences: _owner, ...bare } = on("one").metadata;
+    const adopting = { orphanRevisions: [orphan], orphans: [{ ...on("one"), metadata: bare }] };
+    const known = { ...set(), status: counted };
+    const all = [
+      observed(set({}, { deletionTimestamp: at(1) }), [node("one")], []),
+      observed(set(), [], [], adopting),
+      empty(set()),
+    ];
+    expect(all.map((seen) => plan(seen, now).status)).toEqual([zero, zero, zero]);
+    expect(stepsOf(observed(known, [node("one")], [], adopting))).toEqual([
+      `adopt-revision ${one.metadata.name}`,
+      "adopt pod-one",
+    ]);
+    expect(plan(observed(known, [node("one")], [], adopting), now).status).toEqual(counted);
+    expect(stepsOf(observed(set({}, { deletionTimestamp: at(1) }), [node("one")], []))).toEqual([]);
+    const foreign = { ...one, metadata: { ...one.metadata, labels: {} } };
+    expect(stepsOf(observed(set(), [], [], { revisions: [one, foreign] }))).toEqual([]);
+  });
+
+  test("names a revision after the template and what collided with it, and counts on from the latest", () => {
+    const created = (object: DaemonSet, more: Partial<Observed> = {}) => {
+      const [step] = plan(observed(object, [], [], more), now).steps;
+      return step?.type === "create-revision" ? step.revision : undefined;
+    };
+    const first = created(set(), { revisions: [] });
+    expect(first?.revision).toBe(1);
+    expect(created({ ...set(), status: { ...counted, collisionCount: 1 } }, { revisions: [] })?.metadata.name).not.toBe(
+      first?.metadata.name,
+    );
+    expect(created(set({ template: template("web:3") }), { revisions: [two, one] })?.revision).toBe(3);
+    const [again] = plan(observed(set(), [], [], { revisions: [two, one] }), now).steps;
+    expect(again).toMatchObject({ type: "renumber-revision", target: { name: one.metadata.name }, revision: 3 });
+  });
+
+  test("keeps ten old revisions where no limit is given, and those that pods have whatever the limit", () => {
+    const many = Array.from({ length: 12 }, (_, i) => revision(`old:${i}`, i + 1));
+    const current = revision("web:2", 13);
+    const object = set({ template: template("web:2") });
+    expect(stepsOf(observed(object, [], [], { revisions: [...many, current].toReversed() }))).toEqual(
+      many.slice(0, 2).map(({ metadata }) => `delete-revision ${metadata.name}`),
+    );
+    const onDelete = {
+      template: template("web:2"),
+      revisionHistoryLimit: 0,
+      updateStrategy: { type: "OnDelete" as const },
+    };
+    const used = [on("one", { revision: one })];
+    expect(stepsOf(observed(set(onDelete), [node("one")], used, { revisions: [one, two] }))).toEqual([]);
+  });
+
+  test("waits by name for the first of what is to come: a pod that is available, or one that may be deleted", () => {
+    const object = set({ minReadySeconds: 60 });
+    const failedPod = on("two", { phase: "Failed" });
+    const failureHolds = new Map([["two", now + 30_000]]);
+    const waits = (ready: number, pods: Pod[]) =>
+      plan(observed(object, [node("one"), node("two")], [on("one", { ready }), ...pods], { failureHolds }), now).wait;
+    expect(waits(10, [failedPod])).toEqual({ for: "pods to be available", until: now + 30_000 });
+    expect(waits(40, [failedPod])?.until).toBe(now + 20_000);
+    expect(waits(10, [on("two", { ready: 100 })])?.until).toBe(now + 50_000);
+    expect(waits(100, [on("two", { ready: 100 })])).toBeUndefined();
+  });
 });

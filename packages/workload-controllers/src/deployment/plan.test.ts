@@ -198,6 +198,172 @@ describe("a Deployment", () => {
       lastTransitionTime: "2026-01-01T12:00:00Z",
     });
   });
+
+  const typesOf = (object: Deployment, sets: readonly ReplicaSet[]) =>
+    planned(object, sets).steps.map((step) =>
+      step.type === "create-replica-set" ? step.type : `${step.type} ${step.target.name}`,
+    );
+  const complete = { observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 2 };
+  const next = set("new", "web:2", { revision: 9, size: 2 });
+
+  test("adopts a ReplicaSet that it selects before anything else, and releases one that it does not", () => {
+    const { ownerReferences: _, ...metadata } = set("orphan", "web:1", { size: 2 }).metadata;
+    const foreign = { ...set("foreign", "web:0"), metadata: { ...set("foreign", "web:0").metadata, labels: {} } };
+    const orphan = { ...set("orphan", "web:1", { size: 2 }), metadata };
+    const { steps } = plan({ deployment: deployment(), sets: [foreign], orphans: [orphan], pods: new Map() }, now);
+    expect(steps).toMatchObject([
+      { type: "release", target: { name: "foreign" } },
+      { type: "adopt", target: { name: "orphan" } },
+    ]);
+  });
+
+  test("that is being deleted changes nothing, and its status counts what there is", () => {
+    const metadata = { ...deployment().metadata, deletionTimestamp: at(1) };
+    const found = planned(deployment({}, { metadata }), [set("a", "web:1", { size: 2 })]);
+    expect([found.steps, found.status.status.replicas]).toEqual([[], 2]);
+  });
+
+  test("reports the revision of the ReplicaSet of its template, if it has one", () => {
+    expect(planned(deployment(), [next]).status.revision).toBe("9");
+    expect(planned(deployment(), [set("a", "web:1")]).status).not.toHaveProperty("revision");
+  });
+
+  test("gives its ReplicaSet its annotations and minReadySeconds before it scales it", () => {
+    const changed = (object: Deployment, fields: Partial<ReplicaSet["spec"]> = {}) =>
+      planned(object, [{ ...next, spec: { ...next.spec, replicas: 1, ...fields } }]).steps;
+    const noted = { ...deployment().metadata, annotations: { note: "b" } };
+    const target = { namespace: "default", name: "new", uid: "new" };
+    const change = { type: "change-replica-set", target, resourceVersion: "7" };
+    expect(changed(deployment({}, { metadata: noted }))).toEqual([{ ...change, annotations: { note: "b" } }]);
+    expect(changed(deployment({ minReadySeconds: 5 }))).toEqual([{ ...change, annotations: {}, minReadySeconds: 5 }]);
+    expect(changed(deployment(), { minReadySeconds: 5 })).toEqual([{ ...change, annotations: {}, minReadySeconds: 0 }]);
+    expect(changed(deployment({ minReadySeconds: 5 }), { minReadySeconds: 5 })).toMatchObject([{ scale: { to: 2 } }]);
+  });
+
+  test.each<[string, number | undefined, ReplicaSet[], string[]]>([
+    ["all without a limit", undefined, [set("a", "web:0"), set("b", "web:1")], []],
+    ["all with the greatest limit", 2_147_483_647, [set("a", "web:0")], []],
+    ["as many as its limit", 1, [set("a", "web:0"), set("b", "web:1")], ["a"]],
+    ["none with the limit 0", 0, [set("b", "web:0", { revision: 2 }), set("a", "web:1", { revision: 1 })], ["a", "b"]],
+    ["the youngest of one revision", 1, [set("a", "web:0", { age: 5 }), set("b", "web:1", { age: 50 })], ["b"]],
+    ["those that still have pods", 0, [{ ...set("a", "web:0"), status: { replicas: 1 } }, set("b", "web:1")], ["b"]],
+    [
+      "those whose status is late",
+      0,
+      [
+        { ...set("a", "web:0"), metadata: { ...set("a", "web:0").metadata, generation: 2 } },
+        {
+          ...set("b", "web:1"),
+          metadata: { ...set("b", "web:1").metadata, generation: 2 },
+          status: { replicas: 0, observedGeneration: 2 },
+        },
+      ],
+      ["b"],
+    ],
+    [
+      "as many as its limit, not counting one that is being deleted",
+      1,
+      [
+        { ...set("a", "web:0"), metadata: { ...set("a", "web:0").metadata, deletionTimestamp: at(1) } },
+        set("b", "web:1"),
+      ],
+      [],
+    ],
+  ])("once complete keeps of its old ReplicaSets %s", (_what, revisionHistoryLimit, old, deleted) => {
+    const { revisionHistoryLimit: _, ...spec } = deployment().spec;
+    const limited = { ...spec, ...(revisionHistoryLimit === undefined ? {} : { revisionHistoryLimit }) };
+    const object = { ...deployment({}, { status: complete }), spec: limited };
+    const steps = deleted.map((name) => `delete-replica-set ${name}`);
+    expect(typesOf(object, [...old, next])).toEqual(steps);
+    expect(typesOf({ ...object, spec: { ...limited, paused: true } }, [...old, next])).toEqual(steps);
+    expect(typesOf({ ...object, status: { ...complete, updatedReplicas: 1 } }, [...old, next])).toEqual([]);
+  });
+
+  test("that is paused records the size that it was given", () => {
+    const unmarked = {
+      ...next,
+      metadata: { ...next.metadata, annotations: { note: "a", "deployment.kubernetes.io/revision": "9" } },
+    };
+    const annotations = {
+      "deployment.kubernetes.io/desired-replicas": "2",
+      "deployment.kubernetes.io/max-replicas": "3",
+    };
+    const { steps } = planned(deployment({ paused: true }), [unmarked, set("a", "web:0")]);
+    expect(steps).toEqual([
+      {
+        type: "change-replica-set",
+        target: { namespace: "default", name: "new", uid: "new" },
+        resourceVersion: "7",
+        annotations,
+      },
+    ]);
+    expect(typesOf(deployment(), [unmarked])).toEqual([]);
+  });
+
+  test("deletes no old ReplicaSet while it changes the size of another", () => {
+    const old = [set("a", "web:0"), set("b", "web:1")];
+    const scaled = {
+      ...next,
+      metadata: {
+        ...next.metadata,
+        annotations: { ...next.metadata.annotations, "deployment.kubernetes.io/desired-replicas": "1" },
+      },
+    };
+    const grown = { ...scaled, spec: { ...scaled.spec, replicas: 1 } };
+    for (const paused of [false, true])
+      expect(typesOf(deployment({ paused }, { status: complete }), [...old, grown])).toEqual([
+        "change-replica-set new",
+      ]);
+    const saturated = { ...next, metadata: scaled.metadata };
+    expect(typesOf(deployment({}, { status: complete }), [...old, saturated])).toEqual(["change-replica-set new"]);
+  });
+
+  test("Recreate gives its ReplicaSet all pods at once, one where it names no number", () => {
+    const recreated = (replicas: number | undefined) => {
+      const { replicas: _, ...spec } = deployment().spec;
+      const sized = {
+        ...spec,
+        strategy: { type: "Recreate" as const },
+        ...(replicas === undefined ? {} : { replicas }),
+      };
+      return planned({ ...deployment(), spec: sized }, [set("b", "web:2", { revision: 2 })]).steps;
+    };
+    expect(recreated(5)).toMatchObject([{ scale: { from: 0, to: 5 } }]);
+    expect(recreated(undefined)).toMatchObject([{ scale: { from: 0, to: 1 } }]);
+  });
+
+  test("creates a ReplicaSet as its template says, with a name of at most 253 characters", () => {
+    const name = "w".repeat(253);
+    const { metadata, ...rest } = deployment({ minReadySeconds: 5 });
+    const [long] = planned({ ...rest, metadata: { ...metadata, name } }, []).steps;
+    const made = long?.type === "create-replica-set" ? long.set : undefined;
+    expect(made?.metadata.name).toHaveLength(253);
+    expect(made?.metadata.name).toMatch(/^w+-[a-z0-9]+$/);
+    const hash = made?.metadata.labels?.["pod-template-hash"];
+    expect(made?.spec).toEqual({
+      replicas: 2,
+      minReadySeconds: 5,
+      selector: { matchLabels: { app: "web", "pod-template-hash": hash } },
+      template: { ...template("web:2"), metadata: { labels: { app: "web", "pod-template-hash": hash } } },
+    });
+    expect(made).toMatchObject({
+      apiVersion: "apps/v1",
+      kind: "ReplicaSet",
+      metadata: { namespace: "default", ownerReferences: [{ kind: "Deployment", name, controller: true }] },
+    });
+    const [plain] = planned(deployment(), []).steps;
+    expect(plain?.type === "create-replica-set" && plain.set.spec).not.toHaveProperty("minReadySeconds");
+  });
+
+  test("waits by name for its progress deadline", () => {
+    const condition = { type: "Progressing", status: "True", reason: "ReplicaSetUpdated" } as const;
+    const times = { lastUpdateTime: at(50), lastTransitionTime: at(50) };
+    const status = { replicas: 2, updatedReplicas: 2, conditions: [{ ...condition, ...times }] };
+    const metadata = { ...deployment().metadata, annotations: { note: "a", "deployment.kubernetes.io/revision": "9" } };
+    const found = planned(deployment({}, { status, metadata }), [{ ...next, status: { replicas: 2 } }]);
+    expect(found.wait).toEqual({ for: "the progress deadline", until: now + 11_000 });
+    expect(planned(deployment({}, { status: complete }), [next]).wait).toBeUndefined();
+  });
 });
 
 test.each([

@@ -73,14 +73,12 @@ function scaling(sets: Sets, now: number): Plan<Step, PublishedStatus> {
 
 function rollOut(observed: Observed, sets: Sets): Step[] {
   const { deployment, next, old } = sets;
-  const isRecreate = deployment.spec.strategy?.type === "Recreate";
-  if (isRecreate) {
+  if (deployment.spec.strategy?.type === "Recreate") {
     const steps = resized(sets, zeroSizes(old), "resized");
     if (steps.length > 0 || oldPodsRun(observed, sets)) return steps;
   }
   if (!next) return [{ type: "create-replica-set", set: newSet(sets) }];
-  const sizes = isRecreate ? new Map([[next, deployment.spec.replicas ?? 1]]) : roll({ ...sets, next });
-  const steps = resized(sets, sizes, "resized");
+  const steps = resized(sets, roll({ ...sets, next }), "resized");
   if (steps.length > 0) return steps;
   return isComplete(deployment, deployment.status) ? outdated(sets) : [];
 }
@@ -117,13 +115,12 @@ function change(
   };
 }
 
-/** Old ReplicaSets beyond the history limit, the lowest revisions first. */
+/** Old ReplicaSets beyond the history limit, the lowest revisions first, of one revision the oldest. */
 function outdated({ deployment, old }: Sets): Step[] {
-  const limit = deployment.spec.revisionHistoryLimit;
-  if (limit === undefined || limit === 2 ** 31 - 1) return [];
+  const { revisionHistoryLimit: limit = Number.POSITIVE_INFINITY } = deployment.spec;
   const kept = old.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   return kept
-    .toSorted((a, b) => byRevision(a, b) || byCreation(a, b))
+    .toSorted(byRevision)
     .slice(0, Math.max(0, kept.length - limit))
     .filter(isEmpty)
     .map((set) => ({ type: "delete-replica-set", target: targetOf(set) }));

@@ -103,6 +103,84 @@ describe("a PodDisruptionBudget", () => {
     expect(plan(seen, now).events?.map(({ reason }) => reason)).toEqual(["CalculateExpectedPodCountFailed"]);
   });
 
+  test("says what it cannot count, and what to do", () => {
+    const eventsOf = (object: PodDisruptionBudget, found: Observed["pods"], scale?: string) =>
+      plan(observed(object, found, scale), now).events;
+    const spec = { maxUnavailable: 1 };
+    const unmanaged =
+      'Pods selected by this PodDisruptionBudget (selector: {"matchLabels":{"app":"web"}}) were found to be unmanaged. ' +
+      "As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. " +
+      'To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.';
+    expect(eventsOf(budget(spec), [...pods(1), pod("alone")])).toEqual([
+      { type: "Warning", reason: "UnmanagedPods", message: unmanaged },
+    ]);
+    expect(eventsOf(budget(spec), [])).toEqual([
+      { type: "Normal", reason: "NoPods", message: "No matching pods found" },
+    ]);
+    expect(eventsOf(budget(spec), pods(1), "no scale")).toEqual([
+      {
+        type: "Warning",
+        reason: "CalculateExpectedPodCountFailed",
+        message: "Failed to calculate the number of expected pods: no scale",
+      },
+    ]);
+    expect(eventsOf(budget(spec), pods(1))).toEqual([]);
+  });
+
+  test("counts each controller once, and the pods of none not at all", () => {
+    const other = { ...owner, metadata: { ...owner.metadata, uid: "other" } };
+    const found = [...pods(3), pod("other-1", { owner: other }), pod("alone")];
+    const scales = new Map([
+      ["set", { uid: "set", replicas: 4 }],
+      ["other", { uid: "other", replicas: 2 }],
+    ]);
+    expect(counts(written({ budget: budget({ maxUnavailable: 1 }), pods: found, scales }))).toEqual([6, 5, 5, 0]);
+  });
+
+  test("that is being deleted is left as it is", () => {
+    const object = budget({ minAvailable: 1 });
+    const leaving = { ...object, metadata: { ...object.metadata, deletionTimestamp: at(1) } };
+    expect(plan(observed(leaving, pods(2)), now)).toEqual({ steps: [], status: undefined });
+  });
+
+  test("writes its status without what it does not have, and leaves the conditions of others", () => {
+    const { generation: _, ...metadata } = budget({}).metadata;
+    const others = { type: "Other", status: "True" as const, lastTransitionTime: at(9) };
+    const bare = { ...budget({ minAvailable: 1 }, { conditions: [others] }), metadata };
+    const status = written(observed(bare, pods(2)));
+    expect(status).not.toHaveProperty("observedGeneration");
+    expect(status).not.toHaveProperty("disruptedPods");
+    expect(status.conditions).toEqual([
+      others,
+      {
+        type: "DisruptionAllowed",
+        status: "True",
+        reason: "SufficientPods",
+        message: "",
+        lastTransitionTime: "2026-01-01T12:00:00Z",
+      },
+    ]);
+    const again = { ...bare, status: { conditions: status.conditions ?? [] } };
+    expect(written(observed(again, pods(1))).conditions?.map(({ type }) => type)).toEqual([
+      "Other",
+      "DisruptionAllowed",
+    ]);
+  });
+
+  test.each([
+    [119, now + 1_001, true],
+    [120, now + 1, true],
+    [121, undefined, false],
+  ])("waits for a pod whose eviction was accepted %i s ago until two minutes are over", (seconds, until, isOut) => {
+    const found = plan(
+      observed(budget({ minAvailable: 1 }, { disruptedPods: { "web-0": at(seconds) } }), pods(2)),
+      now,
+    );
+    const wait = { for: "pods whose eviction was accepted to be deleted", until };
+    expect(found.wait).toEqual(until === undefined ? undefined : wait);
+    expect(found.steps[0]?.status.currentHealthy).toBe(isOut ? 1 : 2);
+  });
+
   test("reports pods without a controller, and that there are none", () => {
     const reasons = (seen: Observed) => plan(seen, now).events?.map(({ reason }) => reason);
     expect(reasons(observed(budget({ maxUnavailable: 1 }), [pod("alone")]))).toEqual(["UnmanagedPods"]);

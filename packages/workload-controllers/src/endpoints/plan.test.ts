@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Pod, Service } from "@causeway/kubernetes";
-import { pod as basicPod, type PodFacts } from "../testing/objects.ts";
+import type { Endpoints, Pod, Service } from "@causeway/kubernetes";
+import { at, pod as basicPod, type PodFacts } from "../testing/objects.ts";
 import { plan } from "./plan.ts";
 
 const service = (spec: Partial<Service["spec"]> = {}): Service => ({
@@ -68,5 +68,68 @@ describe("Endpoints of a Service", () => {
     expect(plan({ key, service: undefined, pods: [], endpoints: held }).steps).toMatchObject([
       { type: "delete-endpoints" },
     ]);
+  });
+
+  test("keep what others noted on them, and lose what is not true any more", () => {
+    const over = "endpoints.kubernetes.io/over-capacity";
+    const held = {
+      ...planned(service(), []),
+      metadata: {
+        name: "web",
+        namespace: "default",
+        uid: "u",
+        annotations: { note: "a", [over]: "truncated", "endpoints.kubernetes.io/last-change-trigger-time": "x" },
+      },
+    };
+    const [step] = plan({ key, service: service(), pods: [pod("a", "10.0.0.1")], endpoints: held }).steps;
+    expect(step).toMatchObject({
+      type: "update-endpoints",
+      endpoints: { apiVersion: "v1", kind: "Endpoints", metadata: { name: "web", namespace: "default", uid: "u" } },
+    });
+    expect(step?.type === "update-endpoints" && step.endpoints.metadata.annotations).toEqual({ note: "a" });
+  });
+
+  test("are headless by label as their Service is, whatever label that has itself", () => {
+    const labelsOf = (clusterIP: string) => {
+      const made = service({ clusterIP });
+      const labels = { "service.kubernetes.io/headless": "mine" };
+      return planned({ ...made, metadata: { ...made.metadata, labels } }, []).metadata.labels;
+    };
+    const manager = { "endpoints.kubernetes.io/managed-by": "endpoint-controller" };
+    expect(labelsOf("None")).toEqual({ ...manager, "service.kubernetes.io/headless": "" });
+    expect(labelsOf("10.96.0.1")).toEqual(manager);
+    const { labels: _, ...metadata } = service().metadata;
+    expect(planned({ ...service(), metadata }, []).metadata.labels).toEqual(manager);
+  });
+
+  test.each<[string, (held: Endpoints) => Endpoints]>([
+    ["labels", (held) => ({ ...held, metadata: { ...held.metadata, labels: { team: "y" } } })],
+    ["no labels", (held) => ({ ...held, metadata: { name: "web", namespace: "default" } })],
+    ["addresses", (held) => ({ ...held, subsets: [] })],
+    ["no addresses", ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata })],
+    [
+      "a mark that some are missing",
+      (held) => ({
+        ...held,
+        metadata: { ...held.metadata, annotations: { "endpoints.kubernetes.io/over-capacity": "truncated" } },
+      }),
+    ],
+  ])("are written again where a user changed them: %s", (_what, change) => {
+    const pods = [pod("a", "10.0.0.1")];
+    const held = change(planned(service(), pods));
+    expect(plan({ key, service: service(), pods, endpoints: held }).steps).toMatchObject([
+      { type: "update-endpoints" },
+    ]);
+  });
+
+  test("are left alone without addresses where they have none, and go with a Service that is being deleted", () => {
+    const { subsets: _, ...held } = planned(service(), []);
+    expect(plan({ key, service: service(), pods: [], endpoints: held }).steps).toEqual([]);
+    const leaving = { ...service(), metadata: { ...service().metadata, deletionTimestamp: at(1) } };
+    const target = { namespace: "default", name: "web", uid: "" };
+    expect(plan({ key, service: leaving, pods: [], endpoints: held }).steps).toEqual([
+      { type: "delete-endpoints", target },
+    ]);
+    expect(plan({ key, service: leaving, pods: [], endpoints: undefined }).steps).toEqual([]);
   });
 });

@@ -147,6 +147,82 @@ describe("EndpointSlices of a Service", () => {
     expect(steps.map((step) => step.type === "delete-slice" && step.target.name)).toEqual(["other", "six"]);
   });
 
+  test("are of both families where the Service has no address, and of those that it names before that", () => {
+    const familiesOf = (spec: Partial<Service["spec"]>) => {
+      const { ipFamilies: _named, clusterIP: _address, ...rest } = service().spec;
+      return created(observed({ service: { ...service(), spec: { ...rest, ...spec } } })).map((s) => s.addressType);
+    };
+    expect(familiesOf({})).toEqual(["IPv4", "IPv6"]);
+    expect(familiesOf({ ipFamilies: [] })).toEqual(["IPv4", "IPv6"]);
+    expect(familiesOf({ ipFamilies: ["IPv6"], clusterIP: "10.96.0.1" })).toEqual(["IPv6"]);
+  });
+
+  test("have the addresses of pods on unknown nodes where those that are not ready are published", () => {
+    const pods = [pod("a", ["10.0.0.1"], { node: "gone" }), pod("b", ["10.0.0.2"], { node: "" })];
+    const [slice] = created(observed({ pods, service: service({ publishNotReadyAddresses: true }) }));
+    expect(slice?.endpoints.map(({ addresses, nodeName, zone }) => [addresses, nodeName, zone])).toEqual([
+      [["10.0.0.1"], "gone", undefined],
+      [["10.0.0.2"], undefined, undefined],
+    ]);
+    for (const endpoint of slice?.endpoints ?? []) {
+      expect(endpoint).not.toHaveProperty("zone");
+      expect(endpoint).not.toHaveProperty("hostname");
+    }
+    expect(slice?.endpoints[1]).not.toHaveProperty("nodeName");
+  });
+
+  test("are written again where their labels or endpoints differ, and only then", () => {
+    const pods = [pod("a", ["10.0.0.1"])];
+    const [own] = created(observed({ pods })).map(stored);
+    if (!own) throw new Error("no slice");
+    const written = (slice: EndpointSlice, seen: Partial<Observed> = {}) =>
+      plan(observed({ pods, slices: [slice], ...seen })).steps;
+    const labels = { ...own.metadata.labels, "service.kubernetes.io/headless": "" };
+    expect(written({ ...own, metadata: { ...own.metadata, labels } })).toEqual([{ type: "update-slice", slice: own }]);
+    const { labels: _, ...unlabelled } = own.metadata;
+    expect(written({ ...own, metadata: unlabelled }).map(({ type }) => type)).toEqual(["update-slice"]);
+    expect(written({ ...own, endpoints: [] }).map(({ type }) => type)).toEqual(["update-slice"]);
+    expect(written(own)).toEqual([]);
+  });
+
+  test("of ports that no pod has any more go, but for one that is empty where there are no pods", () => {
+    const [own] = created(observed({ pods: [pod("a", ["10.0.0.1"])] })).map(stored);
+    const [empty] = created(observed({})).map(stored);
+    if (!own || !empty) throw new Error("no slice");
+    const bare = { ...empty, metadata: { ...empty.metadata, name: "empty" } };
+    const steps = (slices: EndpointSlice[], pods: Pod[] = []) =>
+      plan(observed({ slices, pods })).steps.map(
+        (step) => `${step.type} ${"slice" in step ? step.slice.metadata.name : step.target.name}`,
+      );
+    expect(steps([own])).toEqual([expect.stringMatching(/^create-slice /), `delete-slice ${own.metadata.name}`]);
+    expect(steps([own, bare])).toEqual([`delete-slice ${own.metadata.name}`]);
+    expect(steps([bare], [pod("a", ["10.0.0.1"])])).toEqual([
+      expect.stringMatching(/^create-slice /),
+      "delete-slice empty",
+    ]);
+    const filled = { ...bare, endpoints: own.endpoints };
+    expect(steps([filled])).toEqual(["update-slice empty"]);
+  });
+
+  test("have kind, owner and labels by which they are found, and each a name of its own", () => {
+    const pods = [pod("a", ["10.0.0.1"]), pod("b", ["10.0.0.2"], {}, 9090)];
+    const slices = created(observed({ pods }));
+    expect(new Set(slices.map(({ metadata }) => metadata.name)).size).toBe(2);
+    for (const slice of slices) {
+      expect(slice).toMatchObject({ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice" });
+      expect(slice.metadata).toMatchObject({ namespace: "default", name: expect.stringMatching(/^web-./) as string });
+    }
+    const { labels: _, ...metadata } = service().metadata;
+    expect(created(observed({ service: { ...service(), metadata } }))[0]?.metadata.labels).toEqual({
+      "kubernetes.io/service-name": "web",
+      "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
+    });
+    const headless = { "service.kubernetes.io/headless": "mine" };
+    expect(created(observed({ service: service({}, headless) }))[0]?.metadata.labels).not.toHaveProperty([
+      "service.kubernetes.io/headless",
+    ]);
+  });
+
   test("have names that a repeated plan gives again", () => {
     const seen = observed({ pods: [pod("a", ["10.0.0.1"])] });
     expect(created(seen).map(({ metadata }) => metadata.name)).toEqual(

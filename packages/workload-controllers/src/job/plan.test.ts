@@ -1,57 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Job, JobStatus, Pod } from "@causeway/kubernetes";
-import { at, now, pod as basicPod, type PodFacts } from "../testing/objects.ts";
+import { done, failed, job, planned, pod } from "../testing/jobs.ts";
+import { at, now } from "../testing/objects.ts";
 import { Indexes } from "./intervals.ts";
 import { newPod } from "./new-pods.ts";
-import { plan } from "./plan.ts";
 import { failureCountAnnotation, indexAnnotation, trackingFinalizer } from "./pod-facts.ts";
 
-const job = (spec: Partial<Job["spec"]> = {}, status?: JobStatus): Job => ({
-  apiVersion: "batch/v1",
-  kind: "Job",
-  metadata: { name: "work", namespace: "default", uid: "job" },
-  spec: {
-    parallelism: 2,
-    completions: 3,
-    backoffLimit: 2,
-    selector: { matchLabels: { app: "web" } },
-    template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "work" }] } },
-    ...spec,
-  },
-  ...(status ? { status } : {}),
-});
-const pod = (
-  name: string,
-  facts: PodFacts & { index?: number; tracked?: boolean; failures?: number; code?: number } = {},
-): Pod => {
-  const { index, tracked = true, failures, code = 1 } = facts;
-  const base = basicPod(name, { owner: job(), ...facts });
-  const ended = { terminated: { exitCode: facts.phase === "Failed" ? code : 0, finishedAt: at(1_000) } };
-  const over = facts.phase === "Failed" || facts.phase === "Succeeded";
-  return {
-    ...base,
-    metadata: {
-      ...base.metadata,
-      ...(tracked ? { finalizers: [trackingFinalizer] } : {}),
-      annotations: {
-        ...(index === undefined ? {} : { [indexAnnotation]: String(index) }),
-        ...(failures === undefined ? {} : { [failureCountAnnotation]: String(failures) }),
-      },
-    },
-    status: { ...base.status, containerStatuses: [{ name: "work", ...(over ? { state: ended } : {}) }] },
-  };
-};
-const planned = (object: Job, pods: readonly Pod[] = []) =>
-  plan({ key: { namespace: "default", name: "work" }, job: object, pods, orphans: [], strays: [] }, now);
 const reasonOf = (object: Job, pods: readonly Pod[]) =>
   planned(object, pods).status?.conditions?.find(
     ({ type }) => type === "FailureTarget" || type === "SuccessCriteriaMet",
   )?.reason;
 const readyOf = (pods: readonly Pod[]) =>
   pods.filter(({ status }) => status?.conditions?.some(({ status: is }) => is === "True")).length;
-const failed: PodFacts = { phase: "Failed" };
-const done: PodFacts = { phase: "Succeeded" };
 
 describe("a Job", () => {
   const started = { active: 2, ready: 0, startTime: at(50) };

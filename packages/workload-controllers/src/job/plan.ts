@@ -1,6 +1,5 @@
 import type { Job, JobStatus, Plan, Pod } from "@causeway/kubernetes";
 import { claim, targetOf } from "../objects/claim.ts";
-import { isActive } from "../objects/pods.ts";
 import { nextCreation, retryAt } from "./backoff.ts";
 import { completed, deadlineOf, finishOf, isComplete, isFinished, isSuspended, type Finish } from "./finish.ts";
 import type { Observed } from "./gather.ts";
@@ -200,7 +199,7 @@ function surplusPods({ job, active }: Tally, atLeast: number): Pod[] {
 function progress(pod: Pod): number {
   const running = pod.status?.phase === "Running" ? 2 : 0;
   const ready = pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ? 4 : 0;
-  return ready + running + (pod.spec.nodeName ? 1 : 0) + (isActive(pod) ? 0 : -8);
+  return ready + running + (pod.spec.nodeName ? 1 : 0);
 }
 
 /** True if both statuses count the same pods as ended. */

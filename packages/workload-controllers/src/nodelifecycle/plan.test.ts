@@ -109,3 +109,81 @@ test("spaces evictions of a zone by ten seconds, and stops them where most nodes
   const many = ["a", "b", "c"].map((name) => node("Unknown", [], name));
   expect(zones.nextTurn(bad, [...many, node("True", [], "d")])).toBeUndefined();
 });
+
+test("conditions of a silent node become Unknown once, with the last heartbeat that there was", () => {
+  const heard = iso(now - 9_000);
+  const old = (type: string, status: NodeCondition["status"], lastHeartbeatTime?: string): NodeCondition =>
+    ({ type, status, ...(lastHeartbeatTime === undefined ? {} : { lastHeartbeatTime }) }) as NodeCondition;
+  const conditions = [
+    old("Ready", "True", heard),
+    old("DiskPressure", "Unknown"),
+    old("PIDPressure", "False"),
+    old("Mine", "True"),
+  ];
+  const at = now + 50_000;
+  const [step] = plan({ node: { ...node("True"), status: { conditions } } }, at).steps;
+  const stopped = { status: "Unknown", reason: "NodeStatusUnknown", message: "Kubelet stopped posting node status." };
+  const never = { status: "Unknown", reason: "NodeStatusNeverUpdated", message: "Kubelet never posted node status." };
+  const lastTransitionTime = iso(at);
+  expect(step).toEqual({
+    type: "write-conditions",
+    conditions: [
+      { type: "Ready", ...stopped, lastHeartbeatTime: heard, lastTransitionTime },
+      { type: "MemoryPressure", ...never, lastTransitionTime },
+      { type: "PIDPressure", ...stopped, lastTransitionTime },
+    ],
+  });
+});
+
+test.each([
+  ["True", 49_999, false],
+  ["True", 50_000, true],
+  [undefined, 59_999, false],
+  [undefined, 60_000, true],
+] as const)("a node whose Ready was %s is silent after %i ms: %s", (ready, after, isSilent) => {
+  const planned = plan({ node: node(ready) }, now + after);
+  expect(planned.steps.some(({ type }) => type === "write-conditions")).toBe(isSilent);
+  expect(planned.until).toBe(isSilent ? undefined : now + (ready ? 50_000 : 60_000));
+});
+
+test("pods of a node that is not ready are marked, those that are ready and are not being deleted", () => {
+  const unready = { ...pod(), status: { conditions: [{ type: "Ready", status: "False" as const }] } };
+  const other = { ...pod(), status: { conditions: [{ type: "Initialized", status: "True" as const }] } };
+  const leaving = { ...pod(), metadata: { ...pod().metadata, deletionTimestamp: iso(now) } };
+  const good = pod([{ operator: "Exists" }]);
+  const pods = [unready, other, leaving, good];
+  const steps = (found: Node) => plan({ node: found, pods, evictionAt: undefined }).steps;
+  expect(steps(node("False")).filter(({ type }) => type === "mark-not-ready")).toEqual([
+    { type: "mark-not-ready", pod: good },
+  ]);
+  expect(steps(node("True"))).toEqual([]);
+  expect(steps(node(undefined))).toEqual([]);
+  const evicted = plan({
+    node: node("False", [{ ...unreachable, key: "maintenance" }]),
+    pods: [leaving, unready],
+  }).steps;
+  expect(evicted.filter(({ type }) => type === "evict")).toEqual([{ type: "evict", pod: unready }]);
+});
+
+test("taints are written only where they differ, whatever their order", () => {
+  const taint = (key: string, value?: string): Taint => ({
+    key,
+    effect: "NoSchedule",
+    ...(value === undefined ? {} : { value }),
+  });
+  const cordon = taint("node.kubernetes.io/unschedulable");
+  const cordoned = (...taints: Taint[]) => ({ ...node("True"), spec: { unschedulable: true, taints } });
+  expect(plan({ node: cordoned(cordon, taint("a", "b"), taint("c")) }).steps).toEqual([]);
+  expect(taintsOf(plan({ node: cordoned(taint("a", "b"), taint("c")) }))).toHaveLength(3);
+  expect(plan({ node: { ...node("True"), spec: {} } }).steps).toEqual([]);
+});
+
+test.each([
+  [undefined, false, undefined],
+  [now, true, undefined],
+  [now + 1, false, now + 1],
+])("where the zone's turn is %s, a node that is not ready uses it: %s", (evictionAt, startsEviction, until) => {
+  const planned = plan({ node: node("False"), evictionAt, heardAt: now - 60_000 });
+  expect([planned.startsEviction, planned.until]).toEqual([startsEviction, until]);
+  expect(plan({ node: node("True"), evictionAt }).startsEviction).toBe(false);
+});

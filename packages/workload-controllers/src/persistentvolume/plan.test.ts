@@ -93,4 +93,42 @@ describe("a PersistentVolume", () => {
     });
     expect([...texts, ...events.map(({ reason }) => reason)]).toEqual(expected);
   });
+
+  test.each([
+    ["Delete", "VolumeFailedDelete", "no deletable volume plugin matched"],
+    ["Recycle", "VolumeFailedRecycle", "No recycler plugin found for the volume!"],
+  ] as const)(
+    "that cannot be treated as its policy %s says is Failed, once, and says why",
+    (policy, reason, message) => {
+      const failing = (phase: string) =>
+        plan({ volume: volume({ claimRef: own, persistentVolumeReclaimPolicy: policy }, phase), claim: undefined });
+      expect(failing("Released")).toEqual({
+        steps: [{ type: "set-phase", phase: "Failed", message }],
+        status: undefined,
+        events: [{ type: "Warning", reason, message }],
+      });
+      expect(failing("Failed")).toEqual({ steps: [], status: undefined });
+      expect(failing("Bound")).toEqual({ steps: [{ type: "set-phase", phase: "Released" }], status: undefined });
+    },
+  );
+
+  test("of a policy that it does not name is kept, and with Delete left to the provisioner that created it", () => {
+    const released = (spec: PersistentVolume["spec"], metadata: object = {}) =>
+      plan({ volume: volume({ claimRef: own, ...spec }, "Released", metadata), claim: undefined }).steps;
+    expect(released({})).toEqual([]);
+    expect(released({ persistentVolumeReclaimPolicy: "Delete" }, provisioned)).toEqual([]);
+    expect(released({ persistentVolumeReclaimPolicy: "Recycle" }, provisioned)).toHaveLength(1);
+  });
+
+  test("without a status is Available, and one without finalizers that is being deleted is left alone", () => {
+    const { status: _, ...bare } = volume({}, "");
+    expect(plan({ volume: bare, claim: undefined }).steps).toEqual([{ type: "set-phase", phase: "Available" }]);
+    const leaving = volume({}, "Available", { finalizers: undefined, deletionTimestamp: at(1) });
+    expect(plan({ volume: leaving, claim: undefined }).steps).toEqual([]);
+  });
+
+  test("that was provisioned in vain and is to be retained becomes free", () => {
+    const retained = volume({ claimRef: own, persistentVolumeReclaimPolicy: "Retain" }, "Available", provisioned);
+    expect(plan({ volume: retained, claim: claim("other") }).steps).toEqual([{ type: "unbind", keepsName: true }]);
+  });
 });

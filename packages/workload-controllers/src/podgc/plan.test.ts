@@ -39,8 +39,9 @@ describe("pods that no kubelet removes", () => {
     expect(removed(observed)).toEqual(expected);
   });
 
+  const many = Array.from({ length: threshold }, (_, i) => pod(`p${i}`, { phase: "Succeeded", age: 100 }));
+
   test("that ended are removed beyond the threshold, evicted ones first and then the oldest", () => {
-    const many = Array.from({ length: threshold }, (_, i) => pod(`p${i}`, { phase: "Succeeded", age: 100 }));
     const evicted = pod("evicted", { phase: "Failed", age: 1 });
     const oldest = pod("oldest", { phase: "Succeeded", age: 1_000 });
     const all = [...many, oldest, { ...evicted, status: { ...evicted.status, reason: "Evicted" } }];
@@ -52,5 +53,42 @@ describe("pods that no kubelet removes", () => {
     expect(plan(on(undefined, quarantine, pod("a")), now).steps).toMatchObject([
       { message: "PodGC: node no longer exists" },
     ]);
+  });
+
+  test("that ended and are of one age are removed by name, those of unknown age first", () => {
+    const evicted = (name: string) =>
+      ({ ...pod(name, { age: 100 }), status: { phase: "Failed", reason: "Evicted" } }) as Pod;
+    const undated = { ...pod("z"), metadata: { name: "z", namespace: "default" } };
+    const more = [evicted("d"), evicted("c"), pod("b", { age: 100 }), pod("a", { age: 100 }), undated];
+    expect(removed({ of: "ended", pods: [...many, ...more] })).toEqual(["c", "d", "z", "a", "b"]);
+    expect(removed({ of: "ended", pods: many })).toEqual([]);
+    expect(removed({ of: "ended", pods: many.slice(1) })).toEqual([]);
+  });
+
+  test("are removed 500 at a time, without a reason where theirs is known", () => {
+    const steps = plan({ of: "unscheduled", pods: Array.from({ length: 501 }, (_, i) => pod(`p${i}`)) }, now).steps;
+    expect(steps).toHaveLength(500);
+    expect(steps[0]).toStrictEqual({ type: "remove-pod", pod: pod("p0") });
+  });
+
+  test("of a missing node are waited for by name, while there are any", () => {
+    expect(plan(on(undefined, 0, pod("a")), now)).toEqual({
+      steps: [],
+      status: undefined,
+      wait: { for: "a node that is missing", until: now + quarantine },
+    });
+    expect(plan(on(undefined, 0), now)).toEqual({ steps: [], status: undefined });
+  });
+
+  test("remain on a node of which nothing is known", () => {
+    const bare = { apiVersion: "v1", kind: "Node", metadata: { name: "one" } } as Node;
+    expect(removed(on(bare, 0, leaving))).toEqual([]);
+    const silent = {
+      ...node("Unknown", out),
+      status: { conditions: [{ type: "DiskPressure", status: "True" as const }] },
+    };
+    expect(removed(on(silent, 0, leaving))).toEqual(["leaving"]);
+    const { status: _, ...unheard } = node("Unknown", out);
+    expect(removed(on(unheard, 0, leaving))).toEqual(["leaving"]);
   });
 });

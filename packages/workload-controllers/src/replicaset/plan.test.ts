@@ -139,6 +139,49 @@ describe("a ReplicaSet", () => {
       },
     ]);
   });
+
+  test("reports a refused deletion, keeps the first failure, and reports none of other steps", () => {
+    const object = set(0);
+    const seen = observed(object, [owned("a")]);
+    const failure = (step: Parameters<typeof failedStatus>[2]["step"], given = seen) =>
+      failedStatus(given, { replicas: 1 }, { step, message: "forbidden", now }).conditions;
+    const remove = { type: "delete-pods", targets: [] } as const;
+    expect(failure(remove)).toMatchObject([{ type: "ReplicaFailure", status: "True", reason: "FailedDelete" }]);
+    expect(failure({ type: "adopt", target: { namespace: "default", name: "a", uid: "a" } })).toBeUndefined();
+    const standing = { type: "ReplicaFailure", status: "True" as const, reason: "FailedCreate", message: "quota" };
+    const before = observed({ ...object, status: { replicas: 1, conditions: [standing] } }, [owned("a")]);
+    expect(failure(remove, before)).toEqual([standing]);
+    const other = { type: "Other", status: "True" as const };
+    const { conditions } = failedStatus(seen, { replicas: 1, conditions: [other] }, { step: remove, message: "", now });
+    expect(conditions?.map(({ type }) => type)).toEqual(["Other", "ReplicaFailure"]);
+  });
+
+  test("deletes 500 pods at most in one round, and has nothing to do with as many as it wants", () => {
+    const [step] = plan(
+      observed(
+        set(0),
+        Array.from({ length: 501 }, (_, i) => owned(`p${i}`)),
+      ),
+      now,
+    ).steps;
+    expect(step?.type === "delete-pods" && step.targets).toHaveLength(500);
+    expect(plan(observed(set(1), [owned("a")]), now)).toMatchObject({ steps: [], status: { replicas: 1 } });
+  });
+
+  test("waits by name for pods to be available, and writes no generation that it does not have", () => {
+    const { generation: _, ...metadata } = set(1).metadata;
+    const object = { ...set(1, { minReadySeconds: 60 }), metadata };
+    const found = plan(observed(object, [owned("a", { ready: 10 })]), now);
+    expect(found.wait).toEqual({ for: "pods to be ready for minReadySeconds", until: now + 50_000 });
+    expect(found.status).not.toHaveProperty("observedGeneration");
+    expect(found.status).not.toHaveProperty("conditions");
+  });
+
+  test("without a template creates nothing, and counts every pod as fully labelled", () => {
+    const seen = observed(set(2), [owned("a")]);
+    const bare = { ...seen, owner: { ...seen.owner, template: undefined } };
+    expect(plan(bare, now)).toMatchObject({ steps: [], status: { fullyLabeledReplicas: 1 } });
+  });
 });
 
 describe("a ReplicationController", () => {

@@ -43,7 +43,7 @@ export function plan(observed: Observed): SchedulerPlan {
 /** The node that pods were removed from for this pod, if it fits there by now. */
 function nominatedNode({ pod, view, nominatedTo }: Observed): NodeInfo | undefined {
   const name = statusOf(pod.pod).nominatedNodeName;
-  const node = name ? view.nodes.find((one) => one.name === name) : undefined;
+  const node = view.nodes.find((one) => one.name === name);
   if (!node || failureOn(pod, node, view)) return undefined;
   const others = nominatedTo(node.name).filter(({ key, priority }) => key !== pod.key && priority >= pod.priority);
   if (others.length > 0 && failureOn(pod, node.with([...node.pods.values(), ...others]), view)) return undefined;
@@ -80,9 +80,9 @@ function refusal(observed: Observed, evaluation: Evaluation): SchedulerPlan {
   const { pod, view, budgets, nominatedTo } = observed;
   const { rejection, failures, tested } = evaluation;
   const count = view.nodes.length;
-  const found = count === 0 ? undefined : planPreemption({ pod, view, evaluation, budgets, nominatedTo });
-  const preemption = found && "victims" in found ? found : undefined;
-  const obstacle = found && "message" in found ? found : undefined;
+  const found = planPreemption({ pod, view, evaluation, budgets, nominatedTo });
+  const preemption = "victims" in found ? found : undefined;
+  const obstacle = "victims" in found ? undefined : found;
   const message = unschedulableMessage(evaluation, count, obstacle?.message);
   const kept = obstacle?.isUnderWay ? (statusOf(pod.pod).nominatedNodeName ?? "") : "";
   return {

@@ -1,43 +1,13 @@
 import type { Pod } from "@causeway/kubernetes";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../objects/storage.ts";
+import { claim, completed, observed, own, storageClass, volume, waits } from "../testing/claims.ts";
 import { at, pod } from "../testing/objects.ts";
 import { plan as planVolume } from "../persistentvolume/plan.ts";
 import { defaultOf } from "./default-class.ts";
 import type { Observed } from "./gather.ts";
 import { plan } from "./plan.ts";
 
-type ClaimSpec = PersistentVolumeClaim["spec"];
-const finalizers = ["kubernetes.io/pvc-protection"];
-const completed = { "pv.kubernetes.io/bind-completed": "yes" };
-const claim = (spec: ClaimSpec = {}, metadata: object = {}, phase = "Pending"): PersistentVolumeClaim => ({
-  apiVersion: "v1",
-  kind: "PersistentVolumeClaim",
-  metadata: { name: "data", namespace: "default", uid: "claim", resourceVersion: "7", finalizers, ...metadata },
-  spec: {
-    accessModes: ["ReadWriteOnce"],
-    resources: { requests: { storage: "1Gi" } },
-    storageClassName: "fast",
-    ...spec,
-  },
-  status: { phase },
-});
-const own = { namespace: "default", name: "data", uid: "claim" };
-const volume = (name: string, spec: PersistentVolume["spec"] = {}, phase = "Available"): PersistentVolume => ({
-  apiVersion: "v1",
-  kind: "PersistentVolume",
-  metadata: { name, uid: name, resourceVersion: "3", finalizers: ["kubernetes.io/pv-protection"] },
-  spec: { accessModes: ["ReadWriteOnce"], capacity: { storage: "1Gi" }, storageClassName: "fast", ...spec },
-  status: { phase },
-});
-const storageClass = (fields: Partial<StorageClass> = {}): StorageClass => ({
-  apiVersion: "storage.k8s.io/v1",
-  kind: "StorageClass",
-  metadata: { name: "fast" },
-  provisioner: "csi.example.com",
-  ...fields,
-});
 const marked = (name: string, secondsAgo: number, mark: string) =>
   storageClass({
     metadata: {
@@ -47,15 +17,6 @@ const marked = (name: string, secondsAgo: number, mark: string) =>
     },
   });
 
-const observed = (object: PersistentVolumeClaim, more: Partial<Observed> = {}): Observed => ({
-  claim: object,
-  volume: undefined,
-  volumes: [],
-  storageClass: storageClass(),
-  classes: [],
-  pods: [],
-  ...more,
-});
 /** The steps as text, and the reasons of the events. */
 const outcome = (seen: Observed) => {
   const { steps, events = [] } = plan(seen);
@@ -69,7 +30,6 @@ const outcome = (seen: Observed) => {
     ...events.map(({ reason }) => reason),
   ];
 };
-const waits = storageClass({ volumeBindingMode: "WaitForFirstConsumer" });
 const selected = { annotations: { "volume.kubernetes.io/selected-node": "one" } };
 
 describe("a PersistentVolumeClaim without a volume", () => {
