@@ -265,7 +265,7 @@ describe("a renamed cluster", () => {
   });
 });
 
-describe("what is noted on a Service", () => {
+describe("the note on a Service", () => {
   const noted = (annotations: Record<string, string>, given: Given = {}, change: Partial<Observed> = {}) => {
     const observed = served(given, change);
     const { service } = observed;

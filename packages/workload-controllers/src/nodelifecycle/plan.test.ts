@@ -182,7 +182,7 @@ test.each([
   [undefined, false, undefined],
   [now, true, undefined],
   [now + 1, false, now + 1],
-])("where the zone's turn is %s, a node that is not ready uses it: %s", (evictionAt, startsEviction, until) => {
+])("a node that is not ready uses its zone's turn, which is %s: %s", (evictionAt, startsEviction, until) => {
   const planned = plan({ node: node("False"), evictionAt, heardAt: now - 60_000 });
   expect([planned.startsEviction, planned.until]).toEqual([startsEviction, until]);
   expect(plan({ node: node("True"), evictionAt }).startsEviction).toBe(false);
