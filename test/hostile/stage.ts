@@ -37,8 +37,8 @@ export interface Hostile {
   recovered(): Promise<void>;
   /** Ends the attacker, and with it the connections that it still has. */
   leave(): void;
-  /** Resident memory in MiB of the system's processes together. */
-  memory(): number;
+  /** Resident memory in MiB of each of the system's processes, the first of all first. */
+  memory(): readonly number[];
   close(): Promise<void>;
 }
 
@@ -205,13 +205,13 @@ function probed(name: string, config: ClusterConfig): Probed {
   return { name, server, authority, cert, key };
 }
 
-/** MiB of a process and all its descendants. */
-function residentMemory(pid: number): number {
+/** MiB of a process, and of all its descendants. */
+function residentMemory(pid: number): readonly number[] {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   const own = Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1024;
   const tasks = readdirSync(`/proc/${pid}/task`);
   const children = tasks.flatMap((task) =>
     readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").trim().split(" "),
   );
-  return children.filter((id) => id !== "").reduce((sum, id) => sum + residentMemory(Number(id)), own);
+  return [own, ...children.filter((id) => id !== "").flatMap((id) => residentMemory(Number(id)))];
 }

@@ -7,14 +7,14 @@ import { Surplus } from "./surplus.ts";
 export interface Sample {
   /** Milliseconds. */
   readonly now: number;
-  /** The part of the time since the last check in which the event loop was busy. */
+  /** The part of the time since the last check in which the main thread had a processor. */
   readonly busy: number;
   /** Bytes that JavaScript objects and their buffers take. */
   readonly memory: number;
 }
 
 const INTERVAL = 5_000;
-/** A process whose event loop is busy for a smaller part of the time is idle. */
+/** A process whose main thread computes for a smaller part of the time is idle. */
 const IDLE = 0.25;
 /** Growth since the last collection from which one is worth its pause: a part of what there was, and bytes. */
 const GROWTH = 0.15;
@@ -59,14 +59,15 @@ export function collectWhenIdle(onSurplus?: (bytes: number) => void): { stop(): 
   const collector = new IdleCollector();
   const surplus = new Surplus();
   let collect: (() => void) | undefined;
-  let before = performance.eventLoopUtilization();
+  // Not how long the event loop was busy: where others have the processor, that is most of the time.
+  let before = { cpu: threadTime(), at: performance.now() };
   let second: NodeJS.Timeout | undefined;
   const sample = (): void => {
-    const now = performance.eventLoopUtilization();
-    const busy = performance.eventLoopUtilization(now, before).utilization;
+    const now = { cpu: threadTime(), at: performance.now() };
+    const { at } = now;
+    const busy = (now.cpu - before.cpu) / (at - before.at);
     before = now;
     const { heapUsed, external, rss } = process.memoryUsage();
-    const at = performance.now();
     const kept = surplus.sample({ now: at, idle: busy < IDLE, resident: rss, used: heapUsed + external });
     if (kept !== undefined) onSurplus?.(kept);
     if (!collector.sample({ now: at, busy, memory: heapUsed + external })) return;
@@ -91,4 +92,10 @@ function garbageCollection(): () => void {
   } finally {
     setFlagsFromString("--no-expose-gc");
   }
+}
+
+/** Milliseconds of processor time of this thread. */
+function threadTime(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
 }

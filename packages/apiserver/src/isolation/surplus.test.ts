@@ -23,7 +23,7 @@ test("objects that are in use are no surplus", () => {
 
 test.each([
   ["fewer than 64 MiB", 170, 30],
-  ["less than 35 % of the memory", 400, 230],
+  ["less than a quarter of the memory", 400, 240],
 ])("a surplus of %s is kept", (_, resident, used) => {
   const surplus = new Surplus();
   for (const now of [0, 20_000]) sample(surplus, now, 108, 30);

@@ -13,7 +13,7 @@ const MIB = 1024 * 1024;
 /** Idle for so long, so that garbage was collected, and what V8 returns is returned: milliseconds. */
 const SETTLED = 20_000;
 /** A surplus is worth a new process from this part of the memory on, and from so many bytes. */
-const PART = 0.35;
+const PART = 0.25;
 const LEAST = 64 * MIB;
 
 /**
