@@ -86,6 +86,10 @@ describe("the status of a floating IP pool", () => {
     },
   );
 
+  test("is ready while it has something to do, too", () => {
+    expect(condition({ claims: [claim("a")] })).toMatchObject({ status: "True", reason: "Ready" });
+  });
+
   test("continues when the time of a refused call is over", () => {
     const hold = { type: "x", reason: "QuotaExceeded", message: "Quota exceeded", until: now };
     expect(plan({ claims: [claim("a")], more: { hold } }).shown).toEqual(["create-floating-ip"]);

@@ -87,6 +87,9 @@ describe("the report of an OpenStackCluster", () => {
     expect(conditions(result)).toEqual([`Ready Unknown ${reason} later`]);
     const message = `The cloud ${cause} since 2026-11-20T23:55:00.000Z; nothing changes until it takes calls again`;
     expect(result.events).toEqual([{ type: "Warning", reason, message }]);
+    const [other] = result.status.conditions ?? [];
+    w.object.status = { conditions: other ? [{ ...other, type: "NetworkReady" }] : [] };
+    expect(condition(plan(w).status, "Ready")).toBe(`Unknown ${reason}`);
     w.extra = { identity: paused };
     expect(plan(w)).not.toHaveProperty("events");
   });

@@ -53,6 +53,9 @@ describe("the report of an OpenStackMachine", () => {
     w.extra = { identity: { ok: false, reason: "RateLimited", message: "later", until: now + 5 } };
     const result = plan(w);
     expect(conditions(result)).toEqual(both("Unknown RateLimited later"));
+    const [known] = result.status.conditions ?? [];
+    w.object.status = { conditions: known ? [{ ...known, type: "Other", status: "True" }] : [] };
+    expect(ready(plan(w).status)).toBe("Unknown RateLimited");
     expect(result).toMatchObject({ steps: [], wait: { for: "later", until: now + 5 }, events: [] });
   });
 
@@ -102,6 +105,19 @@ describe("the report of an OpenStackMachine", () => {
     const result = plan(w);
     expect(result).toMatchObject({ steps: [], wait: { for: message, until: now + minute } });
     expect(conditions(result)).toEqual(both(`False DuplicateServer ${message}`));
+  });
+
+  it("has the list of volumes read again while it waits for them to be released", () => {
+    const w = world({ rootVolume: { sizeGiB: 5 } });
+    settle(w);
+    expect(plan(w).refresh).toEqual([]);
+    deleting(w);
+    for (const step of plan(w).steps) apply(w, step);
+    w.cloud.ports = [];
+    w.cloud.volumes = w.cloud.volumes.map(
+      (v) => ({ ...v, status: "in-use", attachments: [{ server_id: "x" }] }) as typeof v,
+    );
+    expect([plan(w).steps, plan(w).refresh]).toEqual([[], ["volumes"]]);
   });
 
   it("waits for its Machine while it has none, also without a name of the cluster", () => {

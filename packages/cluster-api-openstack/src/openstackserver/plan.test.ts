@@ -145,6 +145,15 @@ describe("the plan of an OpenStackServer", () => {
     expect(reason(w)).toBe("InstanceDeleted");
   });
 
+  it("changes the tags of a server that runs, of which no cluster's object has to be there", () => {
+    const w = world({ tags: ["blue"] });
+    settle(w);
+    w.object = { ...w.object, spec: { ...w.object.spec, tags: ["green"] } };
+    expect(plan(w).steps.map((s) => s.type)).not.toEqual([]);
+    settle(w);
+    expect(w.cloud.servers[0]?.tags).toEqual(["green"]);
+  });
+
   it("is known by the cluster in its description and mark; without one, by its own name", () => {
     const bodies = (extra: Partial<Observed>, metadata: object = {}) => {
       const w = { ...world({}, metadata), extra };

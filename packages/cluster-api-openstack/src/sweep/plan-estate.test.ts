@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Volume } from "@causeway/openstack";
-import { description, networkName, serverOwnerKey } from "../resources/naming.ts";
+import { description, networkName, securityGroupName, serverOwnerKey } from "../resources/naming.ts";
 import {
   attached,
   balancer,
@@ -92,6 +92,42 @@ describe("the plan of a sweep of a cluster with everything", () => {
   test.each(others)("finds no %s", (_, content) => {
     const found = whole({ networks: [network], ...content });
     expect(found.filter((one) => one.cluster === "default-web" && one.kind !== "network")).toEqual([]);
+  });
+
+  test("finds no cluster whose name has no namespace", () => {
+    expect(whole({ floatingIps: [{ ...floatingIp, description: description("web") }] })).toEqual([]);
+  });
+
+  const named = { name: securityGroupName("my-web", "worker"), description: "Cluster API managed group" };
+  const servers = [node("s", "n", { [serverOwnerKey]: "my/web" })];
+  const port = { ...on({ description: description("my-web") }), network_id: "elsewhere" };
+  test.each<[string, Content, boolean]>([
+    ["a floating IP", { floatingIps: [{ ...floatingIp, description: description("my-web") }] }, true],
+    ["a security group", { securityGroups: groups.slice(0, 1).map((g) => ({ ...g, ...named })) }, true],
+    ["a server", { servers }, true],
+    ["a floating IP of another cluster", { floatingIps: [floatingIp] }, false],
+    ["a security group of another cluster", { securityGroups: groups }, false],
+  ])("finds a port whose cluster has a name that ends another's with %s of the cluster", (_, content, expected) => {
+    const found = whole({ ...content, ports: [port], living: ["default-my-web"] });
+    expect(found.some((one) => one.kind === "port")).toBe(expected);
+  });
+
+  test("finds no port of another cluster on the network, and no server by a port elsewhere", () => {
+    const other = { ...on({ description: description("shop") }), id: "q" };
+    expect(plan({ networks: [network], ports: [other] })).toEqual(["network net kept"]);
+    const far = { ...own, network_id: "elsewhere", device_id: "t" };
+    expect(plan({ networks: [network], servers: [node("t", "web-a")], ports: [far] })).toEqual(["network net"]);
+  });
+
+  test("removes the interfaces of the router alone from it, not those of others and not its gateway", () => {
+    const gateway = on({ device_id: "rtr", device_owner: "network:router_gateway", fixed_ips: [{ subnet_id: "g" }] });
+    const theirs = {
+      ...interfaceOf("other"),
+      fixed_ips: [{ subnet_id: "h", ip_address: "10.7.0.1" }],
+      network_id: "n",
+    };
+    const found = whole({ ...estate, ports: [...estate.ports, { ...gateway, network_id: "public" }, theirs] });
+    expect(found.find((one) => one.kind === "router")?.interfaces).toEqual(["sub"]);
   });
 
   const foreign = (id: string, more: object = {}) => ({ ...on({ device_id: "x", ...more }), id });

@@ -266,3 +266,25 @@ describe("the status of a KubeadmConfig", () => {
     expect(plan(observed({ config: paused }), now)).toMatchObject({ steps: [], wait: { for: "unpausing" } });
   });
 });
+
+describe("a KubeadmConfig in the format of Ignition", () => {
+  const users = Array.from({ length: 6 }, (_, n) => ({ name: `u${n}`, inactive: true }));
+  const conditionOf = (spec: object) => {
+    const found = getCondition(plan(observed({ config: config(spec) }), now).status.conditions, "DataSecretAvailable");
+    return `${found?.reason} ${found?.message ?? ""}`.trim();
+  };
+  test("is refused for what that format does not have, five of it by name", () => {
+    const names = [0, 1, 2, 3, 4].map((n) => `users[${n}].inactive is for format cloud-config only`);
+    expect(conditionOf({ format: "ignition", users })).toBe(`NotServed ${names.join("; ")}`);
+  });
+  test("is accepted without it, and so is all of it in the format of cloud-init", () => {
+    for (const spec of [{ format: "ignition" }, { format: "cloud-config", users }, { users }])
+      expect(plan(observed({ config: config(spec) }), now).steps).toEqual([{ type: "create-data-secret" }]);
+  });
+});
+
+test("the token of a machine that has joined remains while the workload cluster cannot be reached", () => {
+  const joined = { owner: owner({ hasJoined: true }), dataSecret };
+  expect(plan(observed({ ...joined, token: "unreachable" }), now)).toMatchObject({ steps: [] });
+  expect(plan(observed({ ...joined, token: token(1000) }), now).steps).toMatchObject([{ type: "delete-token" }]);
+});

@@ -222,3 +222,44 @@ describe("Ready and Available", () => {
     expect(again.events).toEqual([]);
   });
 });
+
+describe("the plan of a Machine", () => {
+  const leaving = (metadata: object, base = machine("w-1")): Machine => ({
+    ...base,
+    metadata: { ...base.metadata, deletionTimestamp: at(now), finalizers: ["machine.cluster.x-k8s.io"], ...metadata },
+  });
+  const hostless = { infrastructure: referred("OpenStackMachine", "w-1"), bootstrap: undefined } as const;
+
+  test("does nothing while it is paused", () => {
+    const own = running.machine;
+    const paused = { ...own, metadata: { ...own.metadata, annotations: { "cluster.x-k8s.io/paused": "" } } };
+    expect(plan({ ...running, machine: paused }, now)).toMatchObject({ steps: [], wait: { for: "unpausing" } });
+  });
+
+  test("deletes the host of a Machine that is being deleted, and does nothing else to it", () => {
+    const { steps, status, wait } = plan(observed({ machine: leaving({}), bootstrap: undefined }), now);
+    expect(steps).toMatchObject([{ type: "delete", resource: { kind: "OpenStackMachine" } }]);
+    expect(status).not.toHaveProperty("deletion");
+    expect(wait?.for).toMatch(/OpenStackMachine w-1/);
+  });
+
+  test("waits for hooks, and records since when", () => {
+    const hook = "pre-drain.delete.hook.machine.cluster.x-k8s.io/backup";
+    const { steps, status, wait } = plan(observed({ machine: leaving({ annotations: { [hook]: "" } }) }), now);
+    expect(steps).toEqual([]);
+    expect(status.deletion).toEqual({ waitForPreDrainHookStartTime: "2026-01-01T00:00:00Z" });
+    expect(wait).toEqual({ for: `Waiting for hooks to be removed:\n* ${hook}`, until: now + 30_000 });
+  });
+
+  test("removes the finalizer in the end, and waits for no more than the deletion itself", () => {
+    const { steps, wait } = plan(observed({ machine: leaving({}), ...hostless }), now);
+    expect(steps).toMatchObject([{ type: "patch", body: { metadata: { finalizers: [] } } }]);
+    expect(wait).toEqual({ for: "the Machine to be deleted" });
+  });
+
+  test("does not count a host as provisioned that only has a provider ID", () => {
+    const early = referred("OpenStackMachine", "w-1", { spec: { providerID: "openstack:///w-1" } });
+    const { status } = plan(observed({ infrastructure: early }), now);
+    expect(status.initialization?.infrastructureProvisioned).toBe(false);
+  });
+});

@@ -66,6 +66,12 @@ describe("a MachineDeployment", () => {
     ]);
   });
 
+  test("does nothing while it is paused", () => {
+    const base = deployment(1);
+    const paused = { ...base, metadata: { ...base.metadata, annotations: { "cluster.x-k8s.io/paused": "" } } };
+    expect(plan(observed(paused), now)).toMatchObject({ steps: [], wait: { for: "unpausing" } });
+  });
+
   test("does nothing without a Cluster, or with one that is deleted", () => {
     expect(steps(observed(deployment(1), [], { cluster: undefined }))).toEqual([]);
     const going = cluster({ metadata: { ...cluster().metadata, deletionTimestamp: at(now) } });

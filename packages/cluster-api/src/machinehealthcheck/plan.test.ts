@@ -270,7 +270,7 @@ describe("the plan of a MachineHealthCheck", () => {
 
   test("judges the Machines of a control plane that is not initialized without a connection", () => {
     const born = { status: { conditions: [condition("InfrastructureReady")] } };
-    const { wait } = planned(observed([], { connected: false, cluster: cluster(born) }));
+    const { wait } = planned(observed([unborn], { connected: false, cluster: cluster(born) }));
     expect(wait).toEqual({ for: "changes" });
   });
 
@@ -316,7 +316,8 @@ describe("the plan of a MachineHealthCheck", () => {
     expect(conditionsOf(result)?.[0]).toBe(
       "RemediationAllowed False ExternalRemediationNotSupported External remediation by RebootTemplate reboot is not supported: remove spec.remediation.templateRef, so that the owner of a Machine replaces it",
     );
-    expect(result.status.remediationsAllowed).toBe(0);
+    const two = observed([lost("a"), healthyTarget("b")], { check: check({ remediation: { templateRef } }) });
+    expect(planned(two).status.remediationsAllowed).toBe(0);
     expect(marks(observed([lost("a")], { check: check({ remediation: { templateRef } }) }))).toEqual([
       ["a", "HealthCheckSucceeded=False/UnhealthyNode"],
     ]);

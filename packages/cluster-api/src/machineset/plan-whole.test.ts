@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { annotations, KubeadmConfig, OpenStackMachine, type Machine, type MachineSet } from "@causeway/api";
-import { at, cluster, machineSet, now, referred, template } from "../testing/objects.ts";
+import { at, cluster, condition, machineSet, now, referred, template } from "../testing/objects.ts";
 import { observed as observedSet, own, owned } from "../testing/machine-set-observed.ts";
 import type { Observed } from "./observed.ts";
 import { machineSetStepEvents, plan } from "./plan.ts";
@@ -53,6 +53,13 @@ describe("a MachineSet", () => {
   test("that has what it wants does nothing", () => {
     expect(steps(observed(1, [owned("a")]))).toEqual([]);
     expect(plan(observed(1, [owned("a")]), now).wait).toEqual({ for: "changes" });
+  });
+
+  test("replaces a Machine that failed once that is leaving, and creates no other meanwhile", () => {
+    const conditions = [condition("HealthCheckSucceeded", "False"), condition("OwnerRemediated", "False")];
+    const failed = owned("b");
+    const given = { ...failed, status: { ...failed.status, conditions } };
+    expect(steps(observed(3, [owned("a"), given]))).toEqual(["delete b"]);
   });
 
   test("is left alone while it is paused", () => {
