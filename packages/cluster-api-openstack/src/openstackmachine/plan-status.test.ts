@@ -120,6 +120,16 @@ describe("the report of an OpenStackMachine", () => {
     expect([plan(w).steps, plan(w).refresh]).toEqual([[], ["volumes"]]);
   });
 
+  it("needs neither its Machine nor the cluster's infrastructure for its deletion", () => {
+    const w = world();
+    for (const step of plan(w).steps) apply(w, step);
+    deleting(w);
+    w.extra = { owner: undefined, infrastructure: undefined };
+    expect(plan(w).steps.map((s) => s.type)).toEqual(["delete-port"]);
+    settle(w);
+    expect([w.cloud.inventory, w.object.metadata.finalizers]).toEqual([[], []]);
+  });
+
   it("waits for its Machine while it has none, also without a name of the cluster", () => {
     const w = world();
     w.extra = { clusterName: undefined };

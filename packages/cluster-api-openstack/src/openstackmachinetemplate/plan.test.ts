@@ -151,6 +151,7 @@ describe("the address pairs of a template", () => {
     ["none, where the machine has an empty list", [{}], [{ allowedAddressPairs: [] }], undefined],
   ])("reach its machines with %s", (_name, wanted, has, expected) => {
     const { steps } = plan(templateOf({ ports: wanted ?? [] }), { machines: [machine(has)] });
+    expect(steps.every((step) => step.type === "set-address-pairs")).toBe(true);
     expect(steps.map((step) => step.ports)).toEqual(expected ? [expected] : []);
   });
 
