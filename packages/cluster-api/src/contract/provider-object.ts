@@ -125,11 +125,6 @@ export function isControlPlaneInitialized(object: ProviderObject): boolean {
   return at(object, "status", "initialization", "controlPlaneInitialized") === true;
 }
 
-/** ControlPlane: status.version, else the requested version. */
-export function controlPlaneVersionOf(object: ProviderObject): string | undefined {
-  return textAt(object, "status", "version") ?? textAt(object, "spec", "version");
-}
-
 /** ControlPlane: the requested version. */
 export function controlPlaneSpecVersionOf(object: ProviderObject): string | undefined {
   return textAt(object, "spec", "version");

@@ -11,7 +11,7 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import { by, membersOf, providerKinds, type Context } from "../objects/context.ts";
-import { controlPlaneVersionOf } from "../contract/provider-object.ts";
+import { statusVersionOf } from "../contract/provider-object.ts";
 import { objectIndex } from "../contract/kind-table.ts";
 import { failure, publish, performAndReport } from "../objects/pipeline.ts";
 import type { Observed } from "./observed.ts";
@@ -71,10 +71,7 @@ function sources(context: Context): Source[] {
   ];
 }
 
-/** Neither a new template nor another version of a control plane, which Machines of a newer one wait for. */
+/** Neither a new template nor another version that a control plane has reached, which Machines may wait for. */
 function isAlike(before: KubeObject, now: KubeObject): boolean {
-  return (
-    before.metadata.generation === now.metadata.generation &&
-    controlPlaneVersionOf(before) === controlPlaneVersionOf(now)
-  );
+  return before.metadata.generation === now.metadata.generation && statusVersionOf(before) === statusVersionOf(now);
 }

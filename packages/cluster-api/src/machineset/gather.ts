@@ -1,7 +1,7 @@
-import { finalizers, type MachineSet } from "@causeway/api";
+import { finalizers, type Cluster, type MachineSet } from "@causeway/api";
 import { controllerOf, type ObjectKey } from "@causeway/kubernetes";
 import { by, clusterIndex, clusterKeyOf, lookUp, type Context } from "../objects/context.ts";
-import { controlPlaneVersionOf } from "../contract/provider-object.ts";
+import { controlPlaneSpecVersionOf, statusVersionOf } from "../contract/provider-object.ts";
 import type { ContractReference } from "../contract/kind-table.ts";
 import { isLeaving } from "../objects/metadata.ts";
 import { matches } from "../objects/selector.ts";
@@ -16,8 +16,6 @@ export function gather(context: Context, key: ObjectKey): Observed | undefined {
   const now = clock.now();
   const owner = controllerOf(set)?.name;
   const cluster = clusters.get(clusterKeyOf(set));
-  const controlPlaneRef = cluster?.spec.controlPlaneRef;
-  const controlPlane = controlPlaneRef && lookUp(context, key.namespace, controlPlaneRef).object;
   const { infrastructureRef, bootstrap } = set.spec.template.spec;
   return {
     set,
@@ -30,7 +28,20 @@ export function gather(context: Context, key: ObjectKey): Observed | undefined {
     taken: new Set(machines.list(key.namespace).map(({ metadata }) => metadata.name)),
     infrastructure: observedTemplate(context, key.namespace, infrastructureRef),
     bootstrap: bootstrap.configRef && observedTemplate(context, key.namespace, bootstrap.configRef),
-    controlPlaneVersion: controlPlane && controlPlaneVersionOf(controlPlane),
+    controlPlane: cluster && controlPlaneOf(context, cluster),
+  };
+}
+
+function controlPlaneOf(context: Context, { metadata, spec }: Cluster): Observed["controlPlane"] {
+  const reference = spec.controlPlaneRef;
+  const object = reference && lookUp(context, metadata.namespace ?? "", reference).object;
+  const requested = object && controlPlaneSpecVersionOf(object);
+  if (requested === undefined) return undefined;
+  return {
+    kind: reference?.kind ?? "",
+    name: object?.metadata.name ?? "",
+    requested,
+    reached: object && statusVersionOf(object),
   };
 }
 

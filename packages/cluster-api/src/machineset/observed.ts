@@ -9,6 +9,16 @@ export interface ObservedTemplate extends Referred<ProviderObject> {
   readonly clones: ReadonlySet<string>;
 }
 
+/** A control plane that has a version; without one there is nothing to check before a Machine is made. */
+export interface ObservedControlPlane {
+  readonly kind: string;
+  readonly name: string;
+  /** spec.version */
+  readonly requested: string;
+  /** status.version: what all of it has reached; undefined while it is made for the first time. */
+  readonly reached: string | undefined;
+}
+
 /** All that the planner of MachineSets reads. */
 export interface Observed {
   readonly set: MachineSet;
@@ -22,5 +32,5 @@ export interface Observed {
   readonly taken: ReadonlySet<string>;
   readonly infrastructure: ObservedTemplate;
   readonly bootstrap: ObservedTemplate | undefined;
-  readonly controlPlaneVersion: string | undefined;
+  readonly controlPlane: ObservedControlPlane | undefined;
 }

@@ -110,7 +110,7 @@ describe("a MachineSet", () => {
     expect(plan(observed(1, [owned("a")], { set: ahead }), now).wait).not.toHaveProperty("until");
     const going = { ...ahead, metadata: { ...ahead.metadata, deletionTimestamp } };
     expect(plan(observed(1, [], { set: going }), now).wait).not.toHaveProperty("until");
-    for (const skipped of ["All", "a, KubernetesVersionSkew"]) {
+    for (const skipped of ["All", "a, KubernetesVersionSkew,KubeadmVersionSkew"]) {
       const metadata = { ...ahead.metadata, annotations: { [annotations.skipPreflightChecks]: skipped } };
       expect(steps(observed(1, [], { set: { ...ahead, metadata } }))).toEqual(["create 1"]);
     }

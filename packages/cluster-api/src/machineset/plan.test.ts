@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { annotations, OpenStackMachine, type Machine } from "@causeway/api";
 import { getCondition } from "@causeway/kubernetes";
-import { at, deployment, machineSet, now, referred, template } from "../testing/objects.ts";
+import { at, cluster, deployment, machineSet, now, referred, template } from "../testing/objects.ts";
 import { chooseForDeletion } from "./deletion-order.ts";
 import { nextNames } from "./clone.ts";
-import { observed, owned } from "../testing/machine-set-observed.ts";
+import { controlPlane, observed, owned } from "../testing/machine-set-observed.ts";
 import type { Observed } from "./observed.ts";
 import { plan } from "./plan.ts";
 
@@ -110,7 +110,7 @@ describe("a MachineSet", () => {
       },
       "OpenStackMachineTemplate workers does not exist",
     ],
-    ["newer than the control plane", { controlPlaneVersion: "v1.33.0" }, "newer than the control plane"],
+    ["newer than the control plane", { controlPlane: controlPlane("v1.33.0") }, "newer than the control plane"],
     ["without a cluster", { cluster: undefined }, "Cluster demo does not exist"],
   ])("makes no machine %s, and says so", (_, fields, message) => {
     const given = observed(1, [], fields);
@@ -119,7 +119,7 @@ describe("a MachineSet", () => {
   });
   test.each<[string, number]>([
     ["All", 1],
-    ["ControlPlaneIsStable, KubernetesVersionSkew", 1],
+    ["KubeadmVersionSkew, KubernetesVersionSkew", 1],
     ["ControlPlaneIsStable", 0],
     ["", 0],
   ])("with the checks %j skipped makes machines newer than the control plane: %i", (skipped, made) => {
@@ -127,17 +127,69 @@ describe("a MachineSet", () => {
     const note = { "machineset.cluster.x-k8s.io/skip-preflight-checks": skipped };
     const given = observed(1, [], {
       set: { ...set, metadata: { ...set.metadata, annotations: note } },
-      controlPlaneVersion: "v1.33.0",
+      controlPlane: controlPlane("v1.33.0"),
     });
     expect(scaling(given)).toHaveLength(made);
   });
+  const topology = (version: string, step?: string) => {
+    const { metadata, ...rest } = cluster({ spec: { topology: { classRef: { name: "class" }, version } } });
+    return {
+      ...rest,
+      metadata: { ...metadata, ...(step ? { annotations: { [annotations.upgradeStep]: step } } : {}) },
+    };
+  };
+  const provisioning = { kind: "KubeadmControlPlane", name: "control", requested: "v1.34.0", reached: undefined };
+  test.each<[string, Partial<Observed>, string]>([
+    ["is made for the first time", { controlPlane: provisioning }, "is provisioning (check ControlPlaneIsStable)"],
+    [
+      "is upgraded",
+      { controlPlane: controlPlane("v1.35.0", "v1.34.0") },
+      "is upgrading to v1.35.0 (check ControlPlaneIsStable)\n* kubeadm of v1.34.0 cannot join",
+    ],
+    ["is upgraded by a patch", { controlPlane: controlPlane("v1.34.1", "v1.34.0") }, "is upgrading to v1.34.1"],
+    ["is about to be upgraded", { cluster: topology("v1.34.1") }, "has a pending version upgrade to v1.34.1"],
+    [
+      "is about to be upgraded by a step",
+      { cluster: topology("v1.36.0", "v1.35.0") },
+      "pending version upgrade to v1.35.0",
+    ],
+    [
+      "of kubeadm is of another minor",
+      { controlPlane: controlPlane("v1.35.0") },
+      "kubeadm of v1.34.0 cannot join a control plane that kubeadm of v1.35.0 made (check KubeadmVersionSkew)",
+    ],
+    [
+      "has a version that its workers are still to get",
+      { cluster: topology("v1.34.2"), controlPlane: controlPlane("v1.34.2") },
+      "wait for the version v1.34.2 of KubeadmControlPlane control (check ControlPlaneVersionSkew)",
+    ],
+  ])("makes no machine while the control plane %s, and says so", (_, fields, message) => {
+    const given = observed(1, [], fields);
+    expect(scaling(given)).toEqual([]);
+    expect(scalingUp(given)).toContain(message);
+    expect(plan(given, now).wait?.until).toBe(now + 15_000);
+    const names = "ControlPlaneIsStable,KubeadmVersionSkew,ControlPlaneVersionSkew";
+    const set = {
+      ...given.set,
+      metadata: { ...given.set.metadata, annotations: { [annotations.skipPreflightChecks]: names } },
+    };
+    expect(scaling({ ...given, set })).toHaveLength(1);
+  });
+  test.each<[string, Partial<Observed>]>([
+    ["has no version", { controlPlane: undefined }],
+    ["is at the step of an upgrade", { cluster: topology("v1.36.0", "v1.34.0") }],
+    ["has an older version than it has reached", { controlPlane: controlPlane("v1.34.0", "v1.34.2") }],
+    ["is hosted, and of a newer minor", { controlPlane: { ...controlPlane("v1.35.0"), kind: "HostedControlPlane" } }],
+  ])("makes machines while the control plane %s", (_, fields) => {
+    expect(scaling(observed(1, [], fields))).toHaveLength(1);
+  });
   test("reads the version of its control plane again while machines wait for it, and only then", () => {
-    const waits = (count: number, controlPlaneVersion: string) =>
+    const waits = (count: number, version: string) =>
       plan(
         observed(
           1,
           Array.from({ length: count }, (_, i) => owned(`m${i}`)),
-          { controlPlaneVersion },
+          { controlPlane: controlPlane(version) },
         ),
         now,
       ).wait?.until;

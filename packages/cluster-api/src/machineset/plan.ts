@@ -19,13 +19,13 @@ import type { Observed, ObservedTemplate } from "./observed.ts";
 import { recovery, remediation } from "./remediation.ts";
 import { machineSetStatus } from "./status.ts";
 import type { MachineSetStep } from "./steps.ts";
-import { versionSkew } from "./version-skew.ts";
+import { preflight } from "./preflight.ts";
 
 /** Steps create Machines and the objects that they refer to, and delete Machines. */
 export type MachineSetPlan = Plan<MachineSetStep, MachineSetStatus>;
 
-/** Ms after which the version of a control plane that keeps Machines from being made is read again, as upstream. */
-const SKEW_RECHECK = 15_000;
+/** Ms after which a control plane that keeps Machines from being made is read again, as upstream. */
+const PREFLIGHT_RECHECK = 15_000;
 
 /** What to do for a MachineSet: as many Machines as it requests, each with its provider objects. */
 export function plan(observed: Observed, now: number): MachineSetPlan {
@@ -37,34 +37,30 @@ export function plan(observed: Observed, now: number): MachineSetPlan {
   return {
     steps,
     status: machineSetStatus(observed, { now, blocked }),
-    wait: { for: blocked ?? "changes", ...(waitsForVersion(observed) ? { until: now + SKEW_RECHECK } : {}) },
+    wait: { for: blocked ?? "changes", ...(waitsForControlPlane(observed) ? { until: now + PREFLIGHT_RECHECK } : {}) },
   };
 }
 
-/** Whether Machines are missing that are made once the control plane is upgraded. */
-function waitsForVersion({ set, machines, controlPlaneVersion }: Observed): boolean {
+/** Whether Machines are missing that are made once the control plane is ready for them. */
+function waitsForControlPlane(observed: Observed): boolean {
+  const { set, machines } = observed;
   if (set.metadata.deletionTimestamp !== undefined || machines.length >= (set.spec.replicas ?? 1)) return false;
-  return skewOf(set, controlPlaneVersion) !== undefined;
+  return preflight(observed).length > 0;
 }
 
 /** Why no Machine may be made now. */
-function blockedBy({ set, cluster, infrastructure, bootstrap, controlPlaneVersion }: Observed): string | undefined {
+function blockedBy(observed: Observed): string | undefined {
+  const { set, cluster, infrastructure, bootstrap } = observed;
   if (!cluster) return `Cluster ${set.spec.clusterName} does not exist`;
   if (cluster.metadata.deletionTimestamp) return `Cluster ${set.spec.clusterName} is being deleted`;
-  for (const observed of [infrastructure, bootstrap]) {
-    if (observed && !observed.object) return whyAbsent(observed);
+  for (const template of [infrastructure, bootstrap]) {
+    if (template && !template.object) return whyAbsent(template);
   }
   if (set.metadata.annotations?.[annotations.disableMachineCreate] !== undefined) {
     return "Machines of this MachineSet are not replaced any more";
   }
-  return skewOf(set, controlPlaneVersion);
-}
-
-/** Checks that the user has switched off by their names, as upstream's, or all of them. */
-function skewOf(set: MachineSet, controlPlaneVersion: string | undefined): string | undefined {
-  const skipped = (set.metadata.annotations?.[annotations.skipPreflightChecks] ?? "").split(",");
-  const isSkipped = skipped.some((name) => name.trim() === "All" || name.trim() === "KubernetesVersionSkew");
-  return isSkipped ? undefined : versionSkew(set.spec.template.spec.version, controlPlaneVersion);
+  const failed = preflight(observed);
+  return failed.length > 0 ? failed.join("\n* ") : undefined;
 }
 
 function living(observed: Observed, on: { now: number; blocked: string | undefined }): MachineSetStep[] {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { annotations, KubeadmConfig, OpenStackMachine, type Machine, type MachineDeployment } from "@causeway/api";
 import { at, cluster, condition, deployment, machineSet, now, referred, servingMachine } from "../testing/objects.ts";
+import { controlPlane } from "../testing/machine-set-observed.ts";
 import type { Observed } from "./observed.ts";
 import { plan } from "./plan.ts";
 
@@ -36,7 +37,7 @@ const observed = (machines: readonly Machine[], spec: Partial<MachineDeployment[
       clones: names,
     },
     bootstrap: { ...referred("KubeadmConfigTemplate", "t", template), cloneKind: KubeadmConfig, clones: names },
-    controlPlaneVersion: "v1.34.0",
+    controlPlane: controlPlane("v1.34.0"),
   };
 };
 const outcome = (given: Observed) => {
@@ -89,7 +90,7 @@ describe("a MachineSet with unhealthy Machines", () => {
     expect(outcome(given)).toMatchObject({ deleted: [], waiting: ["a: CannotBeRemediated"] });
   });
   test("waits while a new Machine could not be made", () => {
-    const given = { ...observed([machine("a", { unhealthy: true })]), controlPlaneVersion: "v1.33.0" };
+    const given = { ...observed([machine("a", { unhealthy: true })]), controlPlane: controlPlane("v1.33.0") };
     expect(outcome(given)).toMatchObject({ deleted: [], waiting: ["a: RemediationDeferred"] });
   });
   test("takes the condition back from a Machine that is healthy again", () => {

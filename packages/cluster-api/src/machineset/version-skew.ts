@@ -12,7 +12,8 @@ export function versionSkew(kubelet: string | undefined, controlPlane: string | 
   return undefined;
 }
 
-function minorOf(version: string | undefined): number | undefined {
+/** 34 of "v1.34.2"; undefined if it is no version of Kubernetes 1. */
+export function minorOf(version: string | undefined): number | undefined {
   const match = /^v?1\.(\d+)\./.exec(version ?? "");
   return match?.[1] === undefined ? undefined : Number(match[1]);
 }

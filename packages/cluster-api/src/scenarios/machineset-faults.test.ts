@@ -4,6 +4,7 @@ import { KubeadmConfig, OpenStackMachine, type Machine } from "@causeway/api";
 import { plan as planMachineSet } from "../machineset/plan.ts";
 import type { Observed as MachineSetObserved } from "../machineset/observed.ts";
 import type { MachineSetStep } from "../machineset/steps.ts";
+import { controlPlane } from "../testing/machine-set-observed.ts";
 import { cluster, deployment, machineSet, now, referred, servingMachine } from "../testing/objects.ts";
 
 // Two thousand schedules, where that many are requested, take minutes.
@@ -128,7 +129,7 @@ class Model {
         cloneKind: KubeadmConfig,
         clones: configs,
       },
-      controlPlaneVersion: "v1.34.0",
+      controlPlane: controlPlane("v1.34.0"),
     };
   }
 

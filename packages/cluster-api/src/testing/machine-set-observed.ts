@@ -1,8 +1,16 @@
 import { KubeadmConfig, OpenStackMachine, type Machine } from "@causeway/api";
-import type { Observed } from "../machineset/observed.ts";
+import type { Observed, ObservedControlPlane } from "../machineset/observed.ts";
 import { cluster, deployment, machineSet, referred, servingMachine } from "./objects.ts";
 
 /** What the planner of MachineSets reads, for tables about it. */
+
+/** A control plane that is at this version, or on its way from the one that it has reached. */
+export const controlPlane = (requested: string, reached: string | undefined = requested): ObservedControlPlane => ({
+  kind: "KubeadmControlPlane",
+  name: "control",
+  requested,
+  reached,
+});
 
 /** The content of the templates of a MachineSet. */
 export const own = { spec: { template: { spec: { flavor: "small" } } } };
@@ -34,7 +42,7 @@ export const observed = (replicas: number, machines: readonly Machine[], fields:
       clones: names,
     },
     bootstrap: { ...referred("KubeadmConfigTemplate", "workers", own), cloneKind: KubeadmConfig, clones: names },
-    controlPlaneVersion: "v1.34.0",
+    controlPlane: controlPlane("v1.34.0"),
     ...fields,
   };
 };
