@@ -11,6 +11,7 @@ import {
 } from "@causeway/kubernetes";
 import { messageOf } from "@causeway/foundation";
 import { onConnectionChange, type Context } from "../objects/context.ts";
+import { groupsByCluster } from "../objects/groups.ts";
 import { failure, performAndReport, publish } from "../objects/pipeline.ts";
 import type { Observed } from "./observed.ts";
 import { contentsOf, gather } from "./gather.ts";
@@ -39,6 +40,8 @@ export function clusterResourceSetController(context: Context): ControllerOption
     name: "clusterresourceset",
     reconcile: runPipeline(pipeline, { clock, log, name: "clusterresourceset", metrics: context.metrics }),
     sources: sources(context),
+    // A set applies to many clusters: one that has to do with a cluster that hangs is slow by itself.
+    groups: groupsByCluster((key) => key),
     clock,
     log,
   };

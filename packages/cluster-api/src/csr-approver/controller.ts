@@ -8,7 +8,8 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import { clusterKeyOf, onConnectionChange, type Context } from "../objects/context.ts";
-import { gather, isOpen, requestKey, type Observed } from "./gather.ts";
+import { groupsByCluster } from "../objects/groups.ts";
+import { clusterOf, gather, isOpen, requestKey, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
@@ -30,7 +31,7 @@ export function csrApprover(context: Context): ControllerOptions {
     failed: () => ({ status: undefined, events: [] }),
   };
   const reconcile = runPipeline(pipeline, { clock, log, name, metrics });
-  return { name, reconcile, sources: sources(context), clock, log };
+  return { name, reconcile, sources: sources(context), groups: groupsByCluster(clusterOf), clock, log };
 }
 
 function sources(context: Context): Source[] {

@@ -12,7 +12,7 @@ export function requestKey(cluster: ObjectKey, name: string): ObjectKey {
 }
 
 /** The Cluster in a key of requestKey. */
-function clusterOf(key: ObjectKey): ObjectKey {
+export function clusterOf(key: ObjectKey): ObjectKey {
   const [namespace = "", name = ""] = key.namespace.split("/");
   return { namespace, name };
 }

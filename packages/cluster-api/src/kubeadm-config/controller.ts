@@ -11,9 +11,10 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import { by, indexOfCluster, onConnectionChange, type Context } from "../objects/context.ts";
+import { groupsByCluster } from "../objects/groups.ts";
 import { failure, publish } from "../objects/pipeline.ts";
 import type { Observed } from "./observed.ts";
-import { gather, tokensIn } from "./gather.ts";
+import { gather, ownerOf, tokensIn } from "./gather.ts";
 import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { ConfigStep } from "./steps.ts";
@@ -21,7 +22,7 @@ import { tokenLabel } from "./token.ts";
 
 /** Reconciles KubeadmConfigs: makes the bootstrap data of machines, with tokens of their own. */
 export function kubeadmConfigController(context: Context): ControllerOptions {
-  const { clock, log } = context;
+  const { clock, log, configs } = context;
   const pipeline: Pipeline<Observed, ConfigStep, KubeadmConfigStatus> = {
     gather: (key, signal) => gather(context, key, signal),
     plan,
@@ -34,6 +35,11 @@ export function kubeadmConfigController(context: Context): ControllerOptions {
     name: "kubeadmconfig",
     reconcile: runPipeline(pipeline, { clock, log, name: "kubeadmconfig", metrics: context.metrics }),
     sources: sources(context),
+    groups: groupsByCluster(({ namespace, name }) => {
+      const config = configs.get({ namespace, name });
+      const owner = config && ownerOf(context, config);
+      return owner && { namespace, name: owner.clusterName };
+    }),
     clock,
     log,
   };

@@ -48,7 +48,11 @@ export async function gather(context: Context, key: ObjectKey, signal: AbortSign
   };
 }
 
-function ownerOf({ machines, pools }: Context, config: KubeadmConfig): ConfigOwner | undefined {
+/** What a KubeadmConfig makes bootstrap data for; undefined: it has no such owner. */
+export function ownerOf(
+  { machines, pools }: Pick<Context, "machines" | "pools">,
+  config: KubeadmConfig,
+): ConfigOwner | undefined {
   const owner = controllerOf(config);
   const key = { namespace: config.metadata.namespace ?? "", name: owner?.name ?? "" };
   if (owner?.kind === Machine.kind) {

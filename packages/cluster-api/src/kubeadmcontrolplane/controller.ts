@@ -10,6 +10,7 @@ import {
 } from "@causeway/kubernetes";
 import { objectIndex } from "../contract/kind-table.ts";
 import { by, onConnectionChange, providerKinds, type Context } from "../objects/context.ts";
+import { groupsByCluster } from "../objects/groups.ts";
 import { failure, performAndReport, publish } from "../objects/pipeline.ts";
 import type { Observed } from "./observed.ts";
 import { gather } from "./gather.ts";
@@ -35,7 +36,8 @@ export function controlPlaneController(context: Context): ControllerOptions {
     failed: (_observed, { status }, _step, error) => failure(status, error),
   };
   const reconcile = runPipeline(pipeline, { clock, log, name, metrics: context.metrics });
-  return { name, reconcile, sources: sources(context), clock, log };
+  // Pods and members of etcd are read with each reconcile. There is one control plane in a cluster.
+  return { name, reconcile, sources: sources(context), groups: groupsByCluster((key) => key), clock, log };
 }
 
 function sources(context: Context): Source[] {

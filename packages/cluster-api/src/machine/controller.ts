@@ -22,6 +22,7 @@ import {
   type Context,
 } from "../objects/context.ts";
 import { objectIndex } from "../contract/kind-table.ts";
+import { groupsByCluster } from "../objects/groups.ts";
 import { failure, publish, performAndReport } from "../objects/pipeline.ts";
 import type { Observed } from "./observed.ts";
 import { gather, indexNodes } from "./gather.ts";
@@ -50,15 +51,10 @@ export function machineController(context: Context): ControllerOptions {
   };
   const reconcile = runPipeline(pipeline, { clock, log, name: "machine", metrics: context.metrics });
   // Drains and labels of Nodes are calls to a workload cluster, which may not respond for a minute each.
-  const groups = {
-    of(key: ObjectKey) {
-      const machine = context.machines.get(key);
-      if (!machine) return undefined;
-      const { namespace, name } = clusterKeyOf(machine);
-      return `${namespace}/${name}`;
-    },
-    most: 4,
-  };
+  const groups = groupsByCluster((key) => {
+    const machine = context.machines.get(key);
+    return machine && clusterKeyOf(machine);
+  });
   return { name: "machine", reconcile, sources: sources(context), concurrency: 16, groups, clock, log };
 }
 

@@ -12,7 +12,16 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import { objectIndex } from "../contract/kind-table.ts";
-import { by, indexOfCluster, membersOf, onConnectionChange, providerKinds, type Context } from "../objects/context.ts";
+import {
+  by,
+  clusterKeyOf,
+  indexOfCluster,
+  membersOf,
+  onConnectionChange,
+  providerKinds,
+  type Context,
+} from "../objects/context.ts";
+import { groupsByCluster } from "../objects/groups.ts";
 import { failure, performAndReport, publish } from "../objects/pipeline.ts";
 import type { Observed } from "./observed.ts";
 import { gather } from "./gather.ts";
@@ -40,6 +49,10 @@ export function machinePoolController(context: Context): ControllerOptions {
     name: "machinepool",
     reconcile: runPipeline(pipeline, { clock, log, name: "machinepool", metrics: context.metrics }),
     sources: sources(context),
+    groups: groupsByCluster((key) => {
+      const pool = context.pools.get(key);
+      return pool && clusterKeyOf(pool);
+    }),
     clock,
     log,
   };
