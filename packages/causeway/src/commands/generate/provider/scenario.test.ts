@@ -39,7 +39,22 @@ import { clusterTemplates } from "./cluster-templates.ts";
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 });
 
 const namespace = "default";
-const release = join(homedir(), "go/pkg/mod/sigs.k8s.io/cluster-api-provider-openstack@v0.14.7/templates");
+
+/** A release of upstream's provider, and the folder with its templates. */
+interface Release {
+  readonly version: string;
+  readonly folder: string;
+}
+
+/** The Go module of one release, and a checkout of another where the environment names it as VERSION=FOLDER. */
+const [otherVersion = "", otherFolder = ""] = (process.env["CAUSEWAY_CAPO_TEMPLATES"] ?? "").split("=");
+const releases: readonly Release[] = [
+  {
+    version: "v0.14.7",
+    folder: join(homedir(), "go/pkg/mod/sigs.k8s.io/cluster-api-provider-openstack@v0.14.7/templates"),
+  },
+  ...(otherFolder === "" ? [] : [{ version: otherVersion, folder: otherFolder }]),
+];
 
 let api: ApiServer;
 let simulator: Simulator;
@@ -97,15 +112,25 @@ function documents(template: string, values: Readonly<Record<string, string>>): 
   return parseAllDocuments(filled.replaceAll("$${", "${")).map((one) => one.toJS() as KubeObject);
 }
 
+function typeOf({ apiVersion, kind: name }: KubeObject): ResourceType<KubeObject> {
+  const [group = "", version = ""] = apiVersion.split("/");
+  const kind = name === "Secret" ? Secret : allKinds.find((one) => one.kind === name && one.group === group);
+  if (!kind) throw new Error(`no kind ${name}`);
+  return { ...kind, ...(kind === Secret ? {} : { version }) } as ResourceType<KubeObject>;
+}
+
 async function apply(objects: readonly KubeObject[]): Promise<void> {
-  for (const object of objects) {
-    const [group = "", version = ""] = object.apiVersion.split("/");
-    const kind =
-      object.kind === "Secret" ? Secret : allKinds.find((one) => one.kind === object.kind && one.group === group);
-    if (!kind) throw new Error(`no kind ${object.kind}`);
-    const type = { ...kind, ...(kind === Secret ? {} : { version }) } as ResourceType<KubeObject>;
-    await client.create(type, { ...object, metadata: { ...object.metadata, namespace } });
-  }
+  for (const object of objects)
+    await client.create(typeOf(object), { ...object, metadata: { ...object.metadata, namespace } });
+}
+
+/** The class and its templates, by whose names another release has others. */
+async function remove(objects: readonly KubeObject[]): Promise<void> {
+  for (const object of objects) await client.delete(typeOf(object), { namespace, name: object.metadata.name });
+  for (const object of objects)
+    await until(`no ${object.kind} ${object.metadata.name}`, async () => {
+      return (await client.find(typeOf(object), { namespace, name: object.metadata.name })) === undefined;
+    });
 }
 
 async function until<T>(what: string, check: () => Promise<T | undefined | false>): Promise<T> {
@@ -134,6 +159,7 @@ const names = (kind: string) => simulator.inventory("demo").filter((line) => lin
 
 interface Case {
   readonly name: string;
+  readonly release?: Release;
   readonly classText: () => string;
   readonly clusterText: () => string;
   readonly values: Readonly<Record<string, string>>;
@@ -151,7 +177,8 @@ const upstream: Readonly<Record<string, string>> = {
   INJECT_IGNITION_SYSEXT: "false",
 };
 
-const ofRelease = (file: string) => () => readFileSync(join(release, file), "utf8");
+const ofRelease = ({ folder }: Release, file: string) => readFileSync(join(folder, file), "utf8");
+const nameOf = (what: string, { version }: Release) => `${what}-${version.replaceAll(/[^a-z0-9]/g, "-")}`;
 const ofOurs = (file: string) => () => yamlOf(clusterTemplates[file] ?? []);
 const cases: readonly Case[] = [
   {
@@ -160,22 +187,24 @@ const cases: readonly Case[] = [
     clusterText: ofOurs("cluster-template-topology.yaml"),
     values: { ...upstream, OPENSTACK_IMAGE_NAME: "cirros" },
   },
-  {
-    name: "upstreams",
-    classText: ofRelease("clusterclass-dev-test.yaml"),
-    clusterText: ofRelease("cluster-template-topology.yaml"),
+  ...releases.map((release) => ({
+    name: nameOf("upstreams", release),
+    release,
+    classText: () => ofRelease(release, "clusterclass-dev-test.yaml"),
+    clusterText: () => ofRelease(release, "cluster-template-topology.yaml"),
     values: upstream,
-  },
+  })),
 ];
 
-describe.each(cases)("a Cluster by the ClusterClass of $name", ({ name, classText, clusterText, values }) => {
-  const isThere = name === "ours" || existsSync(release);
+describe.each(cases)("a Cluster by the ClusterClass of $name", ({ name, release, classText, clusterText, values }) => {
+  const isThere = release === undefined || existsSync(release.folder);
   test.skipIf(!isThere)(
     "is created, follows a variable without new machines, and is deleted without a trace",
     async () => {
       const kill = run();
       try {
-        await apply(documents(classText(), values));
+        const ofClass = documents(classText(), values);
+        await apply(ofClass);
         const before = simulator.inventory("demo");
         const from = simulator.calls.length;
         const cluster = documents(clusterText(), {
@@ -186,7 +215,7 @@ describe.each(cases)("a Cluster by the ClusterClass of $name", ({ name, classTex
         // Upstream's template leaves the image's name to the user.
         for (const one of cluster as Cluster[]) {
           const variables = one.kind === "Cluster" ? one.spec.topology?.variables : undefined;
-          if (name === "upstreams") variables?.push({ name: "imageName", value: "cirros" });
+          if (release !== undefined) variables?.push({ name: "imageName", value: "cirros" });
           else variables?.push({ name: "allowedCIDRs", value: [] });
         }
         await apply(cluster);
@@ -230,6 +259,7 @@ describe.each(cases)("a Cluster by the ClusterClass of $name", ({ name, classTex
         await until("no Cluster", async () => (await client.find(Cluster, { namespace, name })) === undefined);
         expect(simulator.inventory("demo")).toEqual(before);
         await until("no templates of it", async () => (await templates()).every((one) => !one.startsWith(`${name}-`)));
+        await remove(ofClass);
       } finally {
         await kill();
       }
@@ -237,20 +267,21 @@ describe.each(cases)("a Cluster by the ClusterClass of $name", ({ name, classTex
   );
 });
 
-describe.skipIf(!existsSync(release))("a Cluster by a template of upstream's release v0.14.7, as it is", () => {
-  test.each([
+describe.each(releases)("a Cluster by a template of upstream's release $version, as it is", (release) => {
+  test.skipIf(!existsSync(release.folder)).each([
     ["plain", "cluster-template.yaml", 1],
     ["without-lb", "cluster-template-without-lb.yaml", 0],
     ["old-core", "cluster-template-capi-v1beta1.yaml", 1],
   ])(
     "%s: its first server boots kubeadm at its endpoint, and it is deleted without a trace",
-    async (name, file, balancers) => {
+    async (flavour, file, balancers) => {
+      const name = nameOf(flavour, release);
       const kill = run();
       const cloud = connectCloud(loadCloudsYaml({ text: simulator.cloudsYaml, cloud: "simulator" }));
       try {
         const before = simulator.inventory("demo");
         const [external] = await cloud.network.networks.all({ name: "public" });
-        const objects = documents(ofRelease(file)(), {
+        const objects = documents(ofRelease(release, file), {
           ...upstream,
           CLUSTER_NAME: name,
           OPENSTACK_CLOUD_YAML_B64: cloudsYaml(),
@@ -259,6 +290,7 @@ describe.skipIf(!existsSync(release))("a Cluster by a template of upstream's rel
           OPENSTACK_DNS_NAMESERVERS: "9.9.9.9",
           OPENSTACK_FAILURE_DOMAIN: "nova",
           OPENSTACK_IMAGE_NAME: "cirros",
+          OPENSTACK_IMAGE_NAME_UPGRADE_FROM: "cirros",
           OPENSTACK_SSH_KEY_NAME: "",
         });
         await apply(objects);
