@@ -165,7 +165,13 @@ export function openSources(options: SourcesOptions): Sources {
     namespaces,
   ];
   return {
-    cluster: { ...shared, machines: openStackMachines, interests: clusterInterests, listRequests: new ListRequests() },
+    cluster: {
+      ...shared,
+      machines: openStackMachines,
+      owners: machines,
+      interests: clusterInterests,
+      listRequests: new ListRequests(),
+    },
     server: { ...shared, interests: serverInterests, images, refreshedAt: new WeakMap() },
     machine: { ...shared, interests: machineInterests, images, refreshedAt: new WeakMap() },
     pool: { ...shared, pools, interests: poolInterests },

@@ -66,6 +66,8 @@ export function machineStepCalls(step: MachineStep): PlannedCall[] {
     case "remove-finalizer":
     case "record-provider-id":
       return object("PATCH", "openstackmachines");
+    case "set-endpoint-hook":
+      return object("PATCH", "machines");
     case "create-claim":
       return object("POST", "ipaddressclaims");
     case "delete-claim":

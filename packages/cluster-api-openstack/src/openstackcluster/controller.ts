@@ -16,6 +16,7 @@ import type { Clock, Log, Metrics } from "@causeway/foundation";
 import { failureOf } from "../reactions/failure.ts";
 import { publishedMessage, refusalOf } from "../reactions/refusals.ts";
 import { unreadReport } from "../reactions/unread.ts";
+import { leavingOwner } from "./leaving.ts";
 import { gather, type ClusterGathered, type ClusterSources } from "./gather.ts";
 import type { ClusterStep } from "./steps.ts";
 import { plan, type ClusterPlan } from "./plan.ts";
@@ -78,6 +79,15 @@ export function runClusterController(options: ClusterControllerOptions, signal: 
       const namespace = object.metadata.namespace ?? "";
       const cluster = name === undefined ? undefined : sources.clusters.get({ namespace, name });
       return cluster ? infrastructureOf(cluster) : name === undefined ? [] : [{ namespace, name }];
+    }),
+    // One that leaves the control plane leaves the load balancer.
+    watchInformer(sources.owners, ({ object, previous }) => {
+      const isLeaving = leavingOwner(object)?.isTerminating === true;
+      if (object.metadata.labels?.[labels.controlPlane] === undefined || !isLeaving) return [];
+      if (previous && leavingOwner(previous)?.isTerminating === true) return [];
+      const namespace = object.metadata.namespace ?? "";
+      const cluster = sources.clusters.get({ namespace, name: object.spec.clusterName });
+      return cluster ? infrastructureOf(cluster) : [];
     }),
     watchInformer(sources.secrets, ({ object: { metadata } }) =>
       sources.openStackClusters

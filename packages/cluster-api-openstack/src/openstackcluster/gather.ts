@@ -2,6 +2,7 @@ import {
   annotations,
   labels,
   type Cluster,
+  type Machine,
   type OpenStackCluster,
   type OpenStackClusterIdentity,
   type OpenStackMachine,
@@ -38,6 +39,7 @@ import {
   securityGroupName,
 } from "../resources/naming.ts";
 import { apiPorts } from "./endpoint-port.ts";
+import { isStaying } from "./leaving.ts";
 import { seesLoadBalancers } from "./load-balancers-seen.ts";
 import { isControlPlane } from "./members.ts";
 import type { ClusterCloud, Observed, LoadBalancing, ReservedRange } from "./model.ts";
@@ -49,6 +51,8 @@ export interface ClusterSources {
   readonly openStackClusters: Informer<OpenStackCluster>;
   /** Indexed by "cluster": "namespace/cluster". */
   readonly machines: Informer<OpenStackMachine>;
+  /** Of Cluster API: the owners of those. */
+  readonly owners: Informer<Machine>;
   readonly secrets: Informer<Secret>;
   readonly openStackServers: Informer<OpenStackServer>;
   readonly clusterIdentities: Informer<OpenStackClusterIdentity>;
@@ -99,12 +103,14 @@ export async function observeCluster(
 ): Promise<ClusterGathered> {
   const key = { namespace: object.metadata.namespace ?? "", name: object.metadata.name };
   const crn = clusterResourceName(key.namespace, clusterName ?? key.name);
+  const machines = sources.machines.byIndex("cluster", `${key.namespace}/${clusterName ?? key.name}`);
   const base = {
     object,
     clusterName,
     crn,
     paused: isPaused(object, cluster) || object.metadata.annotations?.[annotations.managedBy] !== undefined,
-    machines: sources.machines.byIndex("cluster", `${key.namespace}/${clusterName ?? key.name}`),
+    machines,
+    leaving: leavingOf(sources, machines),
     reserved: reservedBy(cluster),
     controlPlane: cluster?.spec.controlPlaneRef,
     bastion: sources.openStackServers.get({ ...key, name: bastionName(clusterName ?? key.name) }),
@@ -130,10 +136,19 @@ export async function observeCluster(
       throw new CausewayError("OPENSTACK_RATE_LIMITED", limitsRate("Octavia"), { cause: error });
     }
   };
-  const isReplacing = base.machines.some((machine) => isControlPlane(machine) && isDeleting(machine));
+  const isReplacing =
+    machines.some((machine) => isControlPlane(machine) && isDeleting(machine)) || base.leaving.size > 0;
   const cloud = await readCloud(object, { session, crn, listed, isReplacing }, signal);
   sources.interests.set(key, interestsOf(object, crn, cloud));
   return { ...base, session, identity: { ok: true, cloud } };
+}
+
+/** Names of the control-plane machines whose Machines are drained and wait for hooks before they go. */
+function leavingOf({ owners }: ClusterSources, machines: readonly OpenStackMachine[]): ReadonlySet<string> {
+  const left = machines.filter(
+    (machine) => isControlPlane(machine) && !isDeleting(machine) && !isStaying(machine, owners),
+  );
+  return new Set(left.map(({ metadata }) => metadata.name));
 }
 
 function reservedBy(cluster: Cluster | undefined): ReservedRange[] {

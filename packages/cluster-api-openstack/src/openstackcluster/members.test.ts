@@ -96,3 +96,53 @@ describe("the member of a deleted control-plane machine", () => {
 function pending(provisioning_status: Member["provisioning_status"]): Partial<Member> {
   return { provisioning_status };
 }
+
+describe("the member of a machine that leaves the control plane before it is deleted", () => {
+  const at = (n: number) => `10.6.0.${n}`;
+  const cp = (n: number, metadata: object = {}) =>
+    machine(
+      { addresses: [{ type: "InternalIP", address: at(n) }], instanceState: "ACTIVE" },
+      { name: `cp-${n}`, ...metadata },
+    );
+  const member = (n: number, operating_status = "ONLINE") =>
+    ({ address: at(n), provisioning_status: "ACTIVE", admin_state_up: true, operating_status }) as Member;
+  const left = (machines: OpenStackMachine[], leaving: string[], present: Member[], now = deletedAt) =>
+    desiredMembers(
+      { machines, leaving: new Set(leaving), tags: [], now },
+      { name: "pool", port: 6443, present },
+      subnets,
+    ).members.map(({ name }) => name);
+
+  test.each<[string, string[], OpenStackMachine[], string[], Member[]]>([
+    ["goes while another serves", ["pool-cp-2"], [cp(1), cp(2)], ["cp-1"], [member(1), member(2)]],
+    [
+      "remains while no other serves",
+      ["pool-cp-1", "pool-cp-2"],
+      [cp(1), cp(2)],
+      ["cp-1"],
+      [member(1), member(2, "OFFLINE")],
+    ],
+    [
+      "goes if it does not serve itself",
+      ["pool-cp-2"],
+      [cp(1), cp(2)],
+      ["cp-1"],
+      [member(1, "ERROR"), member(2, "OFFLINE")],
+    ],
+    [
+      "remains with those of all that leave",
+      ["pool-cp-1", "pool-cp-2"],
+      [cp(1), cp(2)],
+      ["cp-1", "cp-2"],
+      [member(1), member(2)],
+    ],
+    ["is not created", ["pool-cp-2"], [cp(1), cp(2)], ["cp-1"], [member(2, "OFFLINE")]],
+    ["goes with its machine", ["pool-cp-2"], [cp(1, { deletionTimestamp }), cp(2)], ["cp-1"], [member(1), member(2)]],
+  ])("%s", (_what, wanted, machines, leaving, present) => {
+    expect(left(machines, leaving, present)).toEqual(wanted);
+  });
+  test("remains for as long as no other serves", () => {
+    const present = [member(1), member(2, "OFFLINE")];
+    expect(left([cp(1), cp(2)], ["cp-1"], present, deletedAt + 2 * MEMBER_LEAVES_WITHIN)).toContain("pool-cp-1");
+  });
+});

@@ -10,12 +10,12 @@ import type { ClusterContext } from "./model.ts";
 export const MEMBER_LEAVES_WITHIN = 5 * 60_000;
 
 /** What decides about members: the machines, the tags that members get, and the moment. */
-type MembersContext = Pick<ClusterContext, "machines" | "tags" | "now">;
+type MembersContext = Pick<ClusterContext, "machines" | "leaving" | "tags" | "now">;
 
-/** The members of a pool as they are to be, and the deleted machines among them. */
+/** The members of a pool as they are to be, and the machines on their way out among them. */
 export interface DesiredMembers {
   readonly members: readonly MemberCreate[];
-  /** Names of the deleted machines whose members remain until others serve. */
+  /** Names of the machines on their way out whose members remain until others serve. */
   readonly kept: readonly string[];
 }
 
@@ -26,8 +26,8 @@ export function isControlPlane(machine: OpenStackMachine): boolean {
 
 /**
  * One member per control-plane machine that runs and has an address on the cluster's network. The member of a deleted
- * machine remains while it serves and the others do not yet, for `MEMBER_LEAVES_WITHIN`. `present`: the members that
- * the pool has.
+ * machine remains while it serves and the others do not yet, for `MEMBER_LEAVES_WITHIN`; that of a machine which leaves
+ * the control plane before it is deleted (`context.leaving`), until then. `present`: the members that the pool has.
  */
 export function desiredMembers(
   context: MembersContext,
@@ -38,13 +38,19 @@ export function desiredMembers(
     const address = addressOn(machine, subnets);
     return address === undefined ? [] : [{ machine, address, member: pool.present.find((m) => m.address === address) }];
   });
-  const running = machines.filter(({ machine }) => !isDeleted(machine) && isRunning(machine));
-  const others = context.machines.filter((m) => isControlPlane(m) && !isDeleted(m));
+  const isLeaving = ({ metadata }: OpenStackMachine) => context.leaving?.has(metadata.name) === true;
+  const isStaying = (machine: OpenStackMachine) => !isDeleted(machine) && !isLeaving(machine);
+  const running = machines.filter(({ machine }) => isStaying(machine) && isRunning(machine));
+  const others = context.machines.filter((m) => isControlPlane(m) && isStaying(m));
   const isCovered = running.some(({ member }) => serves(member)) && !running.some(({ member }) => isComing(member));
-  const kept =
-    others.length === 0 || isCovered
-      ? []
-      : machines.filter(({ machine, member }) => leavesLater(machine, context.now) && serves(member));
+  const kept = isCovered
+    ? []
+    : machines.filter(({ machine, member }) =>
+        // Their control plane still needs the API, of the last machines until these are deleted.
+        isLeaving(machine) && !isDeleted(machine)
+          ? member !== undefined && (others.length === 0 || serves(member))
+          : others.length > 0 && leavesLater(machine, context.now) && serves(member),
+      );
   return {
     members: [...running, ...kept]
       .map(({ machine, address }) => ({

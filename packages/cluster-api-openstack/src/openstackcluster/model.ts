@@ -42,6 +42,8 @@ export interface Observed {
   readonly paused: boolean;
   readonly identity: IdentityState<ClusterCloud>;
   readonly machines: readonly OpenStackMachine[];
+  /** Names of those of the control plane that leave it before they are deleted. */
+  readonly leaving?: ReadonlySet<string> | undefined;
   /** What the owning Cluster has for a control plane. */
   readonly controlPlane?: ControlPlaneOwner | undefined;
   /** The OpenStackServer of the cluster's bastion. */
@@ -61,6 +63,7 @@ export interface ClusterContext {
   readonly crn: string;
   readonly tags: readonly string[];
   readonly machines: readonly OpenStackMachine[];
+  readonly leaving?: ReadonlySet<string> | undefined;
   readonly reserved: readonly ReservedRange[];
   readonly controlPlane?: ControlPlaneOwner | undefined;
   readonly clusterName: string;

@@ -50,7 +50,7 @@ export function plan(observed: Observed, now: number): ClusterPlan {
 }
 
 function contextOf(
-  { object, machines, reserved = [], controlPlane, bastion }: Observed,
+  { object, machines, leaving, reserved = [], controlPlane, bastion }: Observed,
   clusterName: string,
   cloud: ClusterCloud,
   now: number,
@@ -62,6 +62,7 @@ function contextOf(
     crn,
     tags: object.spec.tags ?? [],
     machines,
+    leaving,
     reserved,
     controlPlane,
     clusterName,

@@ -14,7 +14,7 @@ function objects(change: (world: { -readonly [K in keyof EndpointObjects]: Endpo
   object.status = { addresses: [{ type: "InternalIP", address: "10.6.0.4" }] };
   const cluster = { metadata: { name: "demo", namespace: "default" }, spec: {} } as Cluster;
   const infrastructure = openStackCluster({ apiServer: { managedLoadBalancer: { enabled: true } } });
-  const world = { object, infrastructure, cluster, crn: "default-demo" };
+  const world = { object, infrastructure, cluster, crn: "default-demo", isLeaving: false };
   change(world);
   return world;
 }
@@ -36,6 +36,11 @@ const read = (world: EndpointObjects, members = has as () => Promise<readonly Pa
 it("a control-plane machine that is being deleted has the pools of the API that have a member for it", async () => {
   expect(await read(objects())).toEqual([pool]);
   expect(await read(objects(), () => Promise.resolve([{ address: "10.6.0.5" }]))).toEqual([]);
+});
+
+it("a control-plane machine whose Machine is being deleted has them, too", async () => {
+  const world = objects(({ object }) => delete object.metadata.deletionTimestamp);
+  expect(await read({ ...world, isLeaving: true })).toEqual([pool]);
 });
 
 it.each<[string, (world: ReturnType<typeof objects>) => void]>([

@@ -12,10 +12,12 @@ export interface EndpointObjects {
   readonly infrastructure: OpenStackCluster | undefined;
   readonly cluster: Cluster | undefined;
   readonly crn: string;
+  /** The owning Machine is being deleted, and others serve on. */
+  readonly isLeaving: boolean;
 }
 
 /**
- * Names of the pools of the API's load balancer that still have a member for a machine that is being deleted. None
+ * Names of the pools of the API's load balancer that still have a member for a machine that is on its way out. None
  * where the cluster removes no members (it is being deleted, too, or paused), and none from an Octavia that fails: the
  * deletion of a machine does not depend on it.
  */
@@ -25,7 +27,13 @@ export async function endpointPools(
   signal: AbortSignal,
 ): Promise<string[]> {
   const { object, infrastructure, crn } = objects;
-  if (!isDeleting(object) || !isControlPlane(object) || !infrastructure || !removesMembers(objects)) return [];
+  if (
+    !(isDeleting(object) || objects.isLeaving) ||
+    !isControlPlane(object) ||
+    !infrastructure ||
+    !removesMembers(objects)
+  )
+    return [];
   const { cloud, watch } = session;
   const own = new Set((object.status?.addresses ?? []).map(({ address }) => address));
   const names = apiPorts(infrastructure.spec).map((port) => listenerName(crn, port));

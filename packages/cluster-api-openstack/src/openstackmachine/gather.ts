@@ -13,6 +13,7 @@ import type { Clock } from "@causeway/foundation";
 import { refusedList, type Session, type Sessions, type Startable } from "../identity/sessions.ts";
 import { infrastructureOf } from "../openstackcluster/controller.ts";
 import { isPaused } from "../openstackcluster/gather.ts";
+import { isStaying, leavingOwner, machineOf } from "../openstackcluster/leaving.ts";
 import { imageInterest, type ImageReferences } from "../identity/images.ts";
 import type { Refusals } from "../reactions/refusals.ts";
 import type { Interests } from "../reactions/interests.ts";
@@ -113,7 +114,9 @@ export async function observeMachine(
   if (refused !== undefined) return { ...base, session: undefined, identity: refused };
   const { session } = opened;
   const cloud = await readCloud(sources, object, { session, signal });
-  const endpoint = { object, infrastructure, cluster, crn: clusterResourceName(key.namespace, clusterName ?? "") };
+  const isLeaving = owner?.leaving !== undefined && othersServe(sources, object);
+  const crn = clusterResourceName(key.namespace, clusterName ?? "");
+  const endpoint = { object, infrastructure, cluster, crn, isLeaving };
   const listed = (informer: Startable) => sources.sessions.listed(informer, place, signal);
   // Without a server, nothing waits for them.
   const pools = cloud.servers.length === 0 ? [] : await endpointPools(endpoint, { session, listed }, signal);
@@ -142,9 +145,9 @@ export function claimOf(
 
 function ownerOf({ machines, secrets }: MachineSources, object: OpenStackMachine): MachineOwner | undefined {
   const namespace = object.metadata.namespace ?? "";
-  const reference = object.metadata.ownerReferences?.find((r) => r.kind === "Machine");
-  const machine = reference && machines.get({ namespace, name: reference.name });
+  const machine = machineOf(machines, object);
   if (!machine) return undefined;
+  const leaving = leavingOwner(machine);
   const { failureDomain, bootstrap } = machine.spec;
   const secret = bootstrap.dataSecretName;
   const filled = secret !== undefined && secrets.get({ namespace, name: secret })?.data?.["value"] !== undefined;
@@ -152,7 +155,17 @@ function ownerOf({ machines, secrets }: MachineSources, object: OpenStackMachine
     name: machine.metadata.name,
     ...(failureDomain ? { zone: failureDomain } : {}),
     ...(filled ? { bootstrapSecret: secret } : {}),
+    ...(leaving ? { leaving } : {}),
   };
+}
+
+/** Other machines of the control plane remain; without one, a deleted Machine serves to its end. */
+function othersServe({ openStackMachines, machines }: MachineSources, object: OpenStackMachine): boolean {
+  const { namespace = "", name, labels: own } = object.metadata;
+  const cluster = own?.[labels.clusterName] ?? "";
+  return openStackMachines
+    .byIndex("cluster", `${namespace}/${cluster}`)
+    .some((other) => other.metadata.name !== name && isStaying(other, machines));
 }
 
 /** Only the types that the spec speaks of are polled. */

@@ -1,6 +1,7 @@
 import type { OpenStackCluster, OpenStackMachine } from "@causeway/api";
 import type * as OpenStack from "@causeway/openstack";
 import type { Hold, IdentityState } from "../identity/state.ts";
+import type { LeavingOwner } from "../openstackcluster/leaving.ts";
 
 /** The part of a project that a machine can be concerned with, as the informers hold it. */
 export interface MachineCloud {
@@ -49,7 +50,8 @@ export interface Observed {
   readonly image?: ImageReference | undefined;
   readonly claim?: AddressClaim | undefined;
   /**
-   * Names of the pools of the API's load balancer that have a member for the machine; read while it is being deleted.
+   * Names of the pools of the API's load balancer that have a member for the machine; read while it or its Machine is
+   * being deleted.
    */
   readonly endpointPools?: readonly string[] | undefined;
 }
@@ -60,6 +62,7 @@ export interface MachineOwner {
   readonly zone?: string;
   /** Name of the Secret, once it exists and holds data. */
   readonly bootstrapSecret?: string;
+  readonly leaving?: LeavingOwner | undefined;
 }
 
 /** A machine whose cloud and names are known: what the parts of the planner work on, for OpenStackServers, too. */

@@ -1,7 +1,8 @@
-import { OpenStackMachine } from "@causeway/api";
+import { Machine, OpenStackMachine } from "@causeway/api";
 import { CausewayError } from "@causeway/foundation";
-import { addFinalizer, keyOf, removeFinalizer } from "@causeway/kubernetes";
+import { addFinalizer, isNotFound, keyOf, removeFinalizer } from "@causeway/kubernetes";
 import type { Port, ServerCreate } from "@causeway/openstack";
+import { endpointHook } from "../openstackcluster/leaving.ts";
 import { machineFinalizer, serverOwnerKey } from "../resources/naming.ts";
 import { emit, type Call, type ServerPerformContext } from "./perform-context.ts";
 import { createClaim, deleteClaim } from "./perform-claim.ts";
@@ -27,12 +28,33 @@ export async function perform(step: MachineStep, using: MachinePerformContext, s
   } else if (step.type === "record-provider-id") {
     const body = { spec: { providerID: step.providerId } };
     await client.patch(OpenStackMachine, keyOf(object), { type: "merge", body }, { signal, fieldManager });
+  } else if (step.type === "set-endpoint-hook") {
+    await setEndpointHook(step, using, signal);
   } else {
     await performShared(step, using, signal);
   }
 }
 
-type OwnStep = Extract<MachineStep, { type: "add-finalizer" | "remove-finalizer" | "record-provider-id" }>;
+/** A Machine that is gone needs no hook. */
+async function setEndpointHook(
+  { machine, value }: Extract<MachineStep, { type: "set-endpoint-hook" }>,
+  { client, object }: MachinePerformContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name, uid } = machine;
+  const body = { metadata: { ...(uid === undefined ? {} : { uid }), annotations: { [endpointHook]: value } } };
+  const key = { namespace: object.metadata.namespace ?? "", name };
+  try {
+    await client.patch(Machine, key, { type: "merge", body }, { signal, fieldManager });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+type OwnStep = Extract<
+  MachineStep,
+  { type: "add-finalizer" | "remove-finalizer" | "record-provider-id" | "set-endpoint-hook" }
+>;
 
 /** A step that machines and stand-alone servers share. */
 export async function performShared(

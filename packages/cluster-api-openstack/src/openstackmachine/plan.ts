@@ -6,6 +6,7 @@ import { adoptAnnotation, clusterResourceName, machineFinalizer, serverOwner } f
 import type { Hold, Unopened } from "../identity/state.ts";
 import { wrongCloud } from "../openstackcluster/identity.ts";
 import { planBuild } from "./build.ts";
+import { planEndpointHook } from "./endpoint-hook.ts";
 import { planMachineDeletion } from "./deletion.ts";
 import { markOf, portMarks } from "./ports.ts";
 import { ignoredChanges } from "./immutable.ts";
@@ -29,8 +30,19 @@ const slow = 60_000;
 
 /** What an OpenStackMachine needs next, and which lists of the cloud will show it. Pure, as every plan. */
 export function plan(observed: Observed, now: number): MachinePlan {
-  const next = planObject(observed, now);
+  const next = withEndpointHook(observed, planObject(observed, now), now);
   return { ...next, refresh: listsToRefresh(observed, next.wait !== undefined) };
+}
+
+/** The hook comes last: a refusal of it stops nothing else. */
+function withEndpointHook(observed: Observed, next: MachinePlan, now: number): MachinePlan {
+  const { step, until } = observed.paused ? {} : planEndpointHook(observed, now);
+  if (step) return { ...next, steps: [...next.steps, step] };
+  if (until === undefined) return next;
+  return {
+    ...next,
+    wait: { for: "its member to be removed", ...next.wait, until: Math.min(until, next.wait?.until ?? until) },
+  };
 }
 
 function planObject(observed: Observed, now: number): MachinePlan {

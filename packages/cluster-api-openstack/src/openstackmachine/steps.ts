@@ -27,6 +27,12 @@ export type MachineStep = {
   | { readonly type: "add-finalizer" }
   | { readonly type: "remove-finalizer" }
   | { readonly type: "record-provider-id"; readonly providerId: string }
+  /** On the Machine: the annotation `endpointHook`; null removes it. */
+  | {
+      readonly type: "set-endpoint-hook";
+      readonly machine: { readonly name: string; readonly uid: string | undefined };
+      readonly value: string | null;
+    }
   | {
       readonly type: "create-port";
       readonly body: OpenStack.PortCreate;

@@ -1,12 +1,15 @@
 /** A control-plane machine is replaced: the API is reached through its load balancer all the time. */
-import { OpenStackMachine } from "@causeway/api";
+import { Machine, OpenStackMachine } from "@causeway/api";
 import { connectCloud, loadCloudsYaml, type Cloud } from "@causeway/openstack";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { endpointHook } from "../openstackcluster/leaving.ts";
 import { condition, namespace, openInfrastructure } from "./world.ts";
 import { demoSpec } from "../testing/objects.ts";
 
 const world = openInfrastructure();
-const pool = "k8s-clusterapi-cluster-default-ring-kubeapi-6443";
+const poolOf = (cluster: string) => `k8s-clusterapi-cluster-default-${cluster}-kubeapi-6443`;
+const pool = poolOf("ring");
+const kubeadmHook = "pre-terminate.delete.hook.machine.cluster.x-k8s.io/kcp-cleanup";
 
 describe("the load balancer of the API when a control-plane machine is replaced", { timeout: 120_000 }, () => {
   let cloud: Cloud;
@@ -15,17 +18,17 @@ describe("the load balancer of the API when a control-plane machine is replaced"
   });
   afterAll(() => cloud.close());
 
-  async function controlPlane(name: string): Promise<void> {
-    await world.createMachine("ring", name);
+  async function controlPlane(name: string, cluster = "ring"): Promise<void> {
+    await world.createMachine(cluster, name);
     const metadata = { labels: { "cluster.x-k8s.io/control-plane": "" } };
     await world.client.patch(OpenStackMachine, { namespace, name }, { type: "merge", body: { metadata } });
     await world.machineReady(name);
   }
 
-  async function members(): Promise<string[]> {
-    const [made] = await cloud.loadBalancing.pools.all({});
+  async function members(name = pool): Promise<string[]> {
+    const [made] = await cloud.loadBalancing.pools.all({ name });
     const all = made ? await cloud.loadBalancing.members(made.id).all({}) : [];
-    return all.map((m) => `${m.name.slice(pool.length + 1)} ${m.operating_status}`).sort();
+    return all.map((m) => `${m.name.slice(name.length + 1)} ${m.operating_status}`).sort();
   }
 
   const memberIs = (...wanted: string[]) =>
@@ -68,4 +71,66 @@ describe("the load balancer of the API when a control-plane machine is replaced"
     await process.kill();
     expect(world.inventory()).toEqual(before);
   });
+
+  /** As Cluster API deletes it: with the hook of its control plane, by which the member of etcd leaves. */
+  async function deleteMachine(name: string): Promise<void> {
+    const metadata = { annotations: { [kubeadmHook]: "" }, finalizers: ["machine.cluster.x-k8s.io"] };
+    await world.client.patch(Machine, { namespace, name }, { type: "merge", body: { metadata } });
+    await world.client.delete(Machine, { namespace, name });
+  }
+
+  const drained = (name: string) =>
+    world.client.patch(
+      Machine,
+      { namespace, name },
+      { type: "merge", body: { status: { conditions: [waitsForHooks] } } },
+      { subresource: "status" },
+    );
+  const hookOf = async (name: string) =>
+    (await world.client.get(Machine, { namespace, name })).metadata.annotations?.[endpointHook];
+  const serverCount = () => world.inventory().filter((line) => line.startsWith("server ")).length;
+
+  it("removes the member of a deleted Machine before its control plane may take its etcd away, and that of no last one", async () => {
+    const before = world.inventory();
+    let process = world.start();
+    const apiServer = { managedLoadBalancer: { enabled: true } };
+    await world.createCluster("etcd", { ...demoSpec, managedSubnets: [{ cidr: "10.7.0.0/24" }], apiServer });
+    await world.clusterReady("etcd");
+    for (const name of ["etcd-a", "etcd-b", "etcd-c"]) await controlPlane(name, "etcd");
+    const all = ["etcd-a ONLINE", "etcd-b ONLINE", "etcd-c ONLINE"];
+    const are = (...wanted: string[]) =>
+      world.until(wanted.join(), async () => JSON.stringify(await members(poolOf("etcd"))) === JSON.stringify(wanted));
+    await are(...all);
+
+    await deleteMachine("etcd-a");
+    await world.until("the hook", async () => (await hookOf("etcd-a")) === "");
+    await world.rested();
+    expect(await members(poolOf("etcd"))).toEqual(all);
+    // The next process finds the hook, and continues.
+    await process.kill();
+    await drained("etcd-a");
+    process = world.start();
+    await world.until("no hook", async () => (await hookOf("etcd-a")) === undefined);
+    expect(await members(poolOf("etcd"))).toEqual(["etcd-b ONLINE", "etcd-c ONLINE"]);
+    expect(serverCount()).toBe(3);
+
+    // Of two that are deleted at once neither may cut off the other, whose etcd has still to leave.
+    for (const name of ["etcd-b", "etcd-c"]) await deleteMachine(name);
+    for (const name of ["etcd-b", "etcd-c"]) await drained(name);
+    for (const name of ["etcd-b", "etcd-c"])
+      await world.until("no hook", async () => (await hookOf(name)) === undefined);
+    await world.rested();
+    expect(await members(poolOf("etcd"))).toEqual(["etcd-b ONLINE", "etcd-c ONLINE"]);
+    await world.remove("etcd", ["etcd-a", "etcd-b", "etcd-c"]);
+    await process.kill();
+    expect(world.inventory()).toEqual(before);
+  });
 });
+
+const waitsForHooks = {
+  type: "Deleting",
+  status: "True",
+  reason: "WaitingForPreTerminateHook",
+  message: "",
+  lastTransitionTime: "2026-11-29T00:00:00Z",
+};

@@ -63,6 +63,8 @@ export const infrastructureRules: readonly Rule[] = [
   // A Secret with credentials is kept until the last object that names it is gone.
   { apiGroups: [""], resources: ["secrets"], verbs: [...read, "patch", "update"] },
   { apiGroups: ["cluster.x-k8s.io"], resources: ["*"], verbs: read },
+  // The hook of a control plane's Machine that leaves the load balancer of the API.
+  { apiGroups: ["cluster.x-k8s.io"], resources: ["machines"], verbs: ["patch"] },
   { apiGroups: ["infrastructure.cluster.x-k8s.io"], resources: ["*"], verbs: all },
   { apiGroups: ["ipam.cluster.x-k8s.io"], resources: ["*"], verbs: all },
   { apiGroups: ["openstack.k-orc.cloud"], resources: ["images"], verbs: read },
