@@ -2,7 +2,15 @@ import type { OpenStackCluster, OpenStackMachine, OpenStackServer } from "@cause
 import { bastionHashAnnotation } from "../openstackcluster/bastion-spec.ts";
 import type { ClusterStep } from "../openstackcluster/steps.ts";
 import type { MachineStep } from "../openstackmachine/steps.ts";
-import { cloudIdentityAnnotation, clusterFinalizer, machineFinalizer, rulesAnnotation } from "../resources/naming.ts";
+import {
+  cloudIdentityAnnotation,
+  clusterFinalizer,
+  CONTENDED,
+  machineFinalizer,
+  ownerAnnotation,
+  ownNetworkAnnotation,
+  rulesAnnotation,
+} from "../resources/naming.ts";
 
 /** The OpenStackCluster after a step. */
 export function clusterAfter(object: OpenStackCluster, step: ClusterStep): OpenStackCluster {
@@ -10,11 +18,20 @@ export function clusterAfter(object: OpenStackCluster, step: ClusterStep): OpenS
   const { finalizers = [] } = metadata;
   switch (step.type) {
     case "add-finalizer": {
-      const annotations = { ...metadata.annotations, [cloudIdentityAnnotation]: step.identity };
+      const owner = step.owner === undefined ? {} : { [ownerAnnotation]: step.owner };
+      const annotations = { ...metadata.annotations, [cloudIdentityAnnotation]: step.identity, ...owner };
       return { ...object, metadata: { ...metadata, annotations, finalizers: withOne(finalizers, clusterFinalizer) } };
     }
     case "remove-finalizer":
       return { ...object, metadata: { ...metadata, finalizers: finalizers.filter((f) => f !== clusterFinalizer) } };
+    case "check-names": {
+      const annotations = { ...metadata.annotations, [ownNetworkAnnotation]: step.id };
+      return { ...object, metadata: { ...metadata, annotations } };
+    }
+    case "record-contention": {
+      const annotations = { ...metadata.annotations, [ownNetworkAnnotation]: CONTENDED };
+      return { ...object, metadata: { ...metadata, annotations } };
+    }
     case "record-rules": {
       const annotations = { ...metadata.annotations, [rulesAnnotation]: step.hashes };
       return { ...object, metadata: { ...metadata, annotations } };

@@ -26,8 +26,11 @@ export function clusterStepCalls(step: ClusterStep): PlannedCall[] {
     case "add-finalizer":
     case "remove-finalizer":
     case "record-rules":
+    case "record-contention":
     case "record-endpoint":
       return object("PATCH", "openstackclusters");
+    case "check-names":
+      return [neutron("GET", "/networks"), ...object("PATCH", "openstackclusters")];
     case "create-bastion":
       return object("POST", "openstackservers");
     case "record-bastion":

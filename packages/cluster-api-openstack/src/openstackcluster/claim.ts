@@ -23,7 +23,8 @@ export function claimProblem(context: ClusterContext): string | undefined {
   return `The project has resources with this cluster's names that this object did not create: ${shown}. A Cluster with the same namespace and name in another management cluster may own them. Choose another name or project; or set the annotation ${adoptAnnotation} to "true" to adopt them`;
 }
 
-function resourcesOfTheName(context: ClusterContext): string[] {
+/** The project's resources with this cluster's names, each by its type and ID. */
+export function resourcesOfTheName(context: ClusterContext): string[] {
   const { cloud, crn } = context;
   const mark = { description: description(crn), projectId: cloud.projectId };
   const named = <T extends Parameters<typeof isOwned>[0]>(what: string, list: readonly T[], name: string) =>
@@ -33,7 +34,7 @@ function resourcesOfTheName(context: ClusterContext): string[] {
     return found.kind === "one" ? [found.resource.id] : found.kind === "several" ? found.ids : [];
   });
   return [
-    ...ownNetworks(cloud, { ...mark, name: networkName(crn) }).map(({ id }) => `network ${id}`),
+    ...ownNetworks(cloud, { ...mark, crn, name: networkName(crn) }).map(({ id }) => `network ${id}`),
     ...named("router", cloud.routers, networkName(crn)),
     ...named("load balancer", cloud.loadBalancing.loadBalancers, loadBalancerName(crn)),
     ...named(

@@ -20,7 +20,8 @@ import { leavingOwner } from "./leaving.ts";
 import { gather, type ClusterGathered, type ClusterSources } from "./gather.ts";
 import type { ClusterStep } from "./steps.ts";
 import { plan, type ClusterPlan } from "./plan.ts";
-import { fieldManager, perform } from "./perform.ts";
+import { fieldManager } from "./perform-context.ts";
+import { perform } from "./perform.ts";
 
 /** What the controller of OpenStackClusters works with. `shards` says which namespaces are this process's. */
 export interface ClusterControllerOptions {

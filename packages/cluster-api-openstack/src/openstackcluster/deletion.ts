@@ -61,8 +61,9 @@ function nextStage(context: ClusterContext): Stage {
     waitForServices,
     takeRouters,
     takePorts,
-    takeNetworks,
     takeGroups,
+    // The last, for it says whose the others are.
+    takeNetworks,
   ];
   for (const stage of stages) {
     const result = stage(context);
@@ -256,7 +257,8 @@ function takeGroups(context: ClusterContext): Stage {
 
 function networksOf(context: ClusterContext): readonly Network[] {
   const recordedId = context.object.status?.network?.id;
-  return ownNetworks(context.cloud, { ...ownMark(context), name: networkName(context.crn), recordedId });
+  const { cloud, crn } = context;
+  return ownNetworks(cloud, { ...ownMark(context), crn, name: networkName(crn), recordedId });
 }
 
 function ownSubnets(context: ClusterContext): ReadonlySet<string> {

@@ -97,7 +97,7 @@ export interface Part {
 }
 
 /** Which lists of the cloud are worth reading in a moment, since what they wait for changes without a step of ours. */
-export type ListNames = readonly ("listeners" | "pools" | "ports")[];
+export type ListNames = readonly ("listeners" | "networks" | "pools" | "ports")[];
 
 /** A condition with status True. */
 export function found(type: ConditionType, reason: string, message?: string): WantedCondition<ConditionType> {

@@ -1,10 +1,11 @@
 import type { OpenStackClusterSpec } from "@causeway/api";
 import type { Network, Router, Subnet, SubnetCreate } from "@causeway/openstack";
 import { parseCidr, type Cidr } from "../resources/cidr.ts";
-import { description, networkName } from "../resources/naming.ts";
+import { description, networkDescription, networkName } from "../resources/naming.ts";
 import { ownNetworks } from "../resources/own-networks.ts";
 import { chosen, findOwned, tagsToSet } from "../resources/ownership.ts";
 import { resolveParameter, resolveSubnet } from "../resources/parameters.ts";
+import { ownerOf } from "./possession.ts";
 import { found, missing, type ClusterContext, type Part } from "./model.ts";
 import type { ClusterStep } from "./steps.ts";
 
@@ -31,7 +32,7 @@ function planManaged(context: ClusterContext, wanted: ManagedSubnet): NetworkPar
   const { cloud, crn, tags, object } = context;
   const mark = { name: networkName(crn), description: description(crn), projectId: cloud.projectId };
   const recordedId = object.status?.network?.id;
-  const own = ownNetworks(cloud, { ...mark, recordedId });
+  const own = ownNetworks(cloud, { ...mark, crn, recordedId });
   const recorded = own.find((network) => network.id === recordedId);
   const networks = chosen(recorded ? [recorded] : own);
   if (networks.kind === "several") return broken("DuplicateNetwork", duplicates("networks", mark.name, networks.ids));
@@ -76,6 +77,7 @@ function clashOf({ object, reserved }: ClusterContext, wanted: ManagedSubnet): s
 function missingNetwork(context: ClusterContext, recordedId: string | undefined): NetworkPart {
   const { object, crn } = context;
   const options = object.spec.managedNetwork;
+  const owner = ownerOf(context);
   const name = networkName(crn);
   const lost = recordedId !== undefined && object.status?.initialization?.provisioned === true;
   if (lost) {
@@ -90,7 +92,7 @@ function missingNetwork(context: ClusterContext, recordedId: string | undefined)
         type: "create-network",
         body: {
           name,
-          description: description(crn),
+          description: owner === undefined ? description(crn) : networkDescription(crn, owner),
           ...(options?.mtu === undefined ? {} : { mtu: options.mtu }),
           ...(options?.enablePortSecurity === undefined ? {} : { port_security_enabled: options.enablePortSecurity }),
         },

@@ -3,6 +3,9 @@ import type { EventRecorder, KubernetesClient } from "@causeway/kubernetes";
 import type { Session } from "../identity/sessions.ts";
 import type { ClusterStep } from "./steps.ts";
 
+/** The field manager of an OpenStackCluster's status, annotations and bastion. */
+export const fieldManager = "causeway-openstackcluster";
+
 /** What the steps of a cluster are made. */
 export interface ClusterPerformContext {
   readonly object: OpenStackCluster;

@@ -1,9 +1,21 @@
+import { OpenStackCluster } from "@causeway/api";
+import { keyOf } from "@causeway/kubernetes";
 import type { CloudInformer } from "@causeway/openstack";
 import type { Session } from "../identity/sessions.ts";
-import { searchFor, emit, type Performers, type SessionPerformContext, type StepNamed } from "./perform-context.ts";
+import { ownNetworkAnnotation } from "../resources/naming.ts";
+import { possessionOf } from "./possession.ts";
+import {
+  searchFor,
+  emit,
+  fieldManager,
+  type Performers,
+  type SessionPerformContext,
+  type StepNamed,
+} from "./perform-context.ts";
 
 type Name =
   | "create-network"
+  | "check-names"
   | "create-subnet"
   | "update-subnet"
   | "create-router"
@@ -24,6 +36,17 @@ export const networkSteps: Performers<Name, SessionPerformContext> = {
     const made = await networks.create(body, check);
     using.session.watch.networks.observe(made);
     emit(using, "SuccessfulCreateNetwork", `Created network ${made.name} with id ${made.id}`);
+  },
+  async "check-names"({ id, name, crn }, using, signal) {
+    const { session, client, object } = using;
+    const { networks, subnets } = session.watch;
+    const present = await session.cloud.network.networks.all({ name }, { signal });
+    for (const network of present) networks.observe(network);
+    const cloud = { networks: present, subnets: subnets.list(), projectId: session.projectId };
+    // Else the next plan sees the others.
+    if (possessionOf({ object, cloud, crn }).kind !== "unchecked") return;
+    const body = { metadata: { annotations: { [ownNetworkAnnotation]: id } } };
+    await client.patch(OpenStackCluster, keyOf(object), { type: "merge", body }, { signal, fieldManager });
   },
   async "create-subnet"({ body }, using, signal) {
     const { subnets } = using.session.cloud.network;

@@ -1,35 +1,46 @@
 import { labels, OpenStackCluster, OpenStackServer } from "@causeway/api";
 import { CausewayError } from "@causeway/foundation";
 import { addFinalizer, isAlreadyExists, keyOf, removeFinalizer } from "@causeway/kubernetes";
-import { cloudIdentityAnnotation, clusterFinalizer, rulesAnnotation } from "../resources/naming.ts";
+import {
+  cloudIdentityAnnotation,
+  clusterFinalizer,
+  CONTENDED,
+  ownerAnnotation,
+  ownNetworkAnnotation,
+  rulesAnnotation,
+} from "../resources/naming.ts";
 import { bastionHashAnnotation } from "./bastion-spec.ts";
-import { emit, type ClusterPerformContext, type Performers, type SessionPerformContext } from "./perform-context.ts";
+import {
+  emit,
+  fieldManager,
+  type ClusterPerformContext,
+  type Performers,
+  type SessionPerformContext,
+} from "./perform-context.ts";
 import { endpointSteps } from "./perform-endpoint.ts";
 import type { ClusterStep } from "./steps.ts";
 import { networkSteps } from "./perform-network.ts";
 import { securityGroupSteps } from "./perform-security-groups.ts";
-
-/** The field manager of an OpenStackCluster's status, annotations and bastion. */
-export const fieldManager = "causeway-openstackcluster";
 
 const kubernetesSteps: Performers<
   | "add-finalizer"
   | "remove-finalizer"
   | "record-endpoint"
   | "record-rules"
+  | "record-contention"
   | "create-bastion"
   | "record-bastion"
   | "delete-bastion",
   ClusterPerformContext
 > = {
   /** The finalizer comes after the note of the cloud, and both before the first resource. */
-  async "add-finalizer"({ identity }, { client, object }, signal) {
-    const recorded = object.metadata.annotations?.[cloudIdentityAnnotation];
-    const body = { metadata: { annotations: { [cloudIdentityAnnotation]: identity } } };
-    const noted =
-      recorded === identity
-        ? object
-        : await client.patch(OpenStackCluster, keyOf(object), { type: "merge", body }, { signal, fieldManager });
+  async "add-finalizer"({ identity, owner }, { client, object }, signal) {
+    const recorded = object.metadata.annotations;
+    const notes = { [cloudIdentityAnnotation]: identity, ...(owner === undefined ? {} : { [ownerAnnotation]: owner }) };
+    const body = { metadata: { annotations: notes } };
+    const noted = Object.entries(notes).every(([key, value]) => recorded?.[key] === value)
+      ? object
+      : await client.patch(OpenStackCluster, keyOf(object), { type: "merge", body }, { signal, fieldManager });
     await addFinalizer(client, OpenStackCluster, noted, { finalizer: clusterFinalizer, signal });
   },
   async "remove-finalizer"({ account }, using, signal) {
@@ -40,6 +51,10 @@ const kubernetesSteps: Performers<
   },
   async "record-rules"({ hashes }, { client, object }, signal) {
     const body = { metadata: { annotations: { [rulesAnnotation]: hashes === "" ? null : hashes } } };
+    await client.patch(OpenStackCluster, keyOf(object), { type: "merge", body }, { signal, fieldManager });
+  },
+  async "record-contention"(_step, { client, object }, signal) {
+    const body = { metadata: { annotations: { [ownNetworkAnnotation]: CONTENDED } } };
     await client.patch(OpenStackCluster, keyOf(object), { type: "merge", body }, { signal, fieldManager });
   },
   async "create-bastion"({ name, cluster, spec, hash }, using, signal) {

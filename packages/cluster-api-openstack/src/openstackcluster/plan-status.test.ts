@@ -124,7 +124,9 @@ describe("the report of an OpenStackCluster", () => {
 
   it("is the first part that is not ready, while steps are left to do, without a wait", () => {
     const result = plan(world(demoSpec));
-    expect(result.steps[0]).toEqual({ for: "OpenStackAuthenticationSucceeded", type: "add-finalizer", identity });
+    expect(result.steps).toEqual([
+      { for: "OpenStackAuthenticationSucceeded", type: "add-finalizer", identity, owner: "uid-osc" },
+    ]);
     expect(result).not.toHaveProperty("wait");
     expect(result.status.conditions?.find((c) => c.type === "Ready")).toMatchObject({
       status: "False",

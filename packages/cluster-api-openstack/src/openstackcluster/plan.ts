@@ -5,12 +5,14 @@ import { summarise } from "../resources/findings.ts";
 import { cloudIdentityAnnotation, clusterFinalizer, clusterResourceName } from "../resources/naming.ts";
 import { planBastion } from "./bastion.ts";
 import { claimProblem } from "./claim.ts";
+import { planContended } from "./contended.ts";
 import { planDeletion } from "./deletion.ts";
 import { planEndpoint } from "./endpoint.ts";
 import { missing, type ClusterCloud, type ClusterContext, type Observed, type ListNames, type Part } from "./model.ts";
 import type { ClusterStep } from "./steps.ts";
 import { ignoredClusterChanges } from "./immutable.ts";
 import { planNetwork } from "./network.ts";
+import { newOwner, ownerOf, possessionOf } from "./possession.ts";
 import { planRouter } from "./router.ts";
 import { planSecurityGroups } from "./security-groups.ts";
 import { statusOf, type Parts } from "./status.ts";
@@ -42,11 +44,23 @@ export function plan(observed: Observed, now: number): ClusterPlan {
   if (!identity.ok) return refused(observed, identity, now);
   const elsewhere = wrongCloud(object, identity.cloud.identity);
   if (elsewhere !== undefined) return refused(observed, { reason: "WrongCloud", message: elsewhere }, now);
-  const context = contextOf(observed, clusterName ?? object.metadata.name, identity.cloud, now);
+  const whole = contextOf(observed, clusterName ?? object.metadata.name, identity.cloud, now);
+  const possession = possessionOf(whole);
+  // What was refused a moment ago is reported first, and nothing is done.
+  const isFree = observed.hold === undefined || observed.hold.until <= now;
+  const contended = possession.kind === "own" || !isFree ? undefined : planContended(whole, possession, now);
+  if (contended) return contended;
+  const context = "others" in possession ? without(whole, possession.others) : whole;
   if (deleting) return planDeletion(context, observed.hold, now);
   const foreign = claimProblem(context);
   if (foreign !== undefined) return unclaimed(observed, foreign, now);
   return planNormal(context, observed, now);
+}
+
+function without(context: ClusterContext, others: readonly { readonly id: string }[]): ClusterContext {
+  const ids = new Set(others.map(({ id }) => id));
+  const { cloud } = context;
+  return { ...context, cloud: { ...cloud, networks: cloud.networks.filter(({ id }) => !ids.has(id)) } };
 }
 
 function contextOf(
@@ -144,7 +158,7 @@ function planNormal(context: ClusterContext, observed: Observed, now: number): C
   const parts = { ...planned, bastion };
   const wanted = [...all, ...(bastion ? [bastion] : [])];
   const idle = held !== undefined || blocking.length > 0;
-  const steps = idle ? [] : [...finalizerSteps(context), ...wanted.flatMap((part) => part.steps)];
+  const steps = idle ? [] : firstSteps(context, wanted);
   const findings = findingsOf(all, held, blocking[0]);
   const status = statusOf(context, parts, { findings, now });
   const wait = held ? { for: held.message, until: held.until } : waitOf(wanted, findings, now + intervalOf(observed));
@@ -185,11 +199,23 @@ function heldFinding<T extends string>(finding: WantedCondition<T>, held: Hold |
   return { type: finding.type, status: "False", reason: held.reason, message: held.message };
 }
 
+/** An object that creates a network creates nothing before it is known to be the only one of its name. */
+function firstSteps(context: ClusterContext, parts: readonly Part[]): ClusterStep[] {
+  const finalizer = finalizerSteps(context);
+  if (finalizer.some((step) => "owner" in step)) return finalizer;
+  const network = parts.filter(({ steps }) => steps.some(({ type }) => type === "create-network"));
+  const next = network.length > 0 && ownerOf(context) !== undefined ? network : parts;
+  return [...finalizer, ...next.flatMap(({ steps }) => steps)];
+}
+
 /** Also for an object that upstream's provider has left: it has the finalizer, and no note of the cloud. */
-function finalizerSteps({ object, cloud }: ClusterContext): ClusterStep[] {
+function finalizerSteps(context: ClusterContext): ClusterStep[] {
+  const { object, cloud } = context;
   const noted = object.metadata.annotations?.[cloudIdentityAnnotation] !== undefined;
   if (noted && object.metadata.finalizers?.includes(clusterFinalizer)) return [];
-  return [{ for: "OpenStackAuthenticationSucceeded", type: "add-finalizer", identity: cloud.identity }];
+  const owner = newOwner(context);
+  const step = { for: "OpenStackAuthenticationSucceeded", type: "add-finalizer", identity: cloud.identity } as const;
+  return [{ ...step, ...(owner === undefined ? {} : { owner }) }];
 }
 
 /** Ready is why nothing is done, if nothing is; else the first finding that is not true. */

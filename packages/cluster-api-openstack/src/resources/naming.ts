@@ -37,6 +37,32 @@ export function description(crn: string): string {
   return `Created by cluster-api-provider-openstack cluster ${crn}`;
 }
 
+/** The longest description that Neutron takes. */
+const LONGEST = 255;
+
+/**
+ * The description of a network that its cluster creates: it names the object, by which two objects of one name in two
+ * management clusters know which of two networks is their own. Upstream's networks have no description.
+ */
+export function networkDescription(crn: string, owner: string): string {
+  return `${description(crn)} (${owner})`;
+}
+
+/**
+ * The owner in the description of a network of this cluster's name; undefined: it names none, as those of earlier
+ * releases and of upstream, or is no such description.
+ */
+export function networkOwner(crn: string, text: string | null): string | undefined {
+  const [start, end] = [`${description(crn)} (`, ")"];
+  if (text === null || !text.startsWith(start) || !text.endsWith(end)) return undefined;
+  return text.slice(start.length, -end.length);
+}
+
+/** The owner that an object names in its network's description: its UID; undefined where that has no room for it. */
+export function ownerFor(crn: string, uid: string | undefined): string | undefined {
+  return uid === undefined || networkDescription(crn, uid).length > LONGEST ? undefined : uid;
+}
+
 /** The description of managed security groups: upstream's, the same for every cluster. */
 export const securityGroupDescription = "Cluster API managed group";
 
@@ -74,5 +100,17 @@ export const machineFinalizer = "openstackmachine.infrastructure.cluster.x-k8s.i
 export const adoptAnnotation = annotations.adoptResources;
 /** Annotation with the hashes of the security group rules that were created for the rule lists of the spec. */
 export const rulesAnnotation = "causeway.dev/security-group-rules";
+/**
+ * Annotation with the UID that an object had before it created its first resource, its network: the owner in the
+ * network's description, also after a move gave the object another UID.
+ */
+export const ownerAnnotation = "causeway.dev/resource-owner";
+/**
+ * Annotation with the ID of the network that was the only one of the cluster's name after it had been created, or
+ * `CONTENDED`.
+ */
+export const ownNetworkAnnotation = "causeway.dev/own-network";
+/** In place of that ID: another object had created a network of the name, too, and this one deletes its own. */
+export const CONTENDED = "contended";
 /** Annotation with "region/project" in which a cluster's resources are, written before the first is made. */
 export const cloudIdentityAnnotation = "causeway.dev/cloud-identity";

@@ -21,6 +21,14 @@ const upstream = network("n1", { description: "" });
 
 test.each<[string, Network, readonly Subnet[], string | undefined, boolean]>([
   ["ours has the description", network("n1"), [], undefined, true],
+  ["ours names its object", network("n1", { description: `${mark.description} (uid-1)` }), [], undefined, true],
+  [
+    "another cluster's has a longer name",
+    network("n1", { description: `${mark.description}-2 (uid-1)` }),
+    [],
+    "n1",
+    false,
+  ],
   ["upstream's has none, and a marked subnet", upstream, [subnet("n1")], undefined, true],
   ["upstream's before it has a subnet is recorded in the status", upstream, [], "n1", true],
   ["one of the name that nothing proves is a stranger's", upstream, [], undefined, false],
@@ -48,5 +56,5 @@ test.each<[string, Network, readonly Subnet[], string | undefined, boolean]>([
   ],
   ["another project's is not ours", network("n1", { description: "", project_id: "p2" }), [subnet("n1")], "n1", false],
 ])("a network of the cluster: %s", (_what, one, subnets, recordedId, expected) => {
-  expect(ownNetworks({ networks: [one], subnets }, { ...mark, recordedId })).toHaveLength(expected ? 1 : 0);
+  expect(ownNetworks({ networks: [one], subnets }, { ...mark, crn, recordedId })).toHaveLength(expected ? 1 : 0);
 });

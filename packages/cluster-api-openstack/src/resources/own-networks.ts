@@ -1,20 +1,24 @@
 import type { Network, Subnet } from "@causeway/openstack";
+import { networkOwner } from "./naming.ts";
 import { isOwned, type Mark } from "./ownership.ts";
 
 /**
- * The cluster's networks. Ours have the cluster's description; upstream's provider (v0.14) gives its networks none, and
- * its subnets the description. So a network of the cluster's name without a description is the cluster's where the
- * status has recorded it, or where a subnet on it has name and description of the cluster's.
+ * The networks of the cluster `crn`. Ours have the cluster's description, with or without the object that created them;
+ * upstream's provider (v0.14) gives its networks none, and its subnets the description. So a network of the cluster's
+ * name without a description is the cluster's where the status has recorded it, or where a subnet on it has name and
+ * description of the cluster's.
  */
 export function ownNetworks(
   { networks, subnets }: { readonly networks: readonly Network[]; readonly subnets: readonly Subnet[] },
-  mark: Mark,
+  mark: Mark & { readonly crn: string },
 ): readonly Network[] {
   const proven = new Set(subnets.filter((subnet) => isOwned(subnet, mark)).map((subnet) => subnet.network_id));
   const isProven = ({ id }: Network): boolean => id === mark.recordedId || proven.has(id);
   return networks.filter(
     (network) =>
       isOwned(network, mark) ||
+      (networkOwner(mark.crn, network.description) !== undefined &&
+        isOwned({ ...network, description: mark.description }, mark)) ||
       ((network.description ?? "") === "" &&
         isOwned({ ...network, description: mark.description }, mark) &&
         isProven(network)),

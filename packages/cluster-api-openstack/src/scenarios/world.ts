@@ -115,12 +115,22 @@ export function openInfrastructure() {
       metadata: { name, namespace: place },
       spec: { infrastructureRef },
     });
+    await createOpenStackCluster(cluster, spec);
+  }
+
+  async function createOpenStackCluster(cluster: Cluster, spec: Partial<OpenStackCluster["spec"]>): Promise<void> {
+    const { name } = cluster.metadata;
     await client.create(OpenStackCluster, {
       apiVersion: "infrastructure.cluster.x-k8s.io/v1beta2",
       kind: "OpenStackCluster",
       metadata: { name, namespace: place, labels: labels(name), ownerReferences: owner("Cluster", cluster) },
       spec: { identityRef: { name: `${name}-cloud`, cloudName: "simulator" }, ...spec },
     });
+  }
+
+  /** The OpenStackCluster of a Cluster whose earlier one was deleted. */
+  async function createAgain(name: string): Promise<void> {
+    await createOpenStackCluster(await client.get(Cluster, { namespace: place, name }), demoSpec);
   }
 
   async function createMachine(
@@ -267,6 +277,7 @@ export function openInfrastructure() {
     start,
     createCredentials,
     createCluster,
+    createAgain,
     createMachine,
     until,
     clusterReady,

@@ -13,7 +13,7 @@ import {
 import { ownNetworks } from "../resources/own-networks.ts";
 import type { ClusterOrphan, OrphanKind, SweepObserved } from "./model.ts";
 
-const described = /^Created by cluster-api-provider-openstack cluster (\S{1,512})$/;
+const described = /^Created by cluster-api-provider-openstack cluster (\S{1,512})(?: \(\S{1,64}\))?$/;
 const grouped = /^k8s-cluster-(\S{1,512})-secgroup-(?:controlplane|worker|bastion)$/;
 const roles = ["controlplane", "worker", "bastion"] as const;
 
@@ -53,7 +53,7 @@ function onlyPorts(cloud: Omit<SweepObserved, "living">, cluster: string): boole
   const { networks, subnets, routers, floatingIps, loadBalancers, servers, volumes, securityGroups } = cloud;
   const others = [...networks, ...subnets, ...routers, ...floatingIps, ...loadBalancers];
   return !(
-    others.some((r) => r.description === description(cluster)) ||
+    others.some((r) => described.exec(r.description ?? "")?.[1] === cluster) ||
     securityGroups.some(({ name }) => grouped.exec(name)?.[1] === cluster) ||
     [...servers, ...volumes].some(({ metadata }) => metadata[serverOwnerKey]?.replace("/", "-") === cluster)
   );
@@ -64,7 +64,7 @@ function orphansOf(observed: SweepObserved, cluster: string, { running }: SweepC
   const { projectId } = observed;
   const isMarked = (r: { readonly description: string | null; readonly project_id?: string }) =>
     r.description === mark && (r.project_id === undefined || r.project_id === projectId);
-  const networks = ownNetworks(observed, { name: networkName(cluster), description: mark, projectId });
+  const networks = ownNetworks(observed, { crn: cluster, name: networkName(cluster), description: mark, projectId });
   const on = new Set(networks.map(({ id }) => id));
   const ports = observed.ports.filter((p) => isMarked(p) || (on.has(p.network_id) && isBare(p, cluster)));
   const servers = observed.servers.filter((s) => !isGone(s) && isServerOf(s, cluster, { ports, networks: on }));
