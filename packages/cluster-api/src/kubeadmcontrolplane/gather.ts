@@ -43,7 +43,11 @@ export async function gather(context: Context, key: ObjectKey, signal: AbortSign
     taken: new Set(context.machines.list(key.namespace).map(({ metadata }) => metadata.name)),
     missingCertificates: cluster ? await missingCertificates(context, { cluster, control }, signal) : [],
     kubeconfig: cluster ? await kubeconfigOf(context, { control, cluster }, signal) : { exists: false },
-    workload: cluster ? await workloadOf(context, { control, cluster, owned }, signal) : { reach: "unreachable" },
+    // A deletion needs nothing of it, and soon it does not respond any more.
+    workload:
+      cluster && !control.metadata.deletionTimestamp
+        ? await workloadOf(context, { control, cluster, owned }, signal)
+        : { reach: "unreachable" },
     workers: cluster ? workersOf(context, cluster) : 0,
   };
 }

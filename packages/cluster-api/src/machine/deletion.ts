@@ -55,11 +55,17 @@ export function deletingCondition(deletion: Deletion): WantedCondition {
   return { type: "Deleting", status: "True", reason: deletion.reason, message: deletion.message };
 }
 
+/** Whether the deletion drains the Node, or waits for its volumes: neither of a cluster that goes, nor of a lost host. */
+export function needsDrain(observed: Pick<Observed, "machine" | "cluster" | "infrastructure">): boolean {
+  const { machine } = observed;
+  return nodeMatters(observed) && infraIsLeft(observed) && (mayDrain(machine) || mayAwaitVolumes(machine));
+}
+
 type StageResult = Omit<Deletion, "times">;
 type Stage = (observed: Observed, times: DeletionTimes, now: number) => StageResult | undefined;
 
 /** Nodes of a cluster that goes away need no care; neither does a machine that never became one. */
-function nodeMatters(observed: Observed): boolean {
+function nodeMatters(observed: Pick<Observed, "machine" | "cluster">): boolean {
   const { machine, cluster } = observed;
   return machine.status?.nodeRef !== undefined && cluster !== undefined && !cluster.metadata.deletionTimestamp;
 }
@@ -186,7 +192,7 @@ function node(observed: Observed, _times: DeletionTimes, now: number): StageResu
 }
 
 /** Once the host is going, there is nothing to drain from it. */
-function infraIsLeft({ infrastructure: { object } }: Observed): boolean {
+function infraIsLeft({ infrastructure: { object } }: Pick<Observed, "infrastructure">): boolean {
   return object !== undefined && object.metadata.deletionTimestamp === undefined;
 }
 

@@ -12,27 +12,27 @@ import {
 } from "@causeway/kubernetes";
 import { clusterKeyOf, lookUp, type Context } from "../objects/context.ts";
 import { isLeaving } from "../objects/metadata.ts";
-import { nodeAwaitingVolumes } from "./deletion.ts";
+import { needsDrain, nodeAwaitingVolumes } from "./deletion.ts";
 import { limited } from "./limited.ts";
-import { applicableRules, mayAwaitVolumes, mayDrain } from "./drain-rules.ts";
+import { applicableRules } from "./drain-rules.ts";
 import type { ObservedDrain, Observed, ObservedNodes } from "./observed.ts";
 import { attachedVolumes, type ObservedVolumes } from "./volumes.ts";
 
-/** Reads caches; only a Machine that is being deleted costs lists: of the pods on its Node, and of volumes. */
+/** Reads caches; only a Machine that is drained costs lists: of the pods on its Node, and of volumes. */
 export async function gather(context: Context, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
   const machine = context.machines.get(key);
   if (!machine || isLeaving(machine, finalizers.machine)) return undefined;
   const { machineSet, deployment } = ownersOf(context, machine);
   const { infrastructureRef, bootstrap } = machine.spec;
-  const observed = {
+  const own = {
     machine,
     cluster: context.clusters.get(clusterKeyOf(machine)),
     machineSet,
     deployment,
     infrastructure: lookUp(context, key.namespace, infrastructureRef),
     bootstrap: bootstrap.configRef && lookUp(context, key.namespace, bootstrap.configRef),
-    workload: await workloadOf(context, machine, signal),
   };
+  const observed = { ...own, workload: await workloadOf(context, own, signal) };
   return withVolumes(context, observed, signal);
 }
 
@@ -55,7 +55,12 @@ function ownersOf({ sets, deployments }: Context, machine: Machine): Pick<Observ
   return { machineSet, deployment };
 }
 
-async function workloadOf(context: Context, machine: Machine, signal: AbortSignal): Promise<ObservedNodes> {
+async function workloadOf(
+  context: Context,
+  own: Pick<Observed, "machine" | "cluster" | "infrastructure">,
+  signal: AbortSignal,
+): Promise<ObservedNodes> {
+  const { machine } = own;
   const remote = context.remoteClusters.get(clusterKeyOf(machine));
   const nodes = remote?.informers.for(Node);
   if (!remote || !nodes?.synced) return { reach: "unreachable" };
@@ -66,8 +71,7 @@ async function workloadOf(context: Context, machine: Machine, signal: AbortSigna
   const all = (named && !found.includes(named) ? [...found, named] : found).map((node) =>
     context.pendingDeletions.view(node, context.clock.now()),
   );
-  if (!named || !(mayDrain(machine) || mayAwaitVolumes(machine)))
-    return { reach: "connected", nodes: all, drain: noDrain };
+  if (!named || !needsDrain(own)) return { reach: "connected", nodes: all, drain: noDrain };
   const drained = (late: AbortSignal) => drainOf(context, { machine, node: named, remote }, late);
   const drain = await limited(context.clock, signal, drained);
   return { reach: "connected", nodes: all, drain };
