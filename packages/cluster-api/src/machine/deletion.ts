@@ -55,7 +55,9 @@ export function deletingCondition(deletion: Deletion): WantedCondition {
   return { type: "Deleting", status: "True", reason: deletion.reason, message: deletion.message };
 }
 
-/** Whether the deletion drains the Node, or waits for its volumes: neither of a cluster that goes, nor of a lost host. */
+/**
+ * Whether the deletion drains the Node, or waits for its volumes: neither of a cluster that goes, nor of a lost host.
+ */
 export function needsDrain(observed: Pick<Observed, "machine" | "cluster" | "infrastructure">): boolean {
   const { machine } = observed;
   return nodeMatters(observed) && infraIsLeft(observed) && (mayDrain(machine) || mayAwaitVolumes(machine));
