@@ -69,6 +69,20 @@ describe("with networks of issuers", () => {
     );
   });
 
+  test("an issuer is requested at the address that its name was checked with", async () => {
+    const listener = await startListener();
+    const url = listener.url.replace("127.0.0.1", "hook.test");
+    listener.answer = () => [200, JSON.stringify({ issuer: url })];
+    const issuer = { url, discoveryUrl: url, certificateAuthority: listener.ca } as unknown as JwtIssuer;
+    const loopback = reachOf(["127.0.0.1/32"], (_name, done) => done(null, [{ address: "127.0.0.1", family: 4 }]));
+    const { find } = issuerKeys(issuer, new VirtualClock(), loopback);
+    await expect((async () => find({ alg: "RS256" }, { payload: "", signature: "" }))()).rejects.toThrow(
+      "provider has no jwks_uri over https",
+    );
+    expect(listener.asked).toHaveLength(1);
+    listener.close();
+  });
+
   test.for([
     ["its discovery is outside", ["10.0.0.0/8"], 0],
     ["its keys are outside", ["127.0.0.1/32"], 1],
