@@ -1,11 +1,15 @@
 import { createHash } from "node:crypto";
-import { describe, expect, test } from "vitest";
-import type { MergeType } from "../schema/merge-type.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import { METADATA, type MergeType } from "../schema/merge-type.ts";
 import { Tables } from "../wire/tables.ts";
 import { BuiltInTypes } from "./built-in-types.ts";
 import { MERGE_TABLES } from "./merge-tables.generated.ts";
 
-const types = new BuiltInTypes(new Tables());
+const TABLES = new Tables();
+let types: BuiltInTypes;
+beforeEach(() => {
+  types = new BuiltInTypes(TABLES);
+});
 
 /** A place of a kind, by the names of its fields; "*" is an item or a value. */
 function placeIn(apiVersion: string, kind: string, path: string): MergeType | undefined {
@@ -42,6 +46,8 @@ describe("the merge type of", () => {
     ["v1", "Pod", "spec.activeDeadlineSeconds", "numeric"],
     ["v1", "Pod", "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution", "atomic map"],
     ["v1", "Pod", "spec.containers.*.env.*.valueFrom.configMapKeyRef", "atomic map"],
+    ["v1", "Pod", "spec.containers.*.envFrom.*.configMapRef", "map"],
+    ["v1", "Pod", "spec.containers.*.envFrom.*.configMapRef.name", "string"],
     ["v1", "Pod", "spec.containers.*.resources.limits.*", "untyped"],
     ["v1", "ConfigMap", "data.*", "string"],
     ["v1", "ConfigMap", "binaryData.*", "string"],
@@ -82,6 +88,12 @@ describe("the merge type of", () => {
     expect(shown(placeIn(apiVersion, kind, path))).toBe(expected);
   });
 
+  test("metadata is the same wherever it is", () => {
+    for (const path of ["metadata", "spec.template.metadata"]) {
+      expect(placeIn("apps/v1", "Deployment", path)).toBe(METADATA);
+    }
+  });
+
   test("a kind is made once", () => {
     expect(types.ofKind("v1", "Pod")).toBe(types.ofKind("v1", "Pod"));
     expect(placeIn("v1", "Pod", "spec.containers.*")).toBe(
@@ -114,6 +126,9 @@ describe("the marks of", () => {
   test("a struct that has none are none", () => {
     expect([...types.marks("core.ConfigMap"), ...types.marks("constructor")]).toEqual([]);
     expect(types.marks("core.EphemeralContainer").has("~")).toBe(false);
+    // The struct that it embeds is atomic where it is a field of its own.
+    expect(types.marks("core.LocalObjectReference").has("~")).toBe(true);
+    expect(types.marks("core.ConfigMapEnvSource").has("~")).toBe(false);
     expect(types.fields("core.ConfigMap")?.some((f) => f.name === "data")).toBe(true);
   });
 

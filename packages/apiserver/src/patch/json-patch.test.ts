@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { MAXIMUM_BODY, MAXIMUM_DEPTH } from "../bounds.ts";
 import { applyJsonPatch } from "./index.ts";
 import { jsonEqual } from "../json/values.ts";
 
@@ -223,9 +224,9 @@ const TESTS: readonly [unknown, unknown, boolean][] = [
 
 describe("a JSON patch", () => {
   it.each(APPLIES)("%s", (_, document, operations, result) => {
-    const before = structuredClone(document);
-    expect(applyJsonPatch(document, operations)).toEqual(result);
-    expect(document).toEqual(before);
+    const [given, patch] = structuredClone([document, operations]);
+    expect(applyJsonPatch(given, patch)).toEqual(result);
+    expect([given, patch]).toEqual([document, operations]);
   });
 
   it.each(REFUSES)("refuses %s", (_, document, operations, code, message) => {
@@ -304,6 +305,62 @@ describe("a JSON patch that copies", () => {
         expectSeparate(result, new Set());
       }),
       { numRuns: 2000 },
+    );
+  });
+});
+
+describe("the limits of a JSON patch", () => {
+  it("refuses more operations than 10,000", () => {
+    const tests = (count: number) => Array.from({ length: count }, () => ({ op: "test", path: "", value: 1 }));
+    expect(applyJsonPatch(1, tests(10_000))).toBe(1);
+    const message = "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001";
+    expect(() => applyJsonPatch(1, tests(10_001))).toThrow(
+      expect.objectContaining({ code: "PATCH_TOO_LARGE", message, details: { index: -1 } }) as Error,
+    );
+  });
+
+  it("takes what costs just as much as it may", () => {
+    const members = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`k${i}`, 0]));
+    const tests = (count: number) => Array.from({ length: count }, () => ({ op: "test", path: "", value: members }));
+    expect(applyJsonPatch(members, tests(1000))).toEqual(members);
+    const message = "operation 1000: the operations cost too much; use another type of patch";
+    expect(() => applyJsonPatch(members, tests(1001))).toThrow(
+      expect.objectContaining({ code: "PATCH_TOO_LARGE", message, details: { index: 1000 } }) as Error,
+    );
+  });
+
+  it("takes a result that is just as large as it may be, and copies that add as much", () => {
+    const around = '{"a":""}'.length + 1;
+    const result = (size: number) => applyJsonPatch({}, [{ op: "add", path: "/a", value: "x".repeat(size - around) }]);
+    expect(result(MAXIMUM_BODY)).toHaveProperty("a");
+    const message = `the patched object is larger than ${MAXIMUM_BODY} bytes`;
+    expect(() => result(MAXIMUM_BODY + 1)).toThrow(
+      expect.objectContaining({ code: "PATCH_TOO_LARGE", message, details: { index: -1 } }) as Error,
+    );
+    const copy = { op: "copy", from: "/a", path: "/a" };
+    const copied = (size: number) => applyJsonPatch({ a: "x".repeat(size - 2) }, [copy, copy]);
+    expect(copied(MAXIMUM_BODY / 2)).toHaveProperty("a");
+    expect(() => copied(MAXIMUM_BODY / 2 + 1)).toThrow(
+      expect.objectContaining({ code: "PATCH_FAILED", details: { index: 1, path: "/a" } }) as Error,
+    );
+  });
+
+  it("takes a result of as many levels as it may have, and copies that make no more", () => {
+    const nested = (levels: number): unknown =>
+      levels === 0 ? 1 : levels % 2 ? { a: nested(levels - 1) } : [nested(levels - 1)];
+    const add = { op: "add", path: "/b", value: 1 };
+    const half = MAXIMUM_DEPTH / 2;
+    expect(applyJsonPatch(nested(MAXIMUM_DEPTH - 1), [add])).toHaveProperty("b");
+    expect(() => applyJsonPatch(nested(MAXIMUM_DEPTH + 1), [add])).toThrow("the patched object has too many levels");
+    const below = (levels: number, value: number) => {
+      const path = "/a/0".repeat(levels).slice(0, 2 * levels);
+      return applyJsonPatch({ x: nested(value), y: nested(levels) }, [{ op: "copy", from: "/x", path: `/y${path}` }]);
+    };
+    expect(below(half - 1, half)).toHaveProperty("y");
+    expect(() => below(half - 1, half + 1)).toThrow("the patched object has too many levels");
+    const copy = { op: "copy", from: "/x", path: "/z" };
+    expect(() => applyJsonPatch({ x: nested(MAXIMUM_DEPTH + 1) }, [copy])).toThrow(
+      'operation 0 at "/x": the value has too many levels',
     );
   });
 });

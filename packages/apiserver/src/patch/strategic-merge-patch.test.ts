@@ -145,9 +145,9 @@ const MERGES: readonly [string, string, unknown, unknown, unknown][] = [
 
 describe("a strategic merge patch", () => {
   it.each(MERGES)("%s", (_, kind, object, patch, result) => {
-    const before = structuredClone(object);
-    expect(merged(object, patch, kind)).toEqual(result);
-    expect(object).toEqual(before);
+    const given = structuredClone(object);
+    expect(merged(given, structuredClone(patch), kind)).toEqual(result);
+    expect(given).toEqual(object);
   });
 
   it.each([

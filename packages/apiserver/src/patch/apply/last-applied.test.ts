@@ -70,8 +70,8 @@ describe("kubectl's record", () => {
       [KEY]:
         '{"apiVersion":"v1","data":{"a":"1","b":"\\u003c\\u0026\\u003e\\u2028"},"kind":"ConfigMap","metadata":{"annotations":{"z":"1"},"name":"m"}}\n',
     });
-    const list = { ...map(undefined), data: [1, null, true] } as unknown as KubeObject;
-    expect(recorded(map({}, { [KEY]: "old" }), list)?.[KEY]).toContain('"data":[1,null,true]');
+    const list = { ...map(undefined), data: [1, null, true, { b: "<", a: 1 }] } as unknown as KubeObject;
+    expect(recorded(map({}, { [KEY]: "old" }), list)?.[KEY]).toContain('"data":[1,null,true,{"a":1,"b":"\\u003c"}]');
   });
 
   test("goes where annotations would be larger than 256 KiB", () => {

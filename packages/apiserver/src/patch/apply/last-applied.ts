@@ -14,9 +14,7 @@ const ANNOTATIONS_LIMIT = 256 * 1024;
  * so. The annotation that it left says what; undefined without one that can be read.
  */
 export function allowedByAnnotation(live: KubeObject | undefined, before: Json, typed: Typed): FieldSet | undefined {
-  const annotation = live?.metadata.annotations?.[LAST_APPLIED];
-  if (annotation === undefined || annotation === "") return undefined;
-  const applied = parsed(annotation);
+  const applied = parsed(live?.metadata.annotations?.[LAST_APPLIED] ?? "");
   if (!isObject(applied) || applied["apiVersion"] !== typed.apiVersion) return undefined;
   if (typeProblem(applied, typed.type, "allowed") !== undefined) return undefined;
   const { added, modified, removed } = compare(applied, before, typed.type);
