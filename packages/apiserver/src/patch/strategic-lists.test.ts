@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { CausewayError } from "@causeway/foundation";
 import { Tables } from "../wire/tables.ts";
 import { BuiltInTypes, mergeStrategically } from "./index.ts";
 
@@ -7,15 +8,25 @@ const POD = { apiVersion: "v1", kind: "Pod" };
 
 type Items = readonly unknown[];
 
-/** The spec that comes of a Pod's, or why there is none. */
-function merged(spec: unknown, patch: unknown): unknown {
+/** What work gives, or why it gives nothing. */
+function outcome(work: () => unknown): unknown {
   try {
-    const { merged: pod } = mergeStrategically({ ...POD, spec }, { spec: patch }, TYPES);
-    return (pod as { spec: unknown }).spec;
+    return work();
   } catch (error) {
-    const { code, message } = error as { code: string; message: string };
+    const { code, message, hint } = error as CausewayError;
+    // What the author of the patch can do about it.
+    if (message.includes("merge key: ")) expect(hint).toBe("Give every item of the list its key.");
+    if (message.includes("patch type")) expect(hint ?? "Use replace or delete.").toBe("Use replace or delete.");
     return `${code}: ${message}`;
   }
+}
+
+/** The spec that comes of a Pod's, or why there is none. */
+function merged(spec: unknown, patch: unknown): unknown {
+  return outcome(() => {
+    const { merged: pod } = mergeStrategically({ ...POD, spec }, { spec: patch }, TYPES);
+    return (pod as { spec: unknown }).spec;
+  });
 }
 
 const named = (names: string): Items => names.split("").map((name) => ({ name }));
@@ -84,6 +95,11 @@ describe("the order of a list that merges by key", () => {
     ["is of a list", { $setElementOrder: [] }, "PATCH_MALFORMED: invalid patch format of setElementOrder list"],
   ])("%s", (_what, patch, expected) => {
     expect(merged({ containers: named("ab") }, patch)).toEqual(expected);
+  });
+
+  test("is of items that are there", () => {
+    const none = "PATCH_DIRECTIVE: no elements in any of the given slices";
+    expect(merged({ containers: [] }, { "$setElementOrder/containers": named("a") })).toBe(none);
   });
 
   test("may be that of a list that is not there, or new", () => {
@@ -222,6 +238,12 @@ describe("members of an object", () => {
     ],
     ["have no values removed that are not there", {}, { "$deleteFromPrimitiveList/x": ["a"] }, {}],
     [
+      "have no items removed that no key finds",
+      { tolerations: [{ key: "a" }] },
+      { "$deleteFromPrimitiveList/tolerations": [{ key: "a" }] },
+      `${at}cannot merge lists without merge key for struct`,
+    ],
+    [
       "name the list that values are removed from",
       { a: 1 },
       { $deleteFromPrimitiveList: ["a"] },
@@ -276,7 +298,12 @@ describe("members of an object", () => {
     };
     expect(mergeStrategically({ ...POD, spec: {} }, patch, TYPES).patch).toEqual({ spec: {} });
     expect(patch.spec.containers).toHaveLength(1);
-    expect(() => mergeStrategically(POD, [], TYPES)).toThrow("a strategic merge patch is an object");
+    const refusal = "PATCH_MALFORMED: a strategic merge patch is an object";
+    expect(outcome(() => mergeStrategically(POD, [], TYPES))).toBe(refusal);
+    const value = { spec: { "$setElementOrder/nodeName": ["a"] } };
+    expect(outcome(() => mergeStrategically({ ...POD, spec: {} }, value, TYPES))).toBe(
+      "PATCH_DIRECTIVE: expected slice or array type, but got: struct",
+    );
     expect(mergeStrategically(undefined, { a: 1 }, TYPES).merged).toEqual({ a: 1 });
   });
 });
