@@ -1,7 +1,8 @@
 /**
  * `npm run test:operator`: OpenStackDeployments on a simulated cluster, and the programs of their pods as processes,
- * some with servers of MariaDB and Open vSwitch, where those are installed. `-- --real`: real processes in real containers instead (root, Debian 12,
- * Go); builds the images and programs that are missing. Other arguments go to the test runner.
+ * some with servers of MariaDB and Open vSwitch, where those are installed. `-- --real`: real processes in real
+ * containers instead (root, Debian 12, Go); builds the images and programs that are missing. Other arguments go to the
+ * test runner.
  */
 import { dirname, resolve } from "node:path";
 import { kubernetesBinaries, root, run } from "./kubernetes-programs.ts";
