@@ -1,7 +1,6 @@
 import "reflect-metadata";
 import * as x509 from "@peculiar/x509";
-import { X509Certificate, createHash } from "node:crypto";
-import { CausewayError, messageOf } from "./errors.ts";
+import { parseCertificate } from "./parsed-certificates.ts";
 import type { CertificateSubject } from "./pki-interface.ts";
 
 /** What a certificate says. Instants are milliseconds since the epoch, `serial` is upper-case hexadecimal. */
@@ -13,12 +12,6 @@ export interface CertificateFacts extends CertificateSubject {
   readonly notAfter: number;
   readonly isAuthority: boolean;
   readonly serial: string;
-}
-
-/** The certificates of a PEM text, one by one. */
-export function splitCertificates(bundle: string): string[] {
-  const blocks = bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  return blocks.map((block) => `${block}\n`);
 }
 
 /**
@@ -52,36 +45,6 @@ function factsOf(certificatePem: string): CertificateFacts {
     isAuthority: parsed.ca,
     serial: parsed.serialNumber,
   };
-}
-
-/**
- * "sha256:<hex>" of the certificate's SubjectPublicKeyInfo, as `kubeadm join --discovery-token-ca-cert-hash` takes it.
- */
-export function publicKeyHash(certificatePem: string): string {
-  const spki = parseCertificate(certificatePem).publicKey.export({ type: "spki", format: "der" });
-  return `sha256:${createHash("sha256").update(spki).digest("hex")}`;
-}
-
-/** True if `authority` (PEM) is a certificate authority and signed `certificate` (PEM). Dates are not checked. */
-export function verifyChain(certificate: string, authority: string): boolean {
-  return verifyIssuer(parseCertificate(certificate), parseCertificate(authority));
-}
-
-/** The same of certificates that are parsed already: to parse one takes longer than to verify it. */
-export function verifyIssuer(certificate: X509Certificate, authority: X509Certificate): boolean {
-  return authority.ca && certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
-}
-
-/** Reads one certificate. Throws PKI_CERTIFICATE_INVALID. */
-export function parseCertificate(certificatePem: string): X509Certificate {
-  try {
-    return new X509Certificate(certificatePem);
-  } catch (cause) {
-    throw new CausewayError("PKI_CERTIFICATE_INVALID", `the certificate cannot be read: ${messageOf(cause)}`, {
-      cause,
-      hint: "Use a PEM block of type CERTIFICATE.",
-    });
-  }
 }
 
 /** The names of a subject and of its alternative names. */

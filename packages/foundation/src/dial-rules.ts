@@ -39,14 +39,13 @@ export function dialRefusal(rules: DialRules, host: string, port: number): strin
 }
 
 function refusalOfAddress({ allow, deny }: DialRules, ip: IpAddress): string | undefined {
-  const address = formatIp(ip);
   const found = special.find(({ cidr }) => cidrContains(cidr, ip));
   if (found) {
     const isNamed = allow?.some((cidr) => cidrContains(cidr, ip) && cidrContains(found.cidr, cidr)) ?? false;
-    if (!isNamed) return `${address} is ${found.what}`;
+    if (!isNamed) return `${formatIp(ip)} is ${found.what}`;
   }
-  if (deny.some((cidr) => cidrContains(cidr, ip))) return `${address} is in a denied network`;
-  if (allow && !allow.some((cidr) => cidrContains(cidr, ip))) return `${address} is in no allowed network`;
+  if (deny.some((cidr) => cidrContains(cidr, ip))) return `${formatIp(ip)} is in a denied network`;
+  if (allow && !allow.some((cidr) => cidrContains(cidr, ip))) return `${formatIp(ip)} is in no allowed network`;
   return undefined;
 }
 

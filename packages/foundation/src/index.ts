@@ -9,15 +9,14 @@ export { canonicalJson, copyJson, isRecord } from "./json.ts";
 export { unlessAborted, whenAborted } from "./abort.ts";
 export { createLog, silentLog, type Log, type LogFields, type LogLevel } from "./log.ts";
 export type { CertificateOptions, CertificateSubject, KeyPair } from "./pki-interface.ts";
+export { readCertificate, type CertificateFacts } from "./certificates.ts";
 export {
-  publicKeyHash,
-  readCertificate,
-  splitCertificates,
   parseCertificate,
+  publicKeyHash,
+  splitCertificates,
   verifyChain,
   verifyIssuer,
-  type CertificateFacts,
-} from "./certificates.ts";
+} from "./parsed-certificates.ts";
 export {
   createAuthority,
   createRequest,

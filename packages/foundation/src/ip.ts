@@ -69,8 +69,8 @@ export function cidrSize(cidr: Cidr): bigint {
 /** True if the address, or the whole of the other network, is in this network. */
 export function cidrContains(cidr: Cidr, inner: IpAddress | Cidr): boolean {
   if (cidr.version !== inner.version) return false;
-  const [first, last] = "prefix" in inner ? [inner.network, lastOf(inner)] : [inner.value, inner.value];
-  return first >= cidr.network && last <= lastOf(cidr);
+  if ("prefix" in inner) return inner.network >= cidr.network && lastOf(inner) <= lastOf(cidr);
+  return inner.value >= cidr.network && inner.value <= lastOf(cidr);
 }
 
 /** True if the two networks have an address in common. */
@@ -92,12 +92,12 @@ function lastOf(cidr: Cidr): bigint {
 function parseV4(text: string): bigint | undefined {
   const parts = text.split(".");
   if (parts.length !== 4) return undefined;
-  let value = 0n;
+  let value = 0;
   for (const part of parts) {
     if (!/^(0|[1-9]\d{0,2})$/.test(part) || Number(part) > 255) return undefined;
-    value = (value << 8n) | BigInt(part);
+    value = value * 256 + Number(part);
   }
-  return value;
+  return BigInt(value);
 }
 
 function formatV4(value: bigint): string {

@@ -2,7 +2,7 @@ import "reflect-metadata";
 import { X509Certificate } from "node:crypto";
 import * as x509 from "@peculiar/x509";
 import { beforeAll, describe, expect, test } from "vitest";
-import { verifyChain } from "./certificates.ts";
+import { verifyChain } from "./parsed-certificates.ts";
 import { hasCode } from "./errors.ts";
 import type { KeyPair } from "./pki-interface.ts";
 import { signAsRequested } from "./pki-requested.ts";

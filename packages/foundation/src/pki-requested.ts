@@ -1,7 +1,7 @@
 import "reflect-metadata";
 import * as x509 from "@peculiar/x509";
-import { parseCertificate } from "./certificates.ts";
 import { CausewayError } from "./errors.ts";
+import { parseCertificate } from "./parsed-certificates.ts";
 import type { KeyPair } from "./pki-interface.ts";
 import { pem, serial, signingKey, verifiedRequest } from "./pki.ts";
 

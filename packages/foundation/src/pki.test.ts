@@ -1,7 +1,8 @@
 import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { hasCode } from "./errors.ts";
-import { publicKeyHash, readCertificate, verifyChain } from "./certificates.ts";
+import { readCertificate } from "./certificates.ts";
+import { publicKeyHash, verifyChain } from "./parsed-certificates.ts";
 import { createAuthority, createRequest, issueCertificate, readRequest, signRequest } from "./pki.ts";
 
 const NOW = Date.UTC(2026, 5, 1);

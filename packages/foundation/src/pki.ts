@@ -1,9 +1,10 @@
 import "reflect-metadata";
 import * as x509 from "@peculiar/x509";
 import { createPrivateKey, randomBytes, webcrypto } from "node:crypto";
-import { parseCertificate, subjectNames } from "./certificates.ts";
+import { subjectNames } from "./certificates.ts";
 import { systemClock } from "./clock.ts";
 import { CausewayError, messageOf } from "./errors.ts";
+import { parseCertificate } from "./parsed-certificates.ts";
 import type { CertificateOptions, CertificateSubject, KeyPair } from "./pki-interface.ts";
 
 const EC = { name: "ECDSA", namedCurve: "P-256" } as const;

@@ -1,4 +1,4 @@
-import { readCertificate, type DialRules } from "@causeway/foundation";
+import { parseCertificate, type DialRules } from "@causeway/foundation";
 import { ownersOf, type AuthorityField } from "./owners.ts";
 import { tokenExpiry } from "./token-expiry.ts";
 
@@ -82,7 +82,8 @@ function ownerOf(
       refusal: `tenants ${owners.map(({ name }) => name).join(" and ")} share the authority of the certificate`,
     };
   }
-  const { notBefore, notAfter } = readCertificate(certificate);
-  if (now < notBefore || now > notAfter) return { refusal: "the certificate is not valid at this time" };
-  return { tenant: owner, expires: notAfter };
+  const { validFromDate, validToDate } = parseCertificate(certificate);
+  const expires = validToDate.getTime();
+  if (now < validFromDate.getTime() || now > expires) return { refusal: "the certificate is not valid at this time" };
+  return { tenant: owner, expires };
 }
