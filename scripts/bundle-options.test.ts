@@ -1,33 +1,39 @@
 import { rolldown, type OutputChunk } from "rolldown";
-import { expect, test } from "vitest";
-import { bundleOptions } from "./bundle-options.ts";
+import { beforeAll, expect, test } from "vitest";
+import { moduleOptions } from "./bundle-options.ts";
+
+let chunks: readonly OutputChunk[] = [];
+beforeAll(async () => {
+  const built = await rolldown(moduleOptions({ main: "packages/causeway/src/main.ts" }));
+  const { output } = await built.generate({ format: "esm" });
+  await built.close();
+  chunks = output.filter((part) => part.type === "chunk");
+}, 300_000);
 
 /** The modules of the chunk that has this one, and of those that it imports before it runs. */
-function loadedWith(chunks: readonly OutputChunk[], module: string): string[] {
+function loadedWith(module: string): string[] {
   const loaded = new Set(chunks.filter((chunk) => chunk.moduleIds.some((id) => id.endsWith(module))));
   for (const chunk of loaded) for (const other of chunks) if (chunk.imports.includes(other.fileName)) loaded.add(other);
   return [...loaded].flatMap((chunk) => chunk.moduleIds);
 }
 
-test(
-  "the cloud controller manager loads neither certificates' library, nor all of undici, nor other commands",
-  { timeout: 300_000 },
-  async () => {
-    const built = await rolldown(bundleOptions({ main: "packages/causeway/src/main.ts" }));
-    const { output } = await built.generate({ format: "esm" });
-    await built.close();
-    const loaded = loadedWith(
-      output.filter((part) => part.type === "chunk"),
-      "causeway/src/commands/run/cloud-controller-manager/action.ts",
-    );
-    const parts = [
-      "packages/cloud-controller-manager/src/manager.ts",
-      "undici/lib/dispatcher/agent.js",
-      "@peculiar/x509",
-      "undici/lib/web/fetch/index.js",
-      "packages/apiserver/",
-      "packages/simulator/",
-    ];
-    expect(parts.filter((part) => loaded.some((id) => id.includes(part)))).toEqual(parts.slice(0, 2));
-  },
+/** What takes megabytes of each process that loads it. */
+const LARGE = ["undici/lib/dispatcher/agent.js", "@peculiar/x509", "undici/lib/web/fetch/index.js", "/yaml/"];
+const PACKAGES = ["cloud-controller-manager", "reverse-tunnel", "apiserver", "simulator", "cluster-api"].map(
+  (name) => `packages/${name}/`,
 );
+
+test.each([
+  ["cloud-controller-manager", ["undici/lib/dispatcher/agent.js", "/yaml/", "packages/cloud-controller-manager/"]],
+  ["tunnel-agent", ["packages/reverse-tunnel/"]],
+  ["tunnel-server", ["/yaml/", "packages/reverse-tunnel/"]],
+])("`run %s` loads of large libraries and of our packages what it uses", (command, expected) => {
+  const modules = loadedWith(`causeway/src/commands/run/${command}/action.ts`);
+  const parts = [...LARGE, ...PACKAGES];
+  expect(parts.filter((part) => modules.some((id) => id.includes(part)))).toEqual(expected);
+});
+
+test("no program imports node:http, which loads Node's own copy of undici", () => {
+  expect(chunks.filter((chunk) => chunk.imports.includes("node:http"))).toEqual([]);
+  expect(loadedWith("causeway/src/commands/run/tunnel-agent/action.ts")).toContain("\0node:http");
+});

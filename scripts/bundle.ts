@@ -11,7 +11,7 @@ import { pathToFileURL } from "node:url";
 import { rolldown, type InputOptions, type OutputOptions } from "rolldown";
 import type * as ApiServer from "@causeway/apiserver";
 import { BUNDLE, CHECKOUT, MADE_OF, stampOf, type SnapshotFacts } from "@causeway/causeway/bundled";
-import { bundleOptions } from "./bundle-options.ts";
+import { bundleOptions, moduleOptions } from "./bundle-options.ts";
 
 /** What npm installed last: represents every file below node_modules. */
 const INSTALLED = "node_modules/.package-lock.json";
@@ -48,8 +48,8 @@ queryObjects(class {});
 `;
 
 /** Writes what rolldown makes; answers the stamps of what it was made of. */
-async function build(input: InputOptions["input"], output: OutputOptions): Promise<SnapshotFacts["stamps"]> {
-  const made = await rolldown(bundleOptions(input));
+async function build(options: InputOptions, output: OutputOptions): Promise<SnapshotFacts["stamps"]> {
+  const made = await rolldown(options);
   await made.write({ keepNames: true, ...output });
   const sources = (await made.watchFiles)
     .map((file) => relative(CHECKOUT, file))
@@ -66,7 +66,7 @@ async function modules(dir: string): Promise<void> {
     worker: "packages/causeway/src/workloads/worker-main.ts",
     watchdog: "packages/apiserver/src/isolation/watchdog-thread.js",
   };
-  const stamps = await build(input, { dir, format: "esm", chunkFileNames: "[name]-[hash].js" });
+  const stamps = await build(moduleOptions(input), { dir, format: "esm", chunkFileNames: "[name]-[hash].js" });
   writeFileSync(resolve(dir, MADE_OF), JSON.stringify(stamps));
   writeFileSync(resolve(dir, "package.json"), JSON.stringify({ type: "module" }));
 }
@@ -74,7 +74,7 @@ async function modules(dir: string): Promise<void> {
 async function snapshot(dir: string): Promise<void> {
   const file = resolve(dir, "apiserver.cjs");
   const minify = { compress: false, mangle: false, codegen: { removeWhitespace: true } };
-  const stamps = await build("packages/causeway/src/snapshot.ts", {
+  const stamps = await build(bundleOptions("packages/causeway/src/snapshot.ts"), {
     file,
     format: "cjs",
     minify,
