@@ -22,8 +22,8 @@ flags="--max-semi-space-size=4 $alone"
 # of a start with its first create.
 if [ "$1" = run ]; then flags="--max-semi-space-size=1 --optimize-for-size --no-opt --no-maglev $alone"; fi
 # What carries others' bytes is to be fast: threads that collect its buffers would take four times the processor time of
-# carrying them.
-case "$1 $2" in "run tunnel-server" | "run tunnel-agent" | "run api-gateway" | "run api-proxy") flags="--max-semi-space-size=1 --single-threaded-gc $alone" ;; esac
+# carrying them. Code of the middle compiler is as fast, since copies and encryption are native.
+case "$1 $2" in "run tunnel-server" | "run tunnel-agent" | "run api-gateway" | "run api-proxy") flags="--max-semi-space-size=1 --single-threaded-gc --optimize-for-size --no-opt $alone" ;; esac
 # The Node that the install pins, whatever PATH has: called without npx, that may be the system's, which is older.
 pinned=$here/../../../node_modules/.bin/node
 if [ -x "$pinned" ]; then

@@ -65,7 +65,7 @@ describe("the causeway command", () => {
     const out = (...args: string[]): string => run(withoutInstall(), nodeOf("26.1.0"), ...args).out;
     for (const each of ["tunnel-server", "tunnel-agent", "api-gateway", "api-proxy"])
       expect(out("run", each)).toContain(
-        "runs --max-semi-space-size=1 --single-threaded-gc --no-concurrent-sparkplug ",
+        "runs --max-semi-space-size=1 --single-threaded-gc --optimize-for-size --no-opt --no-concurrent-sparkplug ",
       );
     expect(out("up")).toContain("runs --max-semi-space-size=4 --no-concurrent-sparkplug ");
   });

@@ -1,4 +1,5 @@
 import { backoff, messageOf, type Clock, type Log, type Metrics, type DialRules } from "@causeway/foundation";
+import { Blocks } from "../flow/blocks.ts";
 import { Connection } from "../flow/connection.ts";
 import type { TunnelPacket } from "../protocol/packets.ts";
 import { callServer, type Call, type CallOptions } from "./call.ts";
@@ -45,6 +46,7 @@ export function startTunnelAgent(options: TunnelAgentOptions): TunnelAgent {
   const { clock, log } = options;
   const metrics = agentMetrics(options.metrics);
   const connections = new Map<string, Served>();
+  const blocks = new Blocks();
   const stop = new AbortController();
   let lost = Promise.withResolvers<void>();
   let serverCount = 1;
@@ -62,7 +64,7 @@ export function startTunnelAgent(options: TunnelAgentOptions): TunnelAgent {
       const read = (): string | undefined => options.target().token;
       void renewToken({ renew: call.renew, sent: target.token, read, clock, log }, over.signal);
     }
-    const served = serve(call, { options, metrics }, (reason) => {
+    const served = serve(call, { options, metrics, blocks }, (reason) => {
       over.abort(OVER);
       connections.delete(call.serverId);
       metrics.openServers.set(connections.size);
@@ -120,9 +122,10 @@ interface Served {
 interface Context {
   readonly options: TunnelAgentOptions;
   readonly metrics: AgentMetrics;
+  readonly blocks: Blocks;
 }
 
-function serve(call: Call, { options, metrics }: Context, onLost: (reason: string) => void): Served {
+function serve(call: Call, { options, metrics, blocks }: Context, onLost: (reason: string) => void): Served {
   const { clock, log, rules } = options;
   let isOver = false;
   const dials = new Map<bigint, AbortController>();
@@ -132,7 +135,7 @@ function serve(call: Call, { options, metrics }: Context, onLost: (reason: strin
     dials.set(random, cancelled);
     const started = clock.now();
     try {
-      const socket = await dialTarget({ protocol, address }, rules, cancelled.signal);
+      const socket = await dialTarget({ protocol, address }, rules, { signal: cancelled.signal, blocks });
       metrics.dialDuration.observe((clock.now() - started) / 1000);
       const id = ++lastId;
       connection.send({ type: "dialled", random, id, error: "" });
@@ -153,6 +156,7 @@ function serve(call: Call, { options, metrics }: Context, onLost: (reason: strin
     codec: call.codec,
     role: "agent",
     peerWindow: call.peerWindow,
+    release: (chunk) => blocks.release(chunk),
     clock,
     onPacket(packet) {
       if (packet.type === "dial") void dial(packet);

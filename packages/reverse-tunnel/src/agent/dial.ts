@@ -1,18 +1,25 @@
 import { lookup } from "node:dns/promises";
 import { connect, isIP, type Socket } from "node:net";
 import { messageOf, dialRefusal, type DialRules } from "@causeway/foundation";
+import type { Blocks } from "../flow/blocks.ts";
 
 /** As konnectivity's agent (ms). */
 const TIMEOUT = 5_000;
 
+/** What a dial is cancelled by, and what its socket is read into. */
+export interface DialOptions {
+  readonly signal: AbortSignal;
+  readonly blocks: Blocks;
+}
+
 /**
- * Connects to HOST:PORT if the rules allow the host and the address that it resolves to. Errors are worded as those of
- * Go's dialer.
+ * Connects to HOST:PORT if the rules allow the host and the address that it resolves to. Its events "data" must have a
+ * listener as soon as this resolves. Errors are worded as those of Go's dialer.
  */
 export async function dialTarget(
   { protocol, address }: { readonly protocol: string; readonly address: string },
   rules: DialRules,
-  signal: AbortSignal,
+  options: DialOptions,
 ): Promise<Socket> {
   if (protocol !== "tcp") throw new Error(`dial ${protocol}: unknown network ${protocol}`);
   const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(address);
@@ -21,12 +28,13 @@ export async function dialTarget(
   const port = Number(match?.[3]);
   const refusal = dialRefusal(rules, host, port);
   if (refusal !== undefined) throw new Error(`dial tcp ${address}: refused by the agent: ${refusal}`);
-  const addresses = isIP(host) === 0 ? await resolve(host) : [host];
+  if (isIP(host) !== 0) return open(host, port, options);
+  const addresses = await resolve(host);
   const allowed = addresses.filter((each) => dialRefusal(rules, each, port) === undefined);
   const [first] = allowed;
   if (first === undefined)
     throw new Error(`dial tcp ${address}: refused by the agent: ${addresses.join(", ")} may not be dialled`);
-  return open(first, port, signal);
+  return open(first, port, options);
 }
 
 async function resolve(host: string): Promise<string[]> {
@@ -37,9 +45,13 @@ async function resolve(host: string): Promise<string[]> {
   }
 }
 
-function open(host: string, port: number, signal: AbortSignal): Promise<Socket> {
+function open(host: string, port: number, { signal, blocks }: DialOptions): Promise<Socket> {
   return new Promise((done, reject) => {
-    const socket = connect({ host, port, allowHalfOpen: true, noDelay: true });
+    const onread = {
+      buffer: blocks.input,
+      callback: (size: number): boolean => socket.emit("data", blocks.take(size)),
+    };
+    const socket: Socket = connect({ host, port, allowHalfOpen: true, noDelay: true, onread });
     const fail = (why: string): void => {
       signal.removeEventListener("abort", onAbort);
       socket.destroy();

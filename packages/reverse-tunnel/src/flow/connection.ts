@@ -2,6 +2,7 @@ import type { Duplex } from "node:stream";
 import { messageOf, type Clock } from "@causeway/foundation";
 import type { Codec } from "../protocol/codec.ts";
 import type { TunnelPacket } from "../protocol/packets.ts";
+import { Deadlines } from "./deadlines.ts";
 import { Outbox } from "./outbox.ts";
 import { TunnelStream } from "./stream.ts";
 
@@ -16,6 +17,8 @@ export interface ConnectionOptions {
   readonly role: "server" | "agent";
   /** Bytes that each stream may send before the first WINDOW; undefined: the peer knows no windows. */
   readonly peerWindow: number | undefined;
+  /** Called with what a socket gave, or the last part of it, when it was sent. */
+  readonly release?: (chunk: Buffer) => void;
   readonly clock: Clock;
   readonly onPacket: (packet: OtherPacket) => void;
   readonly onBytes?: (direction: "sent" | "received", bytes: number) => void;
@@ -30,6 +33,7 @@ const REMEMBERED = 4096;
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #outbox: Outbox;
+  readonly #deadlines: Deadlines;
   readonly #streams = new Map<bigint, TunnelStream>();
   readonly #ended = new Set<bigint>();
   #holders = 0;
@@ -37,8 +41,9 @@ export class Connection {
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
-    const { wire, codec } = options;
-    this.#outbox = new Outbox(wire, codec);
+    const { wire, codec, clock } = options;
+    this.#outbox = new Outbox(wire, codec, options.release);
+    this.#deadlines = new Deadlines(clock);
     wire.on("data", (chunk: Buffer) => this.#read(chunk));
     wire.on("end", () => this.lose("it ended the connection"));
     wire.on("error", (error) => this.lose(messageOf(error)));
@@ -60,15 +65,16 @@ export class Connection {
 
   /** Joins a socket with the stream of that id. */
   open(id: bigint, socket: Duplex, onClosed: (reason: string | undefined) => void): void {
-    const { role, clock, peerWindow } = this.#options;
+    const { role, peerWindow } = this.#options;
     const stream = new TunnelStream({
       id,
       socket,
       outbox: this.#outbox,
-      clock,
+      deadlines: this.#deadlines,
       role,
       windowed: peerWindow !== undefined,
       credit: peerWindow ?? 0,
+      streams: () => this.#streams.size,
       hold: () => this.#hold(1),
       release: () => this.#hold(-1),
       onClosed: (reason) => {
@@ -87,6 +93,7 @@ export class Connection {
     this.#isLost = true;
     this.#outbox.close();
     for (const stream of this.#streams.values()) stream.dispatch({ type: "lost" });
+    this.#deadlines.close();
     this.#options.wire.destroy();
     this.#options.onLost(reason);
   }

@@ -16,6 +16,9 @@ const PIECE = 64 * 1024;
 /** The wire is given so much ahead, in bytes: streams that come later wait no longer than that takes. */
 const AHEAD = 4 * PIECE;
 
+/** Data of so many bytes is sent in one piece with what precedes it: to copy it takes less than to write two pieces. */
+const SMALL = 2 * 1024;
+
 /** With so many packets unsent the other side does not read while it asks for responses: its connection ends. */
 const MOST_URGENT = 100_000;
 const UNREAD = `it asks for responses and does not read them: ${MOST_URGENT} packets wait to be sent`;
@@ -24,15 +27,18 @@ const UNREAD = `it asks for responses and does not read them: ${MOST_URGENT} pac
 export class Outbox {
   readonly #wire: Writable;
   readonly #codec: Codec;
+  readonly #release: ((chunk: Buffer) => void) | undefined;
   readonly #urgent: Control[] = [];
   #lanes: Lane[] = [];
   readonly #waiting = new Set<Lane>();
+  readonly #onWritten = (): void => this.#pump();
   #isPumping = false;
   #isClosed = false;
 
-  constructor(wire: Writable, codec: Codec) {
+  constructor(wire: Writable, codec: Codec, release?: (chunk: Buffer) => void) {
     this.#wire = wire;
     this.#codec = codec;
+    this.#release = release;
   }
 
   send(packet: Control): void {
@@ -66,7 +72,7 @@ export class Outbox {
   /** Sends one packet. False: there is none. */
   #next(): boolean {
     const packet = this.#urgent.shift();
-    if (packet) return this.#write([this.#codec.packet(packet)]);
+    if (packet) return this.#write(this.#codec.packet(packet), this.#onWritten);
     const lane = this.#lanes.shift();
     if (!lane) return false;
     this.#waiting.delete(lane);
@@ -74,15 +80,15 @@ export class Outbox {
     if (item === undefined) return true;
     if (!Buffer.isBuffer(item)) {
       lane.items.shift();
-      this.#write([this.#codec.packet(item)]);
+      this.#write(this.#codec.packet(item), this.#onWritten);
     } else {
       const size = Math.min(item.length, PIECE, lane.credit());
       // Without credit it waits for `wake`.
       if (size <= 0) return true;
-      const piece = item.length === size ? item : item.subarray(0, size);
-      if (item.length === size) lane.items.shift();
+      const isLast = item.length === size;
+      if (isLast) lane.items.shift();
       else lane.items[0] = item.subarray(size);
-      this.#write([this.#codec.dataPrefix(lane.id, size), piece]);
+      this.#send(lane.id, isLast ? item : item.subarray(0, size), isLast ? this.#released(item) : this.#onWritten);
       lane.sent(size);
     }
     if (lane.items.length > 0 && !this.#waiting.has(lane)) {
@@ -92,15 +98,32 @@ export class Outbox {
     return true;
   }
 
-  #write(parts: readonly Uint8Array[]): true {
-    if (this.#wire.destroyed || this.#wire.writableEnded) {
-      this.close();
-      return true;
+  #send(id: bigint, piece: Buffer, onWritten: () => void): void {
+    const prefix = this.#codec.dataPrefix(id, piece.length);
+    if (piece.length <= SMALL) this.#write(Buffer.concat([prefix, piece]), onWritten);
+    else this.#write(prefix, onWritten, piece);
+  }
+
+  /** Writes are done in order: after its last part the whole chunk was sent. */
+  #released(chunk: Buffer): () => void {
+    const release = this.#release;
+    if (!release) return this.#onWritten;
+    return () => {
+      release(chunk);
+      this.#pump();
+    };
+  }
+
+  #write(first: Uint8Array, onWritten: () => void, second?: Uint8Array): true {
+    const wire = this.#wire;
+    if (wire.destroyed || wire.writableEnded) this.close();
+    else if (second === undefined) wire.write(first, onWritten);
+    else {
+      wire.cork();
+      wire.write(first);
+      wire.write(second, onWritten);
+      wire.uncork();
     }
-    this.#wire.cork();
-    const last = parts.length - 1;
-    for (const [at, part] of parts.entries()) this.#wire.write(part, at === last ? () => this.#pump() : undefined);
-    this.#wire.uncork();
     return true;
   }
 }

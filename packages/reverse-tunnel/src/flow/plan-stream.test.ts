@@ -1,9 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  largestWindowOf,
   LIMITS,
   openStream,
   planStream,
+  roomOf,
   type StreamEffect,
   type StreamEvent,
   type StreamState,
@@ -39,8 +41,28 @@ describe("a stream", () => {
       "stops reading the socket when much waits to be sent, and reads again when half is sent",
       stock,
       [
-        { type: "read", bytes: LIMITS.queue },
-        { type: "sent", bytes: LIMITS.queue / 2 },
+        { type: "read", bytes: LIMITS.queue, streams: 1 },
+        { type: "sent", bytes: LIMITS.queue / 2, streams: 1 },
+      ],
+      ["pause", "resume"],
+    ],
+    [
+      "stops reading the socket at its part of a connection with many streams",
+      stock,
+      [
+        { type: "read", bytes: LIMITS.queues / 128 - 1, streams: 128 },
+        { type: "read", bytes: 1, streams: 128 },
+        { type: "sent", bytes: LIMITS.queues / 256 - 1, streams: 128 },
+        { type: "sent", bytes: 1, streams: 128 },
+      ],
+      ["pause", "resume"],
+    ],
+    [
+      "that has stopped reads again when others end, though it has more queued than before",
+      stock,
+      [
+        { type: "read", bytes: LIMITS.queues / 128, streams: 128 },
+        { type: "sent", bytes: 1, streams: 64 },
       ],
       ["pause", "resume"],
     ],
@@ -49,8 +71,8 @@ describe("a stream", () => {
       windowed,
       [
         { type: "received", bytes: LIMITS.window },
-        { type: "accepted", bytes: 1 },
-        { type: "accepted", bytes: LIMITS.window / 4 },
+        { type: "accepted", bytes: 1, streams: 1 },
+        { type: "accepted", bytes: LIMITS.window / 2, streams: 1 },
       ],
       ["grant"],
     ],
@@ -59,7 +81,7 @@ describe("a stream", () => {
       windowed,
       [
         { type: "received", bytes: LIMITS.window / 2 },
-        { type: "accepted", bytes: LIMITS.window / 2 },
+        { type: "accepted", bytes: LIMITS.window / 2, streams: 1 },
         { type: "received", bytes: 2 * LIMITS.window },
       ],
       ["grant"],
@@ -75,7 +97,7 @@ describe("a stream", () => {
       stock,
       [
         { type: "received", bytes: LIMITS.mark + 1 },
-        { type: "accepted", bytes: LIMITS.mark },
+        { type: "accepted", bytes: LIMITS.mark, streams: 1 },
       ],
       ["hold", "release"],
     ],
@@ -106,11 +128,11 @@ describe("a stream", () => {
       "passes on the end of the peer, and sends what is queued before it ends",
       windowed,
       [
-        { type: "read", bytes: 10 },
+        { type: "read", bytes: 10, streams: 1 },
         { type: "remote-end" },
         { type: "local-end" },
         { type: "granted", bytes: 10 },
-        { type: "sent", bytes: 10 },
+        { type: "sent", bytes: 10, streams: 1 },
       ],
       ["end-socket", "send-end", "destroy-socket after what is left"],
     ],
@@ -149,9 +171,9 @@ describe("a stream", () => {
       "reads its socket again only when half is sent",
       stock,
       [
-        { type: "read", bytes: queue },
-        { type: "read", bytes: 1 },
-        { type: "sent", bytes: queue / 2 },
+        { type: "read", bytes: queue, streams: 1 },
+        { type: "read", bytes: 1, streams: 1 },
+        { type: "sent", bytes: queue / 2, streams: 1 },
       ],
       [{ type: "pause" }],
       { paused: true, queued: queue / 2 + 1 },
@@ -160,8 +182,8 @@ describe("a stream", () => {
       "reads its socket on while little waits",
       stock,
       [
-        { type: "read", bytes: 2 },
-        { type: "sent", bytes: 1 },
+        { type: "read", bytes: 2, streams: 1 },
+        { type: "sent", bytes: 1, streams: 1 },
       ],
       [],
       { paused: false, queued: 1 },
@@ -171,8 +193,8 @@ describe("a stream", () => {
       windowed,
       [
         { type: "granted", bytes: 10 },
-        { type: "read", bytes: 4 },
-        { type: "sent", bytes: 4 },
+        { type: "read", bytes: 4, streams: 1 },
+        { type: "sent", bytes: 4, streams: 1 },
       ],
       [],
       { credit: window + 6 },
@@ -182,7 +204,7 @@ describe("a stream", () => {
       windowed,
       [
         { type: "received", bytes: window },
-        { type: "accepted", bytes: 1 },
+        { type: "accepted", bytes: 1, streams: 1 },
         { type: "received", bytes: 1 },
       ],
       [
@@ -196,20 +218,41 @@ describe("a stream", () => {
       "grants a quarter of its window, and no more while something is unread",
       windowed,
       [
-        { type: "received", bytes: window / 4 + 1 },
-        { type: "accepted", bytes: window / 4 },
+        { type: "received", bytes: window / 2 + 1 },
+        { type: "accepted", bytes: window / 2, streams: 1 },
       ],
-      [{ type: "grant", bytes: window / 4 }],
+      [{ type: "grant", bytes: window / 2 }],
       { window, owed: 0 },
+    ],
+    [
+      "grants a quarter of a large window again",
+      { ...windowed, window: 8 * window },
+      [
+        { type: "received", bytes: 3 * window },
+        { type: "accepted", bytes: 2 * window - 1, streams: 1 },
+        { type: "accepted", bytes: 1, streams: 1 },
+      ],
+      [{ type: "grant", bytes: 2 * window }],
+      { window: 8 * window, unread: window },
+    ],
+    [
+      "does not double its window beyond its part of those of many streams",
+      windowed,
+      [
+        { type: "received", bytes: window / 2 },
+        { type: "accepted", bytes: window / 2, streams: LIMITS.windows / (2 * window) + 1 },
+      ],
+      [{ type: "grant", bytes: window / 2 }],
+      { window },
     ],
     [
       "doubles its window when the socket has accepted all",
       windowed,
       [
-        { type: "received", bytes: window / 4 },
-        { type: "accepted", bytes: window / 4 },
+        { type: "received", bytes: window / 2 },
+        { type: "accepted", bytes: window / 2, streams: 1 },
       ],
-      [{ type: "grant", bytes: window / 4 + window }],
+      [{ type: "grant", bytes: window / 2 + window }],
       { window: 2 * window, owed: 0 },
     ],
     [
@@ -217,7 +260,7 @@ describe("a stream", () => {
       { ...windowed, window: largestWindow },
       [
         { type: "received", bytes: largestWindow },
-        { type: "accepted", bytes: largestWindow },
+        { type: "accepted", bytes: largestWindow, streams: 1 },
       ],
       [{ type: "grant", bytes: largestWindow }],
       { window: largestWindow },
@@ -226,14 +269,14 @@ describe("a stream", () => {
     [
       "releases its connection at half the mark, and not before",
       stock,
-      [held, { type: "accepted", bytes: mark / 2 }, { type: "accepted", bytes: 1 }],
+      [held, { type: "accepted", bytes: mark / 2, streams: 1 }, { type: "accepted", bytes: 1, streams: 1 }],
       [{ type: "hold" }, { type: "release" }],
       { unread: mark / 2, holding: false, stalled: false },
     ],
     [
       "holds its connection while more than half the mark is unread",
       stock,
-      [held, { type: "accepted", bytes: mark / 2 }],
+      [held, { type: "accepted", bytes: mark / 2, streams: 1 }],
       [{ type: "hold" }],
       { holding: true, stalled: false },
     ],
@@ -247,14 +290,19 @@ describe("a stream", () => {
     [
       "that made a little progress does not hold its connection again",
       stock,
-      [held, { type: "no-progress" }, { type: "accepted", bytes: 1 }, { type: "received", bytes: mark }],
+      [held, { type: "no-progress" }, { type: "accepted", bytes: 1, streams: 1 }, { type: "received", bytes: mark }],
       [{ type: "hold" }, { type: "release" }],
       { stalled: true },
     ],
     [
       "that made progress to half the mark may hold its connection again",
       stock,
-      [held, { type: "no-progress" }, { type: "accepted", bytes: mark / 2 + 1 }, { type: "received", bytes: mark }],
+      [
+        held,
+        { type: "no-progress" },
+        { type: "accepted", bytes: mark / 2 + 1, streams: 1 },
+        { type: "received", bytes: mark },
+      ],
       [{ type: "hold" }, { type: "release" }, { type: "hold" }],
       { stalled: false },
     ],
@@ -269,7 +317,7 @@ describe("a stream", () => {
       "passes on each end once",
       windowed,
       [
-        { type: "read", bytes: 1 },
+        { type: "read", bytes: 1, streams: 1 },
         { type: "local-end" },
         { type: "local-end" },
         { type: "remote-end" },
@@ -289,10 +337,33 @@ describe("a stream", () => {
   });
 });
 
+test.each([
+  [1, 256],
+  [16, 256],
+  [32, 128],
+  [200, 20.48],
+  [256, 16],
+  [10_000, 16],
+])("each of %i streams may have %d KiB queued", (streams, kib) => {
+  expect(roomOf(streams)).toBe(Math.floor(kib * 1024));
+});
+
+test.each([
+  [1, 4096],
+  [8, 4096],
+  [16, 2048],
+  [200, 163.84],
+  [512, 128],
+  [10_000, 128],
+])("the window of each of %i streams may grow to %d KiB", (streams, kib) => {
+  expect(largestWindowOf(streams)).toBe(Math.floor(kib * 1024));
+});
+
 const event: fc.Arbitrary<StreamEvent> = fc.oneof(
   fc.record({
     type: fc.constantFrom("read", "received", "accepted", "sent", "granted"),
     bytes: fc.integer({ min: 1, max: 3 * LIMITS.mark }),
+    streams: fc.integer({ min: 1, max: 2_000 }),
   }),
   fc.record({
     type: fc.constantFrom(

@@ -32,10 +32,11 @@ export interface StreamState {
 
 /** What happens to a stream: at its socket ("local-…", read, accepted), or in the tunnel. */
 export type StreamEvent =
-  | { readonly type: "read"; readonly bytes: number }
-  | { readonly type: "sent"; readonly bytes: number }
+  /** `streams`: how many share the connection, and what it may keep in memory. */
+  | { readonly type: "read"; readonly bytes: number; readonly streams: number }
+  | { readonly type: "sent"; readonly bytes: number; readonly streams: number }
   | { readonly type: "received"; readonly bytes: number }
-  | { readonly type: "accepted"; readonly bytes: number }
+  | { readonly type: "accepted"; readonly bytes: number; readonly streams: number }
   | { readonly type: "granted"; readonly bytes: number }
   /** No byte was accepted since the stream began to hold the connection. */
   | { readonly type: "no-progress" }
@@ -75,12 +76,18 @@ export interface Next {
 
 /** Bounds of the bytes that a stream keeps in memory. */
 export const LIMITS = {
-  /** A peer with windows sends so much ahead at first, in bytes, */
-  window: 512 * 1024,
-  /** and so much at most. */
+  /** A peer with windows sends so much ahead at first, in bytes: two of its largest packets, */
+  window: 128 * 1024,
+  /** so much at most, */
   largestWindow: 4 * 1024 * 1024,
-  /** The socket is not read while so much waits to be sent. */
+  /** and no more than its part of so much for all streams of the connection that it opens windows for. */
+  windows: 32 * 1024 * 1024,
+  /** The socket is not read while so much waits to be sent, */
   queue: 256 * 1024,
+  /** of all streams of a connection together so much, */
+  queues: 4 * 1024 * 1024,
+  /** but of each at least so much. */
+  leastQueue: 16 * 1024,
   /** A peer without windows is not read while a stream that makes progress has so much unread. */
   mark: 1024 * 1024,
   /** A stream that makes no progress ends with so much unread. */
@@ -104,18 +111,28 @@ export function openStream(kind: Pick<StreamState, "windowed" | "lingers" | "cre
   };
 }
 
+/** What each of so many streams of a connection may have queued, in bytes. */
+export function roomOf(streams: number): number {
+  return Math.max(LIMITS.leastQueue, Math.min(LIMITS.queue, Math.floor(LIMITS.queues / streams)));
+}
+
+/** What the window of each of so many streams of a connection may grow to, in bytes. */
+export function largestWindowOf(streams: number): number {
+  return Math.max(LIMITS.window, Math.min(LIMITS.largestWindow, Math.floor(LIMITS.windows / streams)));
+}
+
 /** What follows from an event. Nothing follows after the end of the stream. */
 export function planStream(state: StreamState, event: StreamEvent): Next {
   if (state.closed) return { state, effects: [] };
   switch (event.type) {
     case "read":
-      return onRead(state, event.bytes);
+      return onRead(state, event);
     case "sent":
-      return onSent(state, event.bytes);
+      return onSent(state, event);
     case "received":
       return onReceived(state, event.bytes);
     case "accepted":
-      return onAccepted(state, event.bytes);
+      return onAccepted(state, event);
     case "granted":
       return { state: { ...state, credit: state.credit + event.bytes }, effects: [] };
     case "no-progress":
@@ -139,18 +156,20 @@ export function planStream(state: StreamState, event: StreamEvent): Next {
   }
 }
 
-function onRead(state: StreamState, bytes: number): Next {
+type Share = Pick<Extract<StreamEvent, { type: "read" }>, "bytes" | "streams">;
+
+function onRead(state: StreamState, { bytes, streams }: Share): Next {
   const queued = state.queued + bytes;
-  const paused = queued >= LIMITS.queue;
+  const paused = queued >= roomOf(streams);
   return {
     state: { ...state, queued, paused: state.paused || paused },
     effects: paused && !state.paused ? [{ type: "pause" }] : [],
   };
 }
 
-function onSent(state: StreamState, bytes: number): Next {
+function onSent(state: StreamState, { bytes, streams }: Share): Next {
   const queued = state.queued - bytes;
-  const resumed = state.paused && queued <= LIMITS.queue / 2;
+  const resumed = state.paused && queued <= roomOf(streams) / 2;
   const next = { ...state, queued, credit: state.credit - bytes, paused: state.paused && !resumed };
   if (isOver(next)) return closing(next, [{ type: "destroy-socket", flush: true }]);
   return { state: next, effects: resumed ? [{ type: "resume" }] : [] };
@@ -167,14 +186,14 @@ function onReceived(state: StreamState, bytes: number): Next {
   return { state: { ...next, holding: true }, effects: [{ type: "hold" }] };
 }
 
-function onAccepted(state: StreamState, bytes: number): Next {
+function onAccepted(state: StreamState, { bytes, streams }: Share): Next {
   const unread = state.unread - bytes;
   const effects: StreamEffect[] = [];
   let owed = state.owed + bytes;
   let { window } = state;
   if (!state.windowed) owed = 0;
-  else if (owed >= window / 4) {
-    const more = unread === 0 && window < LIMITS.largestWindow ? window : 0;
+  else if (owed >= Math.max(window / 4, LIMITS.window / 2)) {
+    const more = unread === 0 && 2 * window <= largestWindowOf(streams) ? window : 0;
     effects.push({ type: "grant", bytes: owed + more });
     window += more;
     owed = 0;

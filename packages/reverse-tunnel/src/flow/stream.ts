@@ -1,25 +1,28 @@
 import type { Duplex } from "node:stream";
-import type { Clock } from "@causeway/foundation";
 import type { TunnelPacket } from "../protocol/packets.ts";
+import type { Deadlines } from "./deadlines.ts";
 import type { Lane, Outbox } from "./outbox.ts";
 import { openStream, planStream, type StreamEffect, type StreamEvent, type StreamState } from "./plan-stream.ts";
-import { OVER } from "./over.ts";
 
 /** A socket and the tunnel's connection that it is joined to. */
 export interface StreamOptions {
   readonly id: bigint;
   readonly socket: Duplex;
   readonly outbox: Outbox;
-  readonly clock: Clock;
+  readonly deadlines: Deadlines;
   readonly windowed: boolean;
   readonly credit: number;
   /** An agent answers with "closed"; a server asks with "close". */
   readonly role: "server" | "agent";
+  /** How many streams the connection has now. */
+  readonly streams: () => number;
   /** The connection is not read while a stream holds it. */
   readonly hold: () => void;
   readonly release: () => void;
   readonly onClosed: (reason: string | undefined) => void;
 }
+
+type Watched = "no-progress" | "linger-over";
 
 /** Milliseconds. */
 const TIMES = { progress: 250, linger: 2_000, halfClosed: 60_000, flush: 30_000, discard: 5_000 } as const;
@@ -28,7 +31,8 @@ const TIMES = { progress: 250, linger: 2_000, halfClosed: 60_000, flush: 30_000,
 export class TunnelStream {
   readonly #options: StreamOptions;
   readonly #lane: Lane;
-  readonly #over = new AbortController();
+  /** Ends of the waits of this stream. */
+  readonly #waits = new Map<Watched, () => void>();
   #state: StreamState;
   #received = 0;
   #accepted = 0;
@@ -42,12 +46,12 @@ export class TunnelStream {
       id,
       items: [],
       credit: () => (windowed ? this.#state.credit : Number.POSITIVE_INFINITY),
-      sent: (bytes) => this.dispatch({ type: "sent", bytes }),
+      sent: (bytes) => this.dispatch({ type: "sent", bytes, streams: options.streams() }),
     };
     socket.on("data", (chunk: Buffer) => {
       if (this.#state.closed) return;
       this.#lane.items.push(chunk);
-      this.dispatch({ type: "read", bytes: chunk.length });
+      this.dispatch({ type: "read", bytes: chunk.length, streams: options.streams() });
       options.outbox.wake(this.#lane);
     });
     socket.on("end", () => this.dispatch({ type: "local-end" }));
@@ -72,7 +76,8 @@ export class TunnelStream {
         if (this.#state.closed || size === 0) return;
         this.#options.socket.write(packet.data, (error) => {
           this.#accepted += size;
-          this.dispatch(error ? { type: "local-gone" } : { type: "accepted", bytes: size });
+          const streams = this.#options.streams();
+          this.dispatch(error ? { type: "local-gone" } : { type: "accepted", bytes: size, streams });
         });
         return;
       }
@@ -93,7 +98,8 @@ export class TunnelStream {
     this.#state = state;
     for (const effect of effects) this.#perform(effect);
     if (!hasClosed) return;
-    this.#over.abort(OVER);
+    for (const cancel of this.#waits.values()) cancel();
+    this.#waits.clear();
     this.#options.onClosed(this.#failure);
   }
 
@@ -135,16 +141,16 @@ export class TunnelStream {
   }
 
   /** Dispatches the event once `count` did not change for that time. */
-  #watch(type: "no-progress" | "linger-over", time: number, count: () => number): void {
+  #watch(type: Watched, time: number, count: () => number): void {
     const before = count();
-    this.#options.clock.sleep(time, this.#over.signal).then(
-      () => {
-        if (type === "no-progress" && !this.#state.holding) return;
-        if (count() === before) this.dispatch({ type });
-        else this.#watch(type, time, count);
-      },
-      () => {},
-    );
+    const late = (): void => {
+      this.#waits.delete(type);
+      if (type === "no-progress" && !this.#state.holding) return;
+      if (count() === before) this.dispatch({ type });
+      else this.#watch(type, time, count);
+    };
+    this.#waits.get(type)?.();
+    this.#waits.set(type, this.#options.deadlines.after(time, late));
   }
 
   /**
@@ -152,16 +158,16 @@ export class TunnelStream {
    * what it did not read.
    */
   #finish(): void {
-    const { socket, clock } = this.#options;
-    const closed = new AbortController();
-    socket.once("close", () => closed.abort(OVER));
-    const destroyAfter = (time: number): void =>
-      void clock.sleep(time, closed.signal).then(
-        () => socket.destroy(),
-        () => {},
-      );
-    destroyAfter(TIMES.flush);
-    socket.end(() => destroyAfter(TIMES.discard));
+    const { socket, deadlines } = this.#options;
+    // Both ways have ended: it closes by itself.
+    if (socket.destroyed || (socket.readableEnded && socket.writableFinished)) return;
+    const destroy = (): void => void socket.destroy();
+    let cancel = deadlines.after(TIMES.flush, destroy);
+    socket.once("close", () => cancel());
+    socket.end(() => {
+      cancel();
+      if (!socket.destroyed) cancel = deadlines.after(TIMES.discard, destroy);
+    });
     socket.resume();
   }
 }

@@ -1,9 +1,22 @@
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { FrameReader, framePrefix, LONGEST_MESSAGE } from "./frames.ts";
 import { dataHeader, decodePacket, encodePacket, type TunnelPacket } from "./packets.ts";
 import { PacketSchema, PacketType } from "./protocol.generated.ts";
+
+/** What the generated code calls the content of a packet. */
+const CASES = {
+  dial: "dialRequest",
+  dialled: "dialResponse",
+  "cancel-dial": "closeDial",
+  data: "data",
+  close: "closeRequest",
+  closed: "closeResponse",
+  window: "window",
+  end: "end",
+  drain: "drain",
+} as const;
 
 describe("packets of the konnectivity protocol", () => {
   const packets: Exclude<TunnelPacket, { type: "data" }>[] = [
@@ -19,6 +32,78 @@ describe("packets of the konnectivity protocol", () => {
   ];
   test.each(packets)("are read as they were written: $type", (packet) => {
     expect(decodePacket(encodePacket(packet))).toEqual(packet);
+  });
+
+  const int = fc.oneof(
+    fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+    fc.constantFrom(0n, 127n, 128n, 2n ** 28n, 2n ** 31n, 2n ** 32n),
+  );
+  const text = fc.string({ unit: "grapheme" });
+  const bytes = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
+  const anyPacket = fc.oneof(
+    fc.record({ type: fc.constant("dial" as const), random: int, protocol: text, address: text }),
+    fc.record({ type: fc.constant("dialled" as const), random: int, id: int, error: text }),
+    fc.record({ type: fc.constant("cancel-dial" as const), random: int }),
+    fc.record({ type: fc.constantFrom("close" as const, "end" as const), id: int }),
+    fc.record({ type: fc.constant("closed" as const), id: int, error: text }),
+    fc.record({ type: fc.constant("window" as const), id: int, bytes }),
+    fc.constant({ type: "drain" as const }),
+  );
+
+  test("are written as the generated code writes them, and read as it reads them", () => {
+    fc.assert(
+      fc.property(anyPacket, (packet) => {
+        const ours = encodePacket(packet);
+        const read = fromBinary(PacketSchema, ours);
+        expect(Buffer.from(toBinary(PacketSchema, read)).equals(ours)).toBe(true);
+        expect(read.payload.case).toBe(CASES[packet.type]);
+        expect(decodePacket(ours)).toEqual(packet);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test("with unknown fields, or in parts, are read as the generated code reads them", () => {
+    const unknown = fc.constantFrom(
+      [0x78, 0x05],
+      [0x79, 1, 2, 3, 4, 5, 6, 7, 8],
+      [0x7d, 1, 2, 3, 4],
+      [0x7a, 1, 9],
+      [0x7b, 0x08, 0x01, 0x7c],
+    );
+    const parts = fc.array(
+      fc.oneof(
+        unknown,
+        anyPacket.map((packet) => [...encodePacket(packet)]),
+      ),
+    );
+    fc.assert(
+      fc.property(parts, (all) => {
+        const message = Uint8Array.from(all.flat());
+        const { payload } = fromBinary(PacketSchema, message);
+        const read = decodePacket(message);
+        expect(read && CASES[read.type]).toBe(payload.case);
+        if (read && payload.case !== undefined)
+          expect(decodePacket(toBinary(PacketSchema, create(PacketSchema, { payload })))).toEqual(read);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test.each([
+    ["a field without its value", [0x08]],
+    ["content that is not there", [0x12, 5, 1]],
+    ["a field without a number", [0x02, 0]],
+    ["a number of eleven bytes", [0x08, ...Array.from({ length: 10 }, () => 0x80), 1]],
+    ["a size of more than 32 bits", [0x12, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]],
+    ["an end of a group that did not begin", [0x7c]],
+    ["a group without an end", [0x7b]],
+    ["groups in a thousand groups", Array.from({ length: 1_000 }, () => 0x7b)],
+    ["an unknown way to write a field", [0x7e]],
+  ])("break the protocol by %s", (_title, message) => {
+    expect(() => decodePacket(Uint8Array.from(message))).toThrow(
+      expect.objectContaining({ code: "TUNNEL_PROTOCOL_ERROR" }),
+    );
   });
 
   test("carry data as the generated code writes it", () => {

@@ -1,10 +1,4 @@
-import {
-  createServer,
-  performServerHandshake,
-  type IncomingHttpHeaders,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
-} from "node:http2";
+import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Server } from "node:net";
 import type { Duplex } from "node:stream";
 import { createServer as createSecureServer, type TLSSocket } from "node:tls";
@@ -76,7 +70,10 @@ export function createAgentServer(options: AgentsOptions, certificate?: KeyPair)
       guarded(options, stream, receive(options, { stream, socket }, headers));
     });
   };
-  if (!certificate) return createServer({ settings }).on("session", (session) => serveSession(session));
+  if (!certificate)
+    return http2()
+      .createServer({ settings })
+      .on("session", (session) => serveSession(session));
   return createSecureServer(
     {
       cert: certificate.certificate,
@@ -91,11 +88,14 @@ export function createAgentServer(options: AgentsOptions, certificate?: KeyPair)
       socket.on("error", () => socket.destroy());
       socket.setNoDelay(true);
       if (socket.alpnProtocol === PLAIN_PROTOCOL) guarded(options, socket, receivePlain(options, socket));
-      else if (socket.alpnProtocol === "h2") serveSession(performServerHandshake(socket, { settings }), socket);
+      else if (socket.alpnProtocol === "h2") serveSession(http2().performServerHandshake(socket, { settings }), socket);
       else socket.destroy();
     },
   );
 }
+
+/** Loaded with the first agent that speaks gRPC: it takes 5 MiB. */
+const http2 = () => process.getBuiltinModule("node:http2");
 
 function guarded({ log }: AgentsOptions, wire: Duplex, receiving: Promise<void>): void {
   receiving.catch((error: unknown) => {

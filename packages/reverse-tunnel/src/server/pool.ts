@@ -1,7 +1,7 @@
-import { randomBytes } from "node:crypto";
 import type { Duplex } from "node:stream";
-import { unlessAborted, type Clock, dialRefusal } from "@causeway/foundation";
+import { type Clock, dialRefusal } from "@causeway/foundation";
 import type { Connection, OtherPacket } from "../flow/connection.ts";
+import { Deadlines } from "../flow/deadlines.ts";
 import type { TunnelTenant } from "../tenants/tenants.ts";
 import { chooseAgent, type Identifiers, type ProxyStrategy } from "./choose-agent.ts";
 import { DialError, isRefusedByHost, statusOfAgentError } from "./dial-error.ts";
@@ -52,7 +52,10 @@ export class Pool {
   readonly #agents = new Set<Agent>();
   readonly #idle = new Set<() => void>();
   tenant: TunnelTenant;
+  readonly #deadlines: Deadlines;
   #streams = 0;
+  /** The number of the last dial: an agent's answer names it. */
+  #dials = 0n;
   /** When the first agent connected, or the last one was lost. */
   #since: number;
   #changed = Promise.withResolvers<void>();
@@ -61,6 +64,7 @@ export class Pool {
     this.tenant = tenant;
     this.#options = options;
     this.#since = options.clock.now();
+    this.#deadlines = new Deadlines(options.clock);
   }
 
   get agents(): number {
@@ -101,6 +105,7 @@ export class Pool {
   /** Ends all connections of agents. */
   close(reason: string): void {
     for (const agent of this.#agents) agent.connection.lose(reason);
+    this.#deadlines.close();
   }
 
   /** Resolves when no stream is open. */
@@ -200,29 +205,31 @@ export class Pool {
   }
 
   async #ask(agent: Agent, { address, accept }: Question, signal: AbortSignal): Promise<Dialled> {
-    const { clock, dialTimeout } = this.#options;
-    const random = randomBytes(8).readBigUInt64BE() >> 1n;
-    const over = new AbortController();
-    const answer = new Promise<Dialled>((resolve) => {
-      agent.pending.set(random, (dialled) => {
-        if ("id" in dialled) this.#join(agent, dialled.id, accept());
-        resolve(dialled);
-      });
+    const { dialTimeout } = this.#options;
+    const random = ++this.#dials;
+    const { promise, resolve } = Promise.withResolvers<Dialled | "late" | "gone">();
+    const end = (why: "late" | "gone"): void => {
+      agent.pending.delete(random);
+      resolve(why);
+    };
+    const onGone = (): void => end("gone");
+    if (signal.aborted) throw gone();
+    signal.addEventListener("abort", onGone, { once: true });
+    agent.pending.set(random, (dialled) => {
+      if ("id" in dialled) this.#join(agent, dialled.id, accept());
+      resolve(dialled);
     });
     agent.connection.send({ type: "dial", random, protocol: "tcp", address });
-    const timeout = clock.sleep(dialTimeout, over.signal).then(
-      () => "late" as const,
-      () => "late" as const,
-    );
+    const cancel = this.#deadlines.after(dialTimeout, () => end("late"));
     try {
-      const first = await unlessAborted(Promise.race([answer, timeout]), signal).catch(() => "gone" as const);
+      const first = await promise;
       if (first !== "late" && first !== "gone") return first;
-      agent.pending.delete(random);
       agent.connection.send({ type: "cancel-dial", random });
       if (first === "gone") throw gone();
       throw new DialError("timeout", 504, `agent ${agent.id} did not respond within ${dialTimeout / 1000} s: timeout`);
     } finally {
-      over.abort(OVER);
+      cancel();
+      signal.removeEventListener("abort", onGone);
       this.#endIfUnused(agent);
     }
   }

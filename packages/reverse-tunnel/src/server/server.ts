@@ -106,6 +106,7 @@ export async function startTunnelServer(options: TunnelServerOptions): Promise<T
   const front = (find: (peer: Socket) => Pool | undefined, certificate?: KeyPair): Server =>
     createFront(
       {
+        clock,
         log,
         onConnections: (by) => metrics.httpConnections.add(by),
         agents(peer) {

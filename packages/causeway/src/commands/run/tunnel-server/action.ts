@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { createMetrics, messageOf, systemClock, whenAborted, type Log } from "@causeway/foundation";
-import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
 import {
   invalidConfiguration,
   onlyTenant,
@@ -10,7 +9,6 @@ import {
   readTenants,
   serveStatus,
   startTunnelServer,
-  tokenReviewer,
   type ProxyStrategy,
   type Reviewer,
   type TunnelServer,
@@ -30,13 +28,9 @@ const PAUSE = 5_000;
 export async function tunnelServer(flags: TunnelServerFlags, signal: AbortSignal): Promise<void> {
   const log = commandLog(flags.logLevel);
   const metrics = createMetrics();
-  const clients = new Map<string, KubernetesClient>();
-  const review: Reviewer = (source) => {
-    const known = clients.get(source.kubeconfig);
-    const client = known ?? createClient(loadKubeconfig({ path: source.kubeconfig }), { clock: systemClock, metrics });
-    clients.set(source.kubeconfig, client);
-    return tokenReviewer(client, source);
-  };
+  // Without tokens no client is needed, which takes some megabytes.
+  const reviews = hasTokens(flags) ? (await import("./reviews.ts")).createReviews(metrics) : undefined;
+  const review: Reviewer = (source) => reviews?.reviewer(source);
   const tenants = readAll(flags, review);
   const certificate = readPair(flags.clusterCert, flags.clusterKey);
   const serverPort = readPort("server-port", flags.serverPort);
@@ -88,9 +82,12 @@ export async function tunnelServer(flags: TunnelServerFlags, signal: AbortSignal
     over.abort();
   } finally {
     await Promise.all([server.close(), health?.close(), admin?.close()]);
-    for (const client of clients.values()) await client.close();
+    await reviews?.close();
   }
 }
+
+const hasTokens = ({ tenants, kubeconfig, authenticationAudience }: TunnelServerFlags): boolean =>
+  tenants !== undefined || kubeconfig !== "" || authenticationAudience !== "";
 
 function readAll(flags: TunnelServerFlags, review: Reviewer): TunnelTenant[] {
   if (flags.tenants !== undefined) return readTenants(flags.tenants, review);
