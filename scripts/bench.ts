@@ -1,7 +1,11 @@
-/** `npm run bench -- NAME [--json FILE]`: one benchmark of test/bench; prints a table, and writes its rows as JSON. */
-import { spawn } from "node:child_process";
+/**
+ * `npm run bench -- NAME [--json FILE]`: one benchmark of test/bench; prints a table, and writes its rows as JSON.
+ * Programs are measured as they are installed: with the bundle, which is made again where a source has changed.
+ */
+import { spawn, spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { resolve } from "node:path";
+import { bundled } from "@causeway/causeway/bundled";
 
 const folder = resolve(import.meta.dirname, "../test/bench");
 const names = readdirSync(folder)
@@ -13,6 +17,8 @@ if (!names.includes(name)) {
   console.error(`usage: npm run bench -- NAME [--json FILE]; NAME is one of: ${names.join(", ")}`);
   process.exitCode = 2;
 } else {
+  if (bundled("main") === undefined)
+    spawnSync(process.execPath, [resolve(import.meta.dirname, "bundle.ts")], { stdio: "inherit" });
   const child = spawn(process.execPath, [resolve(folder, `${name}.ts`), ...args], { stdio: "inherit" });
   process.exitCode = await new Promise<number>((done) => child.on("close", (code) => done(code ?? 1)));
 }

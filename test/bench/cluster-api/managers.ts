@@ -1,3 +1,6 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createAuthority, issueCertificate } from "@causeway/foundation";
 import { ownProviders, prepareProviders } from "../../programs/cluster-api/install.ts";
 import type { Kubectl } from "../../programs/kubectl/kubectl.ts";
 import { launch, type RunningProgram } from "../../programs/run.ts";
@@ -22,8 +25,8 @@ export interface UpstreamPlace {
 }
 
 /**
- * Applies the CRDs of one side; returns how its managers start: Cluster API's core and the OpenStack provider, a
- * process each.
+ * Applies the CRDs of one side; returns how its managers start: Cluster API's core and the OpenStack provider, ours in
+ * one process, upstream's in one each.
  */
 export function prepareManagers(
   side: Side,
@@ -35,13 +38,20 @@ export function prepareManagers(
   return prepareUpstream(place, upstream);
 }
 
-/** Each start uses the same ports, which conversion webhooks in the CRDs name. */
-async function prepareOurs({ kubeconfig }: ManagerPlace): Promise<() => Promise<readonly RunningProgram[]>> {
+/**
+ * The first start applies the CRDs, as upstream's are applied before; each uses the ports and the certificate that
+ * conversion webhooks in the CRDs name.
+ */
+async function prepareOurs({ kubeconfig, dir }: ManagerPlace): Promise<() => Promise<readonly RunningProgram[]>> {
   const [core = 0, provider = 0] = await freePorts(2);
-  const common = [`--kubeconfig=${kubeconfig}`, "--install-crds", "--log-level=info"];
+  const names = { commonName: "webhook", ipAddresses: ["127.0.0.1"], lifetime: 86_400_000 };
+  const authority = await createAuthority({ commonName: "webhook-ca", lifetime: names.lifetime });
+  const { certificate, key } = await issueCertificate(authority, { ...names, usages: ["server"] });
+  writeFileSync(join(dir, "tls.crt"), certificate);
+  writeFileSync(join(dir, "tls.key"), key, { mode: 0o600 });
+  let common = [`--kubeconfig=${kubeconfig}`, `--webhook-cert-dir=${dir}`, "--log-level=info", "--install-crds"];
   return async () => {
-    const first = launch(CAUSEWAY, [
-      "run",
+    const ours = [
       "cluster-api",
       ...common,
       "--providers=core",
@@ -49,18 +59,18 @@ async function prepareOurs({ kubeconfig }: ManagerPlace): Promise<() => Promise<
       "--bind-address=127.0.0.1",
       "--diagnostics-port=0",
       "--leader-elect=false",
-    ]);
-    await first.until(/working with the kinds/, 60_000);
-    const second = launch(CAUSEWAY, [
-      "run",
+    ];
+    const openStack = [
       "cluster-api-openstack",
       ...common,
       `--webhook-port=${provider}`,
       "--health-addr=0",
       "--diagnostics-address=0",
-    ]);
-    await first.until(/OpenStackMachine/, 60_000);
-    return [first, second];
+    ];
+    common = common.filter((flag) => flag !== "--install-crds");
+    const both = launch(CAUSEWAY, ["run", "several", ours.join(" "), openStack.join(" ")]);
+    await both.until(/OpenStackMachine/, 60_000);
+    return [both];
   };
 }
 

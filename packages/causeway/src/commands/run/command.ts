@@ -1,5 +1,6 @@
 import { Command } from "@commander-js/extra-typings";
 import { components } from "./components.ts";
+import { severalCommand } from "./several/command.ts";
 
 /** `causeway run COMPONENT`: one subcommand for each entry of the table of components. */
 export function runCommand(signal: AbortSignal) {
@@ -7,5 +8,6 @@ export function runCommand(signal: AbortSignal) {
     .description("Run one component against a Kubernetes of your own.")
     .addHelpText("after", `\nExamples:\n${components.map(({ example }) => `  causeway run ${example}`).join("\n")}`);
   for (const { command } of components) run.addCommand(command(signal));
+  run.addCommand(severalCommand(components, signal));
   return run;
 }
