@@ -23,6 +23,8 @@ startupSnapshot.setDeserializeMainFunction(() => {
   if (!stamps.every((stamp) => holds(stamp, checkout))) {
     process.execve?.(process.execPath, [process.execPath, "--max-semi-space-size=4", start, ...words]);
   }
+  // As in start.js.
+  Buffer.poolSize = 8 * 1024;
   const bundle = `${checkout}${BUNDLE.slice(CHECKOUT.length)}`;
   const programs = { program: `${bundle}/worker.js`, watchdog: `${bundle}/watchdog.js` };
   const run = (signal: AbortSignal) =>

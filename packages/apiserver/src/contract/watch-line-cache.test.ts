@@ -48,3 +48,9 @@ test("lines of older changes are encoded again, so that they take four megabytes
   expect(lines.of("ADDED", first, form).toString()).toBe(sent[0]);
   expect(encodings).toBe(6);
 });
+
+test("a line that is kept keeps no more memory than its bytes", () => {
+  const line = new WatchLineCache().of("ADDED", { ...object, metadata: { name: "ü" } });
+  expect(line.buffer.byteLength).toBe(line.length);
+  expect(line.toString()).toContain('"name":"ü"');
+});

@@ -34,7 +34,7 @@ export class WatchLineCache {
     const key = `${type} ${name}`;
     const known = lines.get(key);
     if (known && depends.every((value, i) => value === known.depends[i])) return known.bytes;
-    const line = { depends, bytes: Buffer.from(lineOf(type, encode(object))) };
+    const line = { depends, bytes: ownBytes(lineOf(type, encode(object))) };
     this.#known.set(object, lines.set(key, line));
     this.#keep({ of: lines, key, line });
     return line.bytes;
@@ -50,6 +50,13 @@ export class WatchLineCache {
       if (oldest.of.get(oldest.key) === oldest.line) oldest.of.delete(oldest.key);
     }
   }
+}
+
+/** In memory of its own: a piece of a pool would keep all of the pool, which nothing counts. */
+function ownBytes(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
 }
 
 /** One event of a watch as a line of JSON, from the JSON of its object. */

@@ -8,4 +8,6 @@ import { authenticators } from "./authenticators.ts";
 import { startWorkloads } from "./start.ts";
 
 enableCompileCache();
+// As in start.js.
+Buffer.poolSize = 8 * 1024;
 runWorker(startWorkloads, authenticators);
