@@ -1,4 +1,4 @@
-/** Plans of a deployment that is upgraded, restored, given certificates, or whose OVN databases are lost. */
+/** Plans of a deployment that is restored, given certificates, or whose OVN databases are lost. */
 import type { OpenStackDeploymentSpec } from "@causeway/api";
 import { secretData, type Pod } from "@causeway/kubernetes";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -18,81 +18,6 @@ function changed(more: Partial<OpenStackDeploymentSpec>): PlayedDeployment {
   copy.spec = { ...spec, ...more };
   return copy;
 }
-
-describe("an upgrade", () => {
-  let older: PlayedDeployment;
-  beforeAll(async () => {
-    older = new PlayedDeployment();
-    older.spec = { ...spec, release: "2024.2" };
-    await older.settle();
-  });
-  const upgraded = (more: Partial<OpenStackDeploymentSpec> = {}) => {
-    const copy = older.copy();
-    copy.spec = { ...spec, ...more };
-    return copy;
-  };
-
-  test("limits messages to the release that is left until no process of it runs, and ends with the new release", async () => {
-    const copy = upgraded();
-    const seen: string[] = [];
-    const passes = await copy.settle(({ phase, status }) => {
-      if (phase !== "Upgrading") return true;
-      seen.push(`${status.upgrade?.step} ${copy.options.map(({ messagesOf }) => messagesOf).join(" ")}`);
-      for (const { upgradeFrom } of copy.options) expect(upgradeFrom).toBe("2024.2");
-      return false;
-    });
-    const last = passes.pop();
-    expect(last).toMatchObject({ phase: "Ready", status: { release: "2025.1" } });
-    expect(last?.status).not.toHaveProperty("upgrade");
-    expect(last?.names.every((name) => name.startsWith("delete "))).toBe(true);
-    const releases = new Set(passes.map(({ status }) => status.release));
-    expect(releases).toEqual(new Set(["2024.2"]));
-    expect([...new Set(seen)]).toEqual([
-      "UpgradeChecked 2024.2",
-      "PlacementUpdated 2024.2",
-      "NovaApiSchemaExpanded 2024.2",
-      "NovaCellSchemasExpanded 2024.2",
-      "NovaConductorsUpdated 2024.2",
-      "NovaSchedulerUpdated 2024.2",
-      "NovaApiUpdated 2024.2",
-      "ComputeNodesUpdated 2024.2",
-      "NovaMessagesUnpinned 2024.2 2025.1",
-      "DataMigrated 2024.2 2025.1",
-    ]);
-    const conditions = copy.status?.conditions?.filter(({ type }) => type === "NovaMessagesUnpinned");
-    expect(conditions).toMatchObject([{ status: "True" }]);
-    await copy.settle();
-    expect(copy.options).toMatchObject([{ messagesOf: "2025.1" }]);
-  });
-
-  const backup = { target: { claim: "backups" }, keys: { name: "passphrase" } };
-  const rotation = { keys: 1, passwords: 1 };
-
-  test("that fails holds back rotations and backups", async () => {
-    const copy = upgraded({ backup, rotation });
-    copy.failed = ["nova-upgrade-check"];
-    const names = (await copy.settle()).flatMap((pass) => pass.names);
-    expect(names.filter((name) => /^apply Job\/.*-backup-|-keys cloud|^write/.test(name))).toEqual([]);
-    const step = "waits until every component is ready";
-    expect(copy.status).toMatchObject({ phase: "Upgrading", backup: { step }, rotation: { step } });
-  });
-
-  test("whose migration of rows alone failed holds back neither", async () => {
-    const copy = upgraded({ backup, rotation });
-    copy.failed = ["nova-online-migrations"];
-    const names = (await copy.settle()).flatMap((pass) => pass.names);
-    expect(names.filter((name) => name.startsWith("write-credentials"))).toHaveLength(3);
-    expect(names).toContain("rotate-keys cloud-credential-keys");
-    expect(names.filter((name) => /^apply Job\/.*backup-finish-/.test(name))).toHaveLength(1);
-    expect(copy.status).toMatchObject({
-      phase: "Upgrading",
-      release: "2024.2",
-      upgrade: { step: "DataMigrated" },
-      backups: [{ state: "Complete" }],
-      rotation: { passwords: 1 },
-    });
-  });
-});
 
 describe("a restore", () => {
   const RUN = "20260101t020000z";

@@ -38,7 +38,7 @@ describe("a deployment that is created", () => {
       "issue-certificate cloud-octavia-certificates",
     ]);
     expect(steps.slice(3)).toMatchObject([
-      { hosts: ["n1", "n2"], renews: true },
+      { hosts: ["n1", "n2", "n3"], renews: true },
       { hosts: ["octavia.cloud.example.org"], renews: true },
     ]);
     expect({ status, wait, rendered: deployment.options }).toEqual({ status: {}, wait: undefined, rendered: [] });
@@ -220,7 +220,7 @@ describe("the options that a deployment is rendered from", () => {
     expect(copy.options.map(({ computeNodes }) => computeNodes)).toEqual([]);
     settled.plan();
     expect(settled.options).toMatchObject([
-      { computeNodes: ["n1", "n2"], messagesOf: "2025.1", credentialKeys: "0", operators: {}, ovn: {} },
+      { computeNodes: ["n1", "n2", "n3"], messagesOf: "2025.1", credentialKeys: "0", operators: {}, ovn: {} },
     ]);
     expect(settled.options[0]?.certificates).toEqual({
       libvirt: "2026-01-01T00:00:00Z",

@@ -29,7 +29,7 @@ export class PlayedDeployment {
   metadata: OpenStackDeployment["metadata"] = { name: "cloud", namespace: "openstack", uid: "u", generation: 1 };
   status: OpenStackDeployment["status"];
   objects = new Map<string, KubeObject>();
-  nodes = [node("n2", "compute"), node("c1", "control"), node("n1", "compute")];
+  nodes = [node("n2", "compute"), node("c1", "control"), node("n3", "compute"), node("n1", "compute")];
   pods: Pod[] = [];
   served = new Set<string>();
   /** Components whose workloads do not do what they are for, and Jobs that fail. */
