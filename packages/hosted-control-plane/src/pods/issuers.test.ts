@@ -119,10 +119,15 @@ test.for<[title: string, networks: readonly string[], blocks: readonly string[],
   expect(blocksOf(cluster)).toEqual(["10.6.0.0/16", "192.0.2.0/24", "::/0"]);
 });
 
-test("the policy of a namespace that belongs to another is left as it is", () => {
+test("the policy of a namespace that belongs to another, or is being deleted, is left as it is", () => {
   const cluster = new PlayedCluster({ issuerNetworks });
   cluster.complete(believing(one));
-  cluster.settings = { ...cluster.settings, owner: "another", issuerNetworks: [] };
+  cluster.settings = { ...cluster.settings, issuerNetworks: [] };
+  const { namespace, ...rest } = cluster.observe(believing(one));
+  const metadata = { name: "hcp-web", ...namespace?.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" };
+  const deleted = { ...rest, namespace: { apiVersion: "v1" as const, kind: "Namespace" as const, metadata } };
+  expect(plan(deleted, now)).toMatchObject({ steps: [], status: { problem: { code: "PODS_NAMESPACE_DELETED" } } });
+  cluster.settings = { ...cluster.settings, owner: "another" };
   const observed = { ...cluster.observe(believing(one)), namespaceName: "hcp-web" };
   expect(plan(observed, now)).toMatchObject({ steps: [], status: { problem: { code: "PODS_NAMESPACE_FOREIGN" } } });
 });
