@@ -200,6 +200,13 @@ describe("a change of a load balancer", () => {
     expect(plan(served({}, braked), now).wait).toBeUndefined();
   });
 
+  test("is none for tags that the cloud's Octavia does not have", () => {
+    const old = { facts: { version: "2.4", providers: ["amphora"] }, loadBalancers: [lb({ tags: [] })] };
+    const listeners = served().listeners.map((listener) => ({ ...listener, tags: [] }));
+    expect(typesOf(served({}, { ...old, listeners }))).toEqual([]);
+    expect(typesOf(served({}, { loadBalancers: old.loadBalancers }))).toEqual(["update-load-balancer"]);
+  });
+
   test("comes after what the address needs", () => {
     const world = { floatingIp: undefined, ownFloatingIps: [] };
     const { service } = served();
