@@ -38,12 +38,13 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
   const cluster = clusters.get(key);
   const remote = remoteClusters.get(key);
   const member = members.get(`${key.namespace}/${key.name}`);
-  if (!cluster && !member) return undefined;
   const id = `${key.namespace}/${key.name}`;
+  // Also of one that is gone: nothing of it is known of another cluster of its name.
   if (cluster?.metadata.deletionTimestamp === undefined || remote !== undefined) {
     from.unreached.delete(id);
     from.sweeps.delete(id);
   } else if (!from.unreached.has(id)) from.unreached.set(id, from.clock.now());
+  if (!cluster && !member) return undefined;
   const sweep = from.sweeps.get(id);
   const name = cluster?.spec.infrastructureRef?.name ?? "";
   const infrastructure = infrastructures.get({ namespace: key.namespace, name });

@@ -55,11 +55,11 @@ export async function perform(
       members.get(id)?.release();
       return "deferred";
     case "sweep-load-balancers": {
-      if (!cluster || !infrastructure) return "deferred";
+      if (!cluster || !infrastructure || !controlPlane) return "deferred";
       const now = using.clock.now();
       const sweep = using.sweeps.get(id) ?? { isRunning: false, since: now, again: now, swept: undefined };
       using.sweeps.set(id, sweep);
-      void runSweep(sweep, { ...using, cluster, infrastructure }, using.life).then(() => using.wake(key));
+      void runSweep(sweep, { ...using, cluster, infrastructure, controlPlane }, using.life).then(() => using.wake(key));
       return "deferred";
     }
     case "release-control-plane":

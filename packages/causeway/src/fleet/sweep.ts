@@ -1,4 +1,4 @@
-import { messageOf, type Clock } from "@causeway/foundation";
+import { messageOf, type Clock, type Log } from "@causeway/foundation";
 import { sweepAbandoned, type Swept } from "@causeway/cloud-controller-manager";
 import { resolveIdentity } from "@causeway/cluster-api-openstack";
 import type { Cluster, HostedControlPlane, OpenStackCluster } from "@causeway/api";
@@ -22,19 +22,23 @@ export interface Sweep {
 
 /** The cluster that is swept, and with what. */
 export interface SweepOf {
-  readonly informers: Informers;
-  readonly clouds: CloudPool;
+  readonly informers: Pick<Informers, "client">;
+  readonly clouds: Pick<CloudPool, "get">;
   readonly clock: Clock;
+  readonly log: Log;
+  readonly events: Pick<EventRecorder, "event">;
   readonly cluster: Cluster;
+  readonly controlPlane: HostedControlPlane;
   readonly infrastructure: OpenStackCluster;
 }
 
 /** Milliseconds between two sweeps of one cluster. */
 const PAUSE = 30_000;
 
-/** Sweeps once, and notes in `sweep` what became of it. Never throws. */
+/** Sweeps once, and notes in `sweep` what became of it: what is left to do is reported once. Never throws. */
 export async function runSweep(sweep: Sweep, of: SweepOf, signal: AbortSignal): Promise<void> {
   const { informers, clouds, clock, cluster, infrastructure } = of;
+  const before = problemOf(sweep);
   sweep.isRunning = true;
   try {
     const config = await resolveIdentity({ client: informers.client, owner: infrastructure }, signal);
@@ -42,14 +46,33 @@ export async function runSweep(sweep: Sweep, of: SweepOf, signal: AbortSignal): 
     const networkId = infrastructure.status?.network?.id ?? "";
     const swept = await sweepAbandoned({ cloud, clusterName: cloudNameOf(cluster), networkId, clock }, signal);
     const seen = new Set(swept.map(({ id }) => id));
-    const before = (sweep.swept ?? []).filter(({ id, outcome }) => outcome === "removed" && !seen.has(id));
-    [sweep.swept, sweep.error] = [[...before, ...swept], undefined];
+    const gone = (sweep.swept ?? []).filter(({ id, outcome }) => outcome === "removed" && !seen.has(id));
+    [sweep.swept, sweep.error] = [[...gone, ...swept], undefined];
   } catch (error) {
     sweep.error = messageOf(error);
   } finally {
     sweep.again = clock.now() + PAUSE;
     sweep.isRunning = false;
   }
+  const problem = problemOf(sweep);
+  if (problem !== undefined && problem !== before && !signal.aborted) recordProblem(problem, of);
+}
+
+/** Why the control plane is held still; undefined: no call of the last sweep failed. */
+function problemOf({ swept, error }: Sweep): string | undefined {
+  const failed = (swept ?? []).filter(({ outcome }) => outcome === "failed");
+  return error ?? (failed.length === 0 ? undefined : linesOf(failed));
+}
+
+function recordProblem(problem: string, { log, events, cluster, controlPlane }: SweepOf): void {
+  const { namespace, name } = cluster.metadata;
+  log.warn("load balancers of a cluster without an API are not swept yet", {
+    cluster: `${namespace}/${name}`,
+    problem,
+  });
+  const message = `the API of the cluster cannot be reached, and its load balancers cannot be deleted without it yet, which is tried again: ${problem}`;
+  for (const object of [controlPlane, cluster])
+    events.event(object, { type: "Warning", reason: "SweepFailed", message });
 }
 
 /** Lines of an account: what was removed, what was kept and why, what failed. */
@@ -57,24 +80,30 @@ const SHOWN = 20;
 
 /** An event for the control plane and for its Cluster: what became of load balancers whose API is gone. */
 export function recordAccount(
-  events: EventRecorder,
+  events: Pick<EventRecorder, "event">,
   {
     cluster,
     controlPlane,
     sweep,
   }: { cluster: Cluster | undefined; controlPlane: HostedControlPlane; sweep: Sweep | undefined },
 ): void {
-  const message = accountOf(sweep?.swept ?? []);
+  const message = `the API of the cluster could not be reached, ${accountOf(sweep)}`;
   const objects: readonly KubeObject[] = [controlPlane, ...(cluster ? [cluster] : [])];
   for (const object of objects) events.event(object, { type: "Warning", reason: "SweptWithoutAPI", message });
 }
 
-function accountOf(swept: readonly Swept[]): string {
-  const lines = swept.map(({ kind, name, id, outcome, kept, error }) => {
+function accountOf(sweep: Sweep | undefined): string {
+  if (sweep?.swept === undefined)
+    return "and its load balancers were not searched, since its OpenStackCluster, which has the credentials, is gone: delete in the cloud what is left of them";
+  const account = sweep.swept.length === 0 ? "nothing of them was found" : linesOf(sweep.swept);
+  return `so that its load balancers were searched by name in the cloud: ${account}`;
+}
+
+function linesOf(swept: readonly Swept[]): string {
+  const lines = swept.slice(0, SHOWN).map(({ kind, name, id, outcome, kept, error }) => {
     const why = kept ?? error;
     return `${kind} ${name} (${id}) ${outcome}${why === undefined ? "" : `: ${why}`}`;
   });
-  const more = lines.length > SHOWN ? [`and ${lines.length - SHOWN} more`] : [];
-  const account = lines.length === 0 ? "nothing of them was found" : [...lines.slice(0, SHOWN), ...more].join("; ");
-  return `the API of the cluster could not be reached, so that its load balancers were searched by name in the cloud: ${account}`;
+  const more = swept.length > SHOWN ? [`and ${swept.length - SHOWN} more`] : [];
+  return [...lines, ...more].join("; ");
 }
