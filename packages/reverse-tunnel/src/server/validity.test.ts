@@ -53,11 +53,32 @@ test("a token that is accepted after the old one expired counts, and the old tim
 });
 
 test("one token is reviewed at a time, and of those that wait the last one", async () => {
-  const { seen, validity, answer, inMinutes } = stage(5);
+  const { clock, seen, validity, answer, inMinutes } = stage(5);
   for (const token of ["one", "two", "three"]) validity.renew(token);
   expect(await answer(inMinutes(60))).toBe("one");
+  await clock.advance(10_000);
   expect(await answer({ refusal: "unknown" })).toBe("three");
   expect([await answer(inMinutes(60)), seen]).toEqual([undefined, ["refused: unknown"]]);
+});
+
+test("an agent that sends tokens all the time has one of them reviewed in ten seconds, and expires", async () => {
+  const { clock, seen, validity, answer } = stage(1);
+  const reviewed: (string | undefined)[] = [];
+  const flood = async (from: number, to: number): Promise<void> => {
+    for (let second = from; second < to; second += 1) {
+      validity.renew(`token ${second}`);
+      reviewed.push(await answer({ refusal: "unknown" }));
+      await clock.advance(1_000);
+    }
+  };
+  await flood(0, 1);
+  await clock.advance(59_000 - 1);
+  expect(seen).toEqual(["refused: unknown"]);
+  // What is reviewed once more as the old one expires is replaced at once.
+  await clock.advance(1);
+  await flood(60, 120);
+  expect(seen).toEqual(["refused: unknown", "expired"]);
+  expect(reviewed.filter((token) => token !== undefined)).toHaveLength(7);
 });
 
 test("a review that is under way when the connection ends changes nothing", async () => {

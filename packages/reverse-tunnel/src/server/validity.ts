@@ -26,6 +26,12 @@ export interface ValidityOptions {
  */
 const LEAST = 60_000;
 
+/** Milliseconds from one review to the next: an agent may send tokens all the time. Ours sends one in a minute. */
+const PAUSE = 10_000;
+
+/** Milliseconds that the last review before credentials expire may take. */
+const LATEST = 30_000;
+
 /** How long the credentials of an agent's connection hold. An agent of ours sends another token before that. */
 export class Validity {
   readonly #options: ValidityOptions;
@@ -33,6 +39,7 @@ export class Validity {
   #timer = new AbortController();
   #offered: string | undefined;
   #isReviewing = false;
+  #nextReview = 0;
   #isExpired = false;
 
   constructor(options: ValidityOptions) {
@@ -40,7 +47,10 @@ export class Validity {
     this.#arm(options.expires);
   }
 
-  /** Another token of the agent: it counts from when the API server accepts it. One is reviewed at a time, the last. */
+  /**
+   * Another token of the agent: it counts from when the API server accepts it. One is reviewed at a time, the last, and
+   * not more often than each `PAUSE`.
+   */
   renew(token: string): void {
     this.#offered = token;
     void this.#review();
@@ -65,7 +75,7 @@ export class Validity {
 
   async #expire(): Promise<void> {
     // A token whose review failed is reviewed once more: the API server may have been away.
-    if (this.#offered !== undefined && (await this.#review())) return;
+    if (this.#offered !== undefined && (await this.#reviewInTime())) return;
     if (this.#end.signal.aborted || this.#isExpired) return;
     const { grace, onChange, onOver } = this.#options;
     this.#isExpired = true;
@@ -73,16 +83,33 @@ export class Validity {
     onChange(true);
   }
 
+  /** An agent that sends token after token does not keep its old one. What is accepted later counts still. */
+  async #reviewInTime(): Promise<boolean> {
+    const late = this.#options.clock.sleep(LATEST, this.#end.signal).then(
+      () => false,
+      () => false,
+    );
+    const isAccepted = await Promise.race([this.#review(), late]);
+    return isAccepted || this.#offered === undefined;
+  }
+
   /** Whether a token was accepted. */
   async #review(): Promise<boolean> {
     if (this.#isReviewing) return false;
     this.#isReviewing = true;
+    const { clock } = this.#options;
+    const end = this.#end;
     try {
       for (;;) {
+        // A clock that was set back makes no longer pause.
+        const pause = Math.min(this.#nextReview - clock.now(), PAUSE);
+        if (pause > 0) await clock.sleep(pause, end.signal).catch(() => {});
+        if (end.signal.aborted) return false;
+        this.#nextReview = clock.now() + PAUSE;
         const token = this.#offered;
         if (token === undefined) return false;
         const found = await this.#judge(token);
-        if (this.#end.signal.aborted) return false;
+        if (end.signal.aborted) return false;
         if (token !== this.#offered) continue;
         if ("refusal" in found) {
           this.#options.onRefused(found.refusal);
