@@ -36,6 +36,11 @@ describe("the hook of a deleted Machine whose member the API's load balancer has
     ["remains while the Machine is drained", [{ hook: "" }, ["pool"]], undefined],
     ["says when the Machine was drained", [{ hook: "", isTerminating: true }, ["pool"]], timestamp(now)],
     ["says so also while the cloud is not known", [{ hook: "", isTerminating: true }, undefined], timestamp(now)],
+    [
+      "says when again after a clock that was ahead",
+      [{ hook: since(-1_000), isTerminating: true }, undefined],
+      timestamp(now),
+    ],
     ["remains while the member does", [{ hook: since(1_000), isTerminating: true }, ["pool"]], undefined],
     ["goes with the member", [{ hook: since(1_000), isTerminating: true }, []], null],
     ["goes with the member during the drain", [{ hook: "" }, []], null],

@@ -30,5 +30,7 @@ export function planEndpointHook({ object, owner, endpointPools }: Observed, now
   const ends = Date.parse(hook) + MEMBER_LEAVES_WITHIN;
   if (isDeleting(object) || endpointPools?.length === 0 || now >= ends) return set(null);
   if (!isTerminating) return {};
-  return Number.isNaN(ends) ? set(timestamp(now)) : { until: Math.min(ends, now + CHECK_AGAIN) };
+  // No time, or one that is still to come: it was written by another clock, and would be waited for.
+  if (!(ends <= now + MEMBER_LEAVES_WITHIN)) return set(timestamp(now));
+  return { until: Math.min(ends, now + CHECK_AGAIN) };
 }
