@@ -73,7 +73,43 @@ describe("a flag of keystone-token wins", () => {
   });
 });
 
+describe("a flag of keystone-token replaces", () => {
+  const domains = ["OS_DOMAIN_ID", "OS_DEFAULT_DOMAIN", "OS_DEFAULT_DOMAIN_NAME", "OS_DEFAULT_DOMAIN_ID"];
+  const ofOthers = ["OS_USER_DOMAIN_NAME", "OS_USER_DOMAIN_ID", "OS_PROJECT_DOMAIN_NAME", "OS_PROJECT_DOMAIN_ID"];
+  const tokens = ["OS_TOKEN", "OS_ACCESS_TOKEN", "OS_PASSCODE"];
+  const credentials = ["OS_APPLICATION_CREDENTIAL_ID", "OS_APPLICATION_CREDENTIAL_NAME"];
+  const secret = "OS_APPLICATION_CREDENTIAL_SECRET";
+  const projects = ["OS_PROJECT_NAME", "OS_PROJECT_ID", "OS_TENANT_NAME", "OS_TENANT_ID"];
+  test.each<[string, string, readonly string[]]>([
+    ["a project", "OS_PROJECT_NAME", projects],
+    ["a user", "OS_USERNAME", ["OS_USERNAME", "OS_USER_ID", "OS_USER_NAME"]],
+    ["domains", "OS_DOMAIN_NAME", [...domains, ...ofOthers]],
+    ["other proofs than a password", "OS_PASSWORD", [...tokens, ...credentials, secret]],
+    ["what no application credential has", secret, [...projects, ...tokens, "OS_PASSWORD", "OS_TRUST_ID"]],
+  ])("%s, whatever variable has it", (_, flag, replaced) => {
+    for (const name of replaced) {
+      const { OS_AUTH_TYPE: _type, ...result } = withFlags({ [name]: "old", OS_CACERT: "ca" }, { [flag]: "new" });
+      expect(result).toEqual({ [flag]: "new", OS_CACERT: "ca" });
+    }
+  });
+});
+
 describe("an entry of clouds.yaml", () => {
+  test.each(["OS_DOMAIN_NAME", "OS_DOMAIN_ID", "OS_DEFAULT_DOMAIN"])(
+    "gets no domains from the environment where it has %s, and else those of user and project",
+    (name) => {
+      const env = { OS_USER_DOMAIN_ID: "1", OS_PROJECT_DOMAIN_ID: "2", OS_DEFAULT_DOMAIN: "3", OS_TRUST_ID: "4" };
+      expect(withEnvironment({ [name]: "own" }, env)).toStrictEqual({ [name]: "own" });
+      const { OS_TRUST_ID: _none, ...domains } = env;
+      expect(withEnvironment({ OS_USERNAME: "u" }, env)).toStrictEqual({ OS_USERNAME: "u", ...domains });
+    },
+  );
+
+  test("gets the URL that it lacks, and no application credential where it has a user", () => {
+    const env = { OS_AUTH_URL: "https://a", OS_APPLICATION_CREDENTIAL_ID: "i", OS_APPLICATION_CREDENTIAL_SECRET: "s" };
+    expect(withEnvironment({ OS_USERNAME: "u" }, env)).toStrictEqual({ OS_USERNAME: "u", OS_AUTH_URL: "https://a" });
+  });
+
   test.each<[string, Variables, Variables, Variables]>([
     [
       "wins over the variables of another cloud",

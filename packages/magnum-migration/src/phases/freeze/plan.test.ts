@@ -30,4 +30,14 @@ test("freeze names webhooks and APIServices that the hosted API server will have
   const plan = planFreeze({ ...facts, called: [{ namespace: "n", name: "s", port: 443, users }] }, record);
   expect(plan.notes).toEqual([expect.stringMatching(/APIService v1\.a0, .*APIService v1\.a9 and 2 more: by a tunnel/)]);
   expect(planFreeze({ ...facts, called: [] }, record).notes).toBeUndefined();
+  const ten = [{ namespace: "n", name: "s", port: 443, users: users.slice(0, 10) }];
+  expect(planFreeze({ ...facts, called: ten }, record).notes?.[0]).toMatch(/APIService v1\.a9: by a tunnel/);
+});
+
+test("freeze does all of its steps at once, in an order that leaves no time for a change", () => {
+  const changers = [{ kind: "DaemonSet", name: "magnum-auto-healer", state: "running", isOurs: false }] as const;
+  const agents = ["m0", "m1"].map((name) => ({ name, address: "a", isActive: true }));
+  const plan = planFreeze({ isDenied: false, changers, agents, hasCaKey: true, called: [] }, record);
+  expect(plan.steps.map(({ type }) => type)).toEqual(["check-denied", "stop-workload", "stop-agent", "stop-agent"]);
+  expect(plan.batch).toBe(4);
 });

@@ -139,4 +139,56 @@ describe("the rollback of a migration", () => {
     expect(proof.join()).toMatch(/kept: the node affinity of DaemonSet .*csi-cinder-nodeplugin.* n1/);
     expect(planRollback(back, record).proof.join()).not.toContain("affinity");
   });
+
+  test.each<[string, Partial<RollbackFacts>]>([
+    ["start the control plane on m0 (a)", { stopped: [{ name: "m0", address: "a" }] }],
+    ["add 1 masters to the API's load balancer", { members: [] }],
+    ["remove 192.0.2.1:6443 from the API's load balancer", { members: [own, member("m0", "10.0.0.4")] }],
+    ["pause the Cluster", { machineObjects: ["Machine n0"] }],
+    ["delete Machine n0 without what it represents", { machineObjects: ["Machine n0"], isPaused: true }],
+    ["stop the hosted API server and controllers", { wantedStage: "Serve" }],
+    ["remove the hosted member from etcd", { hostedMember: "9" }],
+    ["delete Cluster web", { otherObjects: ["Cluster web"] }],
+    [
+      "let DaemonSet kube-system/csi-cinder-nodeplugin have the nodes that it had",
+      { kubeProxy: { objects: [], isRestricted: true, nodes: [] } },
+    ],
+    ["delete security group k8s (g), which no port uses", { groups: [{ id: "g", name: "k8s" }] }],
+    ["start heat-container-agent on m0 (a)", { agents: [{ name: "m0", address: "a" }] }],
+  ])("says of its step: %s", (what, changes) => {
+    expect(planRollback({ ...back, ...changes }, record).steps.map((step) => step.what)).toEqual([what]);
+  });
+
+  test("waits for a load balancer that is changed before it adds masters to it", () => {
+    const plan = planRollback({ ...back, isPoolBusy: true, members: [] }, record);
+    expect(plan).toMatchObject({ steps: [], wait: "the API's load balancer to be ACTIVE" });
+  });
+
+  test("says what to do where etcd is lost, and where the cluster cannot be read", () => {
+    const hint = (changes: Partial<RollbackFacts>) => planRollback({ ...back, ...changes }, record).refused?.hint;
+    expect(hint({ etcdLost: 1 })).toBe("Repair the masters' etcd first, or complete the migration.");
+    const unread = { code: "KUBERNETES_FORBIDDEN", message: "forbidden", isTransient: false };
+    expect(hint({ stoppedWorkloads: undefined, unread })).toBe(
+      "Specify an administrator's kubeconfig with --source-kubeconfig, and run rollback again.",
+    );
+  });
+
+  test("proves that nothing is left, but what new nodes need", () => {
+    const proof = (kubeProxy: RollbackFacts["kubeProxy"]) => planRollback({ ...back, kubeProxy }, record).proof;
+    const whole = [
+      "https://192.0.2.5:6443 leads to the 1 masters",
+      "etcd has the masters' members alone, with all that was written",
+      "no object of Cluster API is left of the cluster",
+    ];
+    const last = "allow changes of cluster u in Magnum's policy file again";
+    expect(proof(undefined)).toEqual([...whole, last]);
+    const nodes = ["n1", "n2"];
+    const proxy = "kept: DaemonSet kube-proxy, ConfigMap kube-proxy, which nodes n1, n2 need";
+    const plugin =
+      "kept: the node affinity of DaemonSet kube-system/csi-cinder-nodeplugin, which does not run on nodes n1, n2";
+    const objects = ["DaemonSet kube-proxy", "ConfigMap kube-proxy"];
+    expect(proof({ objects, isRestricted: false, nodes })).toEqual([...whole, proxy, last]);
+    expect(proof({ objects: [], isRestricted: true, nodes })).toEqual([...whole, plugin, last]);
+    expect(proof({ objects, isRestricted: true, nodes })).toEqual([...whole, proxy, plugin, last]);
+  });
 });
