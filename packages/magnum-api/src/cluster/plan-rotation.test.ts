@@ -108,3 +108,35 @@ describe("the rotation of a cluster's certificate authority", () => {
     );
   });
 });
+
+describe("the text of a rotation", () => {
+  it.each<[string, Given, string | undefined]>([
+    ["is none without a rotation", { asked: "" }, undefined],
+    ["is none after it", { phase: "Current" }, undefined],
+    [
+      "names the distribution of the new authority",
+      { phase: "Preparing" },
+      "rotating the certificate authority: the new one is being distributed",
+    ],
+    [
+      "counts the nodes that are still to be replaced",
+      { phase: "Prepared", machines: [before, after, before] },
+      "rotating the certificate authority: 2 of 3 nodes know only the old one and are being replaced",
+    ],
+    [
+      "waits for new nodes where none is old",
+      { phase: "Prepared", machines: [after], isSettled: false },
+      "rotating the certificate authority: waiting for the new nodes to be ready",
+    ],
+    [
+      "counts a node of the moment of the rotation as a new one",
+      { phase: "Prepared", machines: [ROTATED], isSettled: false },
+      "rotating the certificate authority: waiting for the new nodes to be ready",
+    ],
+    [
+      "names the removal of the old authority",
+      { phase: "Prepared", spec: retiring, machines: [after] },
+      "rotating the certificate authority: the old one is being removed",
+    ],
+  ])("%s", (_, given, text) => expect(rotationWaitsFor(facts(given))).toBe(text));
+});

@@ -3,6 +3,7 @@ import type { Observed } from "./gather.ts";
 import { at, group, NOW, settled, type Given } from "../testing/observed.ts";
 import { pendingAnnotation } from "./names.ts";
 import { plan } from "./plan.ts";
+import { progressOf } from "./plan-progress.ts";
 
 const MINUTE = 60_000;
 const complete = { created: true, status: "CREATE_COMPLETE", observedGeneration: 2 };
@@ -306,4 +307,55 @@ test("a group of nodes says how many are ready, and how many are to go", () => {
   expect(reason(1)).toBe("default-worker: 1 of 2 nodes are ready");
   expect(reason(3)).toBe("default-worker: 2 of 2 nodes are ready, 1 more is to go");
   expect(reason(4)).toBe("default-worker: 2 of 2 nodes are ready, 2 more are to go");
+});
+
+describe("what remains of a change of a cluster", () => {
+  const since = NOW - 60_000;
+  const POOL = "web-default";
+  type Counts = Readonly<Record<"replicas" | "upToDate" | "ready", number>>;
+  const deployment = ({ replicas, upToDate, ready }: Counts, name = POOL) => ({
+    metadata: { name, generation: 1 },
+    spec: { replicas },
+    status: { observedGeneration: 1, upToDateReplicas: upToDate, readyReplicas: ready },
+  });
+  const progress = (
+    deployments: readonly object[],
+    machines: number,
+    more: { isWriting?: boolean; isControlPlaneReady?: boolean } = {},
+  ) => {
+    const { isWriting = false, isControlPlaneReady = true } = more;
+    const observed = { ...settled(), deployments, machines: Array.from({ length: machines }) };
+    const { object, controlPlane } = observed;
+    const rotation = { object, controlPlane, machines: [], isSettled: true };
+    const facts = { rotation, isControlPlaneReady, isWriting, since, now: NOW };
+    return progressOf(observed as unknown as Observed, facts);
+  };
+  const whole = { replicas: 5, upToDate: 5, ready: 5 };
+
+  test.each<[string, Counts, number, number]>([
+    ["nothing where all nodes are new and ready", whole, 5, 0],
+    ["nodes that are outdated", { ...whole, upToDate: 3 }, 5, 2],
+    ["nodes that are not ready", { ...whole, ready: 4 }, 5, 1],
+    ["machines that are to go", whole, 8, 3],
+    ["the sum of them", { replicas: 5, upToDate: 3, ready: 4 }, 8, 6],
+    ["no less where more are ready than wanted", { replicas: 5, upToDate: 7, ready: 6 }, 3, 0],
+  ])("is %s", (_, counts, machines, remaining) => {
+    expect(progress([deployment(counts)], machines)).toEqual({ stage: 4, remaining, at: at(0).replace(".000", "") });
+  });
+
+  test("is one more for each node group that is to go", () => {
+    expect(progress([deployment(whole), deployment(whole, "old")], 5).remaining).toBe(1);
+  });
+
+  test("is not known while objects are written, or while a node group is missing or was not reconciled", () => {
+    const unknown = { at: at(-1).replace(".000", "") };
+    const stale = { ...deployment(whole), metadata: { name: POOL, generation: 2 } };
+    expect(progress([deployment(whole)], 5, { isWriting: true })).toEqual(unknown);
+    expect(progress([], 5)).toEqual(unknown);
+    expect(progress([stale], 5)).toEqual(unknown);
+  });
+
+  test("is of the first stage until the control plane is ready", () => {
+    expect(progress([deployment(whole)], 5, { isControlPlaneReady: false }).stage).toBe(0);
+  });
 });

@@ -48,6 +48,39 @@ describe("the phase roll", () => {
     expect(outcome(planRoll({ pools, kubeProxy, start: undefined, problems: [] }, record))).toBe(expected),
   );
 
+  test("ends with a proof for each node group, and for kube-proxy where it was chosen", () => {
+    const proof = (isChosen: boolean) =>
+      planRoll({ pools: [pool()], kubeProxy: { ...kubeProxy, isChosen }, start: undefined, problems: [] }, record)
+        .proof;
+    const [group, proxy, last] = [
+      "node group g: 2 nodes of Cluster API, none of Heat's",
+      "kube-proxy runs on every new node, as an add-on of the cluster",
+      "every server of the workers of cluster web was replaced after its Node was drained",
+    ];
+    expect(proof(true)).toEqual([group, proxy, last]);
+    expect(proof(false)).toEqual([group, last]);
+  });
+
+  test("waits for the machines of a group of which none of Heat's is left, too", () => {
+    const plan = planRoll({ pools: [pool({ fresh: 1 })], kubeProxy, start: undefined, problems: [] }, record);
+    expect(outcome(plan)).toBe("wait");
+  });
+
+  test("says what new nodes lack, and how they get it", () => {
+    const planned = (changes: Partial<RollStart>) =>
+      planRoll({ pools: [pool(fresh)], kubeProxy, start: { ...start, ...changes }, problems: [] }, record);
+    const whatOf = (changes: Partial<RollStart>) => planned(changes).steps[0]?.what;
+    expect(whatOf({ hasKubeletSource: false })).toBe(
+      "have new nodes accept the hosted API server at port 10250, for logs and exec",
+    );
+    expect(whatOf({ nodePlugin: { ...nodePlugin, isDrivers: true, hasOwn: true } })).toBe(
+      "keep DaemonSet kube-system/csi-cinder-nodeplugin of Magnum's driver on Heat's nodes",
+    );
+    const { refused } = planned({ nodePlugin: { ...nodePlugin, isDrivers: true, hasVolumes: true } });
+    expect(refused?.message).toMatch(/^The cluster has volumes of Cinder, and new nodes would not have the node part/);
+    expect(refused?.hint).toMatch(/^Start Causeway's controllers with --csi-image IMAGE/);
+  });
+
   const write = { index: 3, kind: "MachineDeployment", name: "p" };
   test.for<[string, Partial<RollStart>, string]>([
     ["begins with an image that new nodes can be made of", {}, "roll"],
