@@ -4,7 +4,10 @@ import type { HostedControlPlane, MagnumClusterStatus, OpenStackCluster } from "
 import { at, group, NOW, settled } from "../testing/observed.ts";
 import type { Observed } from "./gather.ts";
 import { magnumLabels } from "./names.ts";
+import { decide } from "./plan-desired.ts";
+import { deletionVerdict, groupVerdict, mastersVerdict } from "./plan-groups.ts";
 import { plan } from "./plan.ts";
+import { poolsOf } from "./pools.ts";
 
 const other = { ...group, uuid: "6e8ae3a5-0b4c-4f0e-9d26-0000000000b3", name: "other", isDefault: false };
 const both = { spec: { nodeGroups: [group, other] } };
@@ -93,4 +96,104 @@ describe("a node group of a cluster that failed", () => {
     const adopted = { ...withServer(observed, "InstanceStateError", {}), machines: machines as Observed["machines"] };
     expect(groupsOf(adopted)[0]?.status).toBe("CREATE_FAILED");
   });
+});
+
+describe("the state of a part of a cluster", () => {
+  const failed = { status: "UPDATE_FAILED", reason: "" } as const;
+  const under = { status: "UPDATE_IN_PROGRESS", reason: "" } as const;
+  const complete = { status: "UPDATE_COMPLETE", reason: "" } as const;
+  const change = (observed: Observed, minutes = 5) => ({
+    observed: decide(observed),
+    isDone: false,
+    isWriting: false,
+    finding: undefined,
+    since: NOW - minutes * 60_000,
+    progress: undefined,
+    now: NOW,
+  });
+  const poolOf = (observed: Observed) => {
+    const pool = poolsOf(observed).find((each) => each.group.uuid === group.uuid);
+    if (!pool) throw new Error("there is no pool");
+    return pool;
+  };
+  const withoutNetwork = (observed: Observed): Observed => ({
+    ...observed,
+    infrastructure: failing(observed.infrastructure, "OverlappingCIDR") as OpenStackCluster,
+  });
+
+  it("is, of a group of a complete cluster, what it was, whatever other groups are", () => {
+    const own = { uuid: group.uuid, status: "UPDATE_FAILED" };
+    const of = (reason?: string) => {
+      const nodeGroups = [
+        { uuid: other.uuid, status: "CREATE_COMPLETE", reason: "other" },
+        { ...own, reason },
+      ];
+      const observed = unready(settled({ ...both, status: { created: true, nodeGroups } }));
+      return groupVerdict(poolOf(observed), change(observed), complete);
+    };
+    expect(of("quota")).toEqual({ status: "UPDATE_FAILED", reason: "quota" });
+    expect(of()).toEqual({ status: "UPDATE_FAILED", reason: "" });
+  });
+
+  it.each<[string, Observed, number, typeof failed | typeof under, string]>([
+    ["in progress while the cluster is, though its time is over", unready(settled()), 61, under, "CREATE_IN_PROGRESS"],
+    ["failed with the cluster once its time is over", unready(settled()), 61, failed, "CREATE_FAILED"],
+    ["in progress before that", unready(settled()), 5, failed, "CREATE_IN_PROGRESS"],
+    ["in progress while the network fails", withoutNetwork(unready(settled())), 61, failed, "CREATE_IN_PROGRESS"],
+  ])("is, of a group: %s", (_, observed, minutes, whole, status) => {
+    expect(groupVerdict(poolOf(observed), change(observed, minutes), whole).status).toBe(status);
+  });
+
+  it.each<[string, Observed, number, typeof failed | typeof under, string, string]>([
+    ["in progress", settled(), 61, under, "DELETE_IN_PROGRESS", "nodes still to be deleted: 1"],
+    ["in progress before its time is over", settled(), 5, failed, "DELETE_IN_PROGRESS", "nodes still to be deleted: 1"],
+    [
+      "failed when its time is over",
+      settled(),
+      61,
+      failed,
+      "DELETE_FAILED",
+      "the cluster was not complete after 60 minutes; nodes still to be deleted: 1",
+    ],
+    [
+      "in progress with what a server reports",
+      withServer(settled(), "QuotaExceeded"),
+      5,
+      failed,
+      "DELETE_IN_PROGRESS",
+      "Quota exceeded (req-1)",
+    ],
+  ])("is, of a group that is deleted: %s", (_, observed, minutes, whole, status, reason) => {
+    const verdict = deletionVerdict(poolOf(observed), change(observed, minutes), whole);
+    expect(verdict.status).toBe(status);
+    expect(verdict.reason).toContain(reason);
+  });
+
+  it.each<[string, Observed, number, typeof failed | typeof under | typeof complete, string]>([
+    [
+      "in progress while the cluster is, though its network fails",
+      withoutNetwork(noServer()),
+      5,
+      under,
+      "CREATE_IN_PROGRESS",
+    ],
+    ["failed with the cluster where its network fails", withoutNetwork(noServer()), 5, failed, "CREATE_FAILED"],
+    ["failed with the cluster once its time is over", noServer(), 61, failed, "CREATE_FAILED"],
+    ["in progress before that", noServer(), 5, failed, "CREATE_IN_PROGRESS"],
+    ["what it was in a complete cluster", noServer({ status: "UPDATE_FAILED" }), 5, complete, "UPDATE_FAILED"],
+    ["complete while nodes are replaced for a rotation", rolling(), 5, under, "CREATE_COMPLETE"],
+  ])("is, of the masters: %s", (_, observed, minutes, whole, status) => {
+    expect(mastersVerdict(change(observed, minutes), whole).status).toBe(status);
+  });
+
+  /** The control plane does not serve yet. */
+  function noServer(masters?: object): Observed {
+    return settled(masters ? { status: { created: true, masters } } : {}, { conditions: [] });
+  }
+
+  /** Nodes know only the old authority. */
+  function rolling(): Observed {
+    const authorities = { phase: "Prepared", rotation: at(-2), rotatedAt: at(-1) };
+    return settled({ spec: { rotateAuthoritiesAfter: at(-2) } }, { authorities });
+  }
 });

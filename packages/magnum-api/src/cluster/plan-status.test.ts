@@ -309,7 +309,7 @@ test("a group of nodes says how many are ready, and how many are to go", () => {
   expect(reason(4)).toBe("default-worker: 2 of 2 nodes are ready, 2 more are to go");
 });
 
-describe("what remains of a change of a cluster", () => {
+describe("the remainder of a change of a cluster", () => {
   const since = NOW - 60_000;
   const POOL = "web-default";
   type Counts = Readonly<Record<"replicas" | "upToDate" | "ready", number>>;
