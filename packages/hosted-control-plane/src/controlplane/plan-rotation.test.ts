@@ -268,7 +268,7 @@ describe("the status of a rotation", () => {
   });
 });
 
-describe("what programs and backups get of a rotation", () => {
+describe("the part of a rotation that programs and backups get", () => {
   const pair = { certificate: "SIGNS", key: "k" };
   const other = { certificate: "OTHER", key: "o" };
   const facts = (given: Given) => from(given).facts;

@@ -106,7 +106,7 @@ describe("a key that data depends on", () => {
     ["another value", { a: "1", b: "2" }, { a: "1", b: "3" }, true],
     ["a file more in the Secret", { a: "1", b: "2" }, { a: "1" }, true],
     ["a file more in the copy", { a: "1" }, { a: "1", b: "2" }, true],
-  ])("and its copy are compared file by file: %s", ([, secret, copy, differs]) => {
+  ])("is compared with its copy file by file: %s", ([, secret, copy, differs]) => {
     const from = { live: pairLive("encryption", secret, copy), namespaceName, hasData: false };
     const problem = keyProblem(from, [root("encryption")]);
     expect(problem?.code).toBe(differs ? "PODS_KEY_DIFFERS" : undefined);

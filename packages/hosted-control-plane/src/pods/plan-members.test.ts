@@ -191,7 +191,7 @@ describe("the StatefulSet of an own etcd", () => {
   });
 });
 
-describe("what is wrong with members", () => {
+describe("the problem of members", () => {
   const unanswered = (more: Partial<Observed>, world: World = {}) =>
     membershipProblem(
       observedMembers({ ...world, more: { membershipFailure: "x".repeat(400), membersSince: now - 10_000, ...more } }),
@@ -217,7 +217,7 @@ describe("what is wrong with members", () => {
     ["none", { members: [] }, ""],
     ["not known", { members: "unknown" }, undefined],
     ["not to change", { wanted: 1, etcd: { settled: 1, registered: 0 }, members: ["stranger"] }, undefined],
-  ])("is members that are none of the StatefulSet's: %s", ([, world, names]) => {
+  ])("is a list that has others than the StatefulSet's: %s", ([, world, names]) => {
     const message = `the members of etcd in Namespace hcp-web are ${names}, which are not the first ones of StatefulSet etcd: remove the others with etcdctl member remove`;
     const problem = { code: "PODS_MEMBERS_INVALID", message, actor: "operator" };
     expect(membersProblem(observedMembers(world))).toEqual(names === undefined ? undefined : problem);

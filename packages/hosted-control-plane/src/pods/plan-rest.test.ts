@@ -50,7 +50,7 @@ describe("another number of etcd members", () => {
     expect(types(cluster, ofThree, without(cluster, policy))).toEqual([`apply ${policy}`]);
   });
 
-  test("is said to be waited for, and read again soon, the later the longer nothing changed", () => {
+  test("is reported while it is waited for, and read again the later the longer nothing changed", () => {
     const cluster = growing();
     const { status, wait } = seen(cluster, ofThree);
     expect(status.problem).toEqual({

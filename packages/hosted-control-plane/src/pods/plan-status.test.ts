@@ -39,8 +39,8 @@ const withService = (cluster: PlayedCluster, change: (service: Service) => objec
   cluster.live.set("Service/kube-apiserver", { ...service, ...change(service) } as Service);
 };
 
-describe("what a control plane as pods waits for", () => {
-  test("is keys and certificates at first, which no user has to repair", () => {
+describe("the wait of a control plane as pods", () => {
+  test("is for keys and certificates at first, which no user has to repair", () => {
     const { status, steps } = seen(new PlayedCluster());
     expect(steps.map(({ type }) => type)).toEqual(["apply-namespace"]);
     const problem = {
@@ -63,7 +63,7 @@ describe("what a control plane as pods waits for", () => {
       "has the name lb.test and no address, but kube-apiserver can advertise an address only: set spec.endpoint.host",
     ],
   ])(
-    "is an endpoint of a load balancer that has %s, and nothing is read again for it",
+    "is for an endpoint of a load balancer that has %s, and nothing is read again for it",
     ([, ingress, code, actor, text]) => {
       const cluster = new PlayedCluster();
       cluster.settle(specOf());
@@ -76,7 +76,7 @@ describe("what a control plane as pods waits for", () => {
     },
   );
 
-  test("has a load balancer with a name and an address as one with an address", () => {
+  test("is over with a load balancer that has a name and an address", () => {
     const cluster = new PlayedCluster();
     cluster.settle(specOf());
     const status = { loadBalancer: { ingress: [{ hostname: "lb.test", ip: "203.0.113.7" }] } };
@@ -95,13 +95,13 @@ describe("what a control plane as pods waits for", () => {
   >([
     ["another control plane to go", { replicas: 9 }, { ceilings: { replicas: 3 } }, "PODS_CEILING_EXCEEDED", 300_000],
     ["a change of the object", { version: "v1.12.0" }, {}, "PODS_VERSION_NOT_SERVED", undefined],
-  ])("is %s, where it is refused", ([, changes, settings, code, again]) => {
+  ])("is for %s, where it is refused", ([, changes, settings, code, again]) => {
     const { status, wait, steps } = seen(completed(specOf(), settings), {}, specOf(changes));
     expect([steps, status.problem?.code]).toEqual([[], code]);
     expect(wait).toEqual({ for: status.problem?.message, ...(again === undefined ? {} : { until: now + again }) });
   });
 
-  test("is each program in turn, then the roots that machines read", () => {
+  test("is for each program in turn, then the roots that machines read", () => {
     const cluster = new PlayedCluster();
     const spec = specOf();
     const said: (string | undefined)[] = [];
@@ -120,7 +120,7 @@ describe("what a control plane as pods waits for", () => {
     ]);
   });
 
-  test("is the restore once etcd runs, and what a pod says before all of that", () => {
+  test("is for the restore once etcd runs, and pods are reported before all of that", () => {
     const cluster = new PlayedCluster();
     const spec = specOf({ restore: { folder: "f" } });
     for (let turn = 0; turn < 3; turn++) {
@@ -173,13 +173,13 @@ describe("what a control plane as pods waits for", () => {
       specOf(),
       now + DAY,
     ],
-  ])("is %s, when it is complete", ([, change, spec, until]) => {
+  ])("is for %s, when it is complete", ([, change, spec, until]) => {
     const cluster = completed(spec);
     const { steps, wait } = seen(cluster, change(cluster), spec);
     expect([steps, wait]).toEqual([[], { for: ever, until }]);
   });
 
-  test("is the cloud's configuration, which is read again every five minutes", () => {
+  test("is for the cloud's configuration, which is read again every five minutes", () => {
     const spec = specOf({ pods: own({ cloudConfigSecret: "cloud" }) });
     const cluster = new PlayedCluster();
     cluster.cloudConfig = "x";
@@ -321,8 +321,8 @@ describe("the namespace of a control plane as pods", () => {
   });
 });
 
-describe("what machines need to join", () => {
-  test("is made once at each endpoint and with each set of roots", () => {
+describe("the objects that machines need to join", () => {
+  test("are made once at each endpoint and with each set of roots", () => {
     const rotation = { trusted: ["NEW"], serving: specOf().authority, accountKeys: [] };
     const url = "https://a:1";
     expect(joinMark(specOf(), url)).toBe(url);
@@ -333,7 +333,7 @@ describe("what machines need to join", () => {
     expect(new Set(marks).size).toBe(2);
   });
 
-  test("is made through our own pods and Service, whatever endpoint a tenant names", () => {
+  test("are made through our own pods and Service, whatever endpoint a tenant names", () => {
     const cluster = completed();
     const step = (clusterIP: string | undefined, podIP = "10.1.0.1") => {
       withService(cluster, ({ spec }) => ({ spec: { ...spec, clusterIP } }));
@@ -349,7 +349,7 @@ describe("what machines need to join", () => {
   });
 });
 
-describe("what a control plane as pods reports", () => {
+describe("a control plane as pods", () => {
   /** One whose machines can join at this URL. */
   const joined = (at: string | undefined): PlayedCluster => {
     const cluster = completed();
@@ -370,7 +370,7 @@ describe("what a control plane as pods reports", () => {
     expect(seen(joined(at)).status).toMatchObject({ ready, runtime: "Pods" });
   });
 
-  test("that it is refused does not make one that serves unavailable, also before a new process checked it", () => {
+  test("that is refused remains available, also before a new process checked it", () => {
     const spec = specOf({ version: "v1.12.0", initialized: true });
     const cluster = joined(undefined);
     expect([seen(completed(), {}, spec).status.ready, seen(cluster, {}, spec).status.ready]).toEqual([true, true]);
@@ -378,7 +378,7 @@ describe("what a control plane as pods reports", () => {
     expect(seen(cluster, {}, spec).status.ready).toBe(false);
   });
 
-  test("the clocks of nodes where something is known of them", () => {
+  test("reports the clocks of nodes where something is known of them", () => {
     const clocks = [{ node: "n", minutes: 5 }];
     expect(seen(completed(), { clocks }).status.clocks).toEqual(clocks);
     expect(seen(completed()).status).not.toHaveProperty("clocks");
@@ -391,10 +391,10 @@ describe("what a control plane as pods reports", () => {
 });
 
 describe("an object that is not wanted", () => {
-  const stray = (metadata: object): KubeObject => ({
+  const unwanted = (metadata: object): KubeObject => ({
     apiVersion: "v1",
     kind: "ConfigMap",
-    metadata: { name: "stray", ...metadata },
+    metadata: { name: "unwanted", ...metadata },
   });
   test.for<[title: string, metadata: object, isDeleted: boolean]>([
     ["that we applied", { annotations: { [appliedAnnotation]: "x" } }, true],
@@ -413,8 +413,10 @@ describe("an object that is not wanted", () => {
     ],
   ])("%s", ([, metadata, isDeleted]) => {
     const cluster = completed();
-    const object = stray(metadata);
-    const live = new Map([...cluster.live, ["ConfigMap/stray", object]]);
-    expect(seen(cluster, { live }).steps).toEqual(isDeleted ? [{ type: "delete", id: "ConfigMap/stray", object }] : []);
+    const object = unwanted(metadata);
+    const live = new Map([...cluster.live, ["ConfigMap/unwanted", object]]);
+    expect(seen(cluster, { live }).steps).toEqual(
+      isDeleted ? [{ type: "delete", id: "ConfigMap/unwanted", object }] : [],
+    );
   });
 });

@@ -77,7 +77,7 @@ describe("a request that is refused while it moves", () => {
   });
 });
 
-describe("what a process remembers of a step that failed", () => {
+describe("the memory of a step that failed", () => {
   const memory: MigrationMemory = { attempt: 1, copied: true };
   const record = recordOf("Copying", { attempt: 3 });
   const after = (type: MigrationStep["type"], code: string) =>
@@ -93,7 +93,7 @@ describe("what a process remembers of a step that failed", () => {
     ["switch-datastore", "PODS_MIGRATION_DIFFERS", ends],
     ["switch-datastore", "ANY", memory],
     ["thaw-datastore", "PODS_MIGRATION_DIFFERS", memory],
-  ])("%s with %s", ([type, code, expected]) => {
+  ])("is of %s with %s", ([type, code, expected]) => {
     expect(after(type, code)).toEqual(expected);
   });
 });
