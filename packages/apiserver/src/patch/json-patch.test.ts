@@ -233,7 +233,7 @@ describe("a JSON patch", () => {
     const [, index = "-1", path] = /^operation (\d+)(?: at "(.*?)")?/.exec(message) ?? [];
     const details = { index: Number(index), ...(path === undefined ? {} : { path }) };
     const refusal = expect.objectContaining({ code, message, details }) as unknown;
-    expect(() => applyJsonPatch(document, operations)).toThrow(refusal as Error);
+    expect(() => applyJsonPatch(structuredClone(document), operations)).toThrow(refusal as Error);
   });
 
   it.each(TESTS)("of %j, a test of /a for %j succeeds: %j", (document, value, succeeds) => {
@@ -319,13 +319,12 @@ describe("the limits of a JSON patch", () => {
     );
   });
 
-  it("takes what costs just as much as it may", () => {
-    const members = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`k${i}`, 0]));
-    const tests = (count: number) => Array.from({ length: count }, () => ({ op: "test", path: "", value: members }));
-    expect(applyJsonPatch(members, tests(1000))).toEqual(members);
-    const message = "operation 1000: the operations cost too much; use another type of patch";
-    expect(() => applyJsonPatch(members, tests(1001))).toThrow(
-      expect.objectContaining({ code: "PATCH_TOO_LARGE", message, details: { index: 1000 } }) as Error,
+  it("takes what costs just as much as it may, and refuses the operation after that", () => {
+    const members = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`k${i}`, 0]));
+    const tests = Array.from({ length: 2001 }, () => ({ op: "test", path: "", value: members }));
+    const message = "operation 2000: the operations cost too much; use another type of patch";
+    expect(() => applyJsonPatch(members, tests)).toThrow(
+      expect.objectContaining({ code: "PATCH_TOO_LARGE", message, details: { index: 2000 } }) as Error,
     );
   });
 
