@@ -96,7 +96,7 @@ test.for([
   ).toMatch(expected);
 });
 
-test("what cannot be a name leads to an error, whatever servers this machine has", async () => {
+test("a text that cannot be a name leads to an error, whatever servers this machine has", async () => {
   const resolve = resolveAll({ hostsFile });
   const failure = await new Promise<Error | null>((done) => resolve("a".repeat(64), (error) => done(error)));
   expect(failure?.message).toContain("EBADNAME");

@@ -272,11 +272,13 @@ describe("a configuration that is laid over the live object", () => {
     const subsets = (all: string): string[] =>
       all === "" ? [""] : subsets(all.slice(1)).flatMap((rest) => [rest, `${all[0]}${rest}`]);
     const orders = (all: string): string[] =>
-      all === "" ? [""] : [...all].flatMap((c) => orders(all.replace(c, "")).map((rest) => `${c}${rest}`));
+      all === "" ? [""] : all.split("").flatMap((c) => orders(all.replace(c, "")).map((rest) => `${c}${rest}`));
     for (const live of subsets("abcd")) {
       for (const applied of subsets("abcx").flatMap(orders)) {
-        const merged = merge({ set: [...live] }, { set: [...applied] }, OBJECT) as { readonly set: readonly string[] };
-        const only = [...live].filter((value) => !applied.includes(value));
+        const merged = merge({ set: live.split("") }, { set: applied.split("") }, OBJECT) as {
+          readonly set: readonly string[];
+        };
+        const only = live.split("").filter((value) => !applied.includes(value));
         const what = `${live} with ${applied} over it: ${merged.set.join("")}`;
         expect(merged.set.filter((value) => applied.includes(value)).join(""), what).toBe(applied);
         expect(
