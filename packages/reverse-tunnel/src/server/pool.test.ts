@@ -29,6 +29,7 @@ function poolOf(agents: number, errors: readonly string[]) {
   );
   const asked: string[] = [];
   const opened: string[] = [];
+  const all: Agent[] = [];
   for (let i = 0; i < agents; i++) {
     const id = `agent-${i}`;
     const connection = {
@@ -49,10 +50,11 @@ function poolOf(agents: number, errors: readonly string[]) {
       isDraining: false,
       isExpired: false,
     } as unknown as Agent;
+    all.push(agent);
     pool.add(agent);
   }
   const dial = () => pool.dial({ host: "10.0.0.1", port: 443 }, () => new PassThrough(), new AbortController().signal);
-  return { dial, asked, opened };
+  return { pool, all, dial, asked, opened };
 }
 
 test("a connection that the host refused at one agent is tried at another one", async () => {
@@ -78,4 +80,15 @@ test("a dial that failed for another reason is not repeated: it may have waited 
   const { dial, asked } = poolOf(2, ["dial tcp 10.0.0.1:443: connect: no route to host", ""]);
   await expect(dial()).rejects.toMatchObject({ status: 502 });
   expect(asked).toHaveLength(1);
+});
+
+test("a dial whose agent is lost before it learns of it goes to another one at once", async () => {
+  const { pool, all, dial, asked } = poolOf(2, [""]);
+  const [first, second] = all as [Agent, Agent];
+  pool.remove(second);
+  const dialled = dial();
+  pool.remove(first);
+  pool.add(second);
+  await dialled;
+  expect(asked).toEqual(["agent-1"]);
 });

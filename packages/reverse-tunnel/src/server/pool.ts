@@ -214,6 +214,8 @@ export class Pool {
     };
     const onGone = (): void => end("gone");
     if (signal.aborted) throw gone();
+    // It was lost since it was chosen, and responds no more.
+    if (!this.#agents.has(agent)) return { lost: true };
     signal.addEventListener("abort", onGone, { once: true });
     agent.pending.set(random, (dialled) => {
       if ("id" in dialled) this.#join(agent, dialled.id, accept());
