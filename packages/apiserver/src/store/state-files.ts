@@ -1,13 +1,4 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { CausewayError, messageOf } from "@causeway/foundation";
 import { STATE_FILE } from "./index.ts";
@@ -38,13 +29,21 @@ export function stateFiles(dir: string | undefined): StateFiles {
   return dir === undefined ? inMemory() : onDisk(dir);
 }
 
+/** A check before would not help: other worker processes remove clusters of theirs meanwhile. */
+function unlessAbsent<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw error;
+  }
+}
+
 function onDisk(dir: string): StateFiles {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   chmodSync(dir, 0o700);
-  const read = (name: string): string | undefined => {
-    const path = join(dir, name);
-    return existsSync(path) ? readFileSync(path, "utf8") : undefined;
-  };
+  const read = (name: string): string | undefined => unlessAbsent(() => readFileSync(join(dir, name), "utf8"));
   const writeAll: StateFiles["writeAll"] = (files) => {
     const changed = files.filter(([name, content]) => read(name) !== content);
     try {
@@ -64,10 +63,7 @@ function onDisk(dir: string): StateFiles {
     read,
     write: (name, content) => writeAll([[name, content]]),
     writeAll,
-    names(folder) {
-      const path = join(dir, folder);
-      return existsSync(path) ? readdirSync(path) : [];
-    },
+    names: (folder) => unlessAbsent(() => readdirSync(join(dir, folder))) ?? [],
     remove(folder) {
       rmSync(join(dir, folder), { recursive: true, force: true });
     },
