@@ -8,7 +8,9 @@ import { silentLog, VirtualClock } from "@causeway/foundation";
 import { loadKubeconfig } from "@causeway/kubernetes";
 import { describe, expect, test, vi } from "vitest";
 import { issuersText } from "../issuers.ts";
+import { outputOf } from "../pods/output.ts";
 import { recentLines } from "../process/recent-lines.ts";
+import { componentLabel } from "../pods/tenant.ts";
 import type { TokenIssuers } from "../runtime.ts";
 import { issuerConditions, issuerEvents } from "./condition.ts";
 import type { IssuerFacts } from "./facts.ts";
@@ -175,6 +177,18 @@ test("of a program's log the lines of the last minutes are read", () => {
   );
   expect(recentLines(file, now)).toMatch(/^E\d{4} .* new$/);
   rmSync(dir, { recursive: true });
+});
+
+test("of the output of each API server no more is read than 4 MiB, whatever a tenant has it write", async () => {
+  const request = vi.fn<(...call: unknown[]) => Promise<string>>(async () => "lines");
+  const pod = (name: string, component: string) => ({ metadata: { name, labels: { [componentLabel]: component } } });
+  const pods = { list: () => [pod("a", "kube-apiserver"), pod("b", "kube-apiserver"), pod("etcd-0", "etcd")] };
+  const cluster = { informers: { client: { request } }, pods } as unknown as Parameters<typeof outputOf>[0];
+  expect(await outputOf(cluster, "cp-web", new AbortController().signal)).toBe("lines\nlines");
+  for (const [, path, options] of request.mock.calls) {
+    expect(path).toMatch(/^\/api\/v1\/namespaces\/cp-web\/pods\/[ab]\/log$/);
+    expect(options).toMatchObject({ query: { container: "kube-apiserver", limitBytes: "4194304" } });
+  }
 });
 
 test("API servers that respond are read, whatever the address of their Service leads to", async () => {
