@@ -9,8 +9,8 @@ if (Number(process.versions.node.split(".")[0]) < OLDEST) {
   );
   process.exit(1);
 }
-// A small buffer keeps all of the pool that it is a part of, such as the protocol names of each TLS connection: pools of
-// 64 KiB, Node's default, were 25 of 115 MiB with 12 clusters.
+// A small buffer keeps all of the pool that it is a part of, such as the protocol names of each TLS connection: pools
+// of 64 KiB, Node's default, were 25 of 115 MiB with 12 clusters.
 Buffer.poolSize = 8 * 1024;
 const { bundled, keepCompiled } = await import("./bundled.js");
 keepCompiled(process.env);

@@ -7,7 +7,7 @@ function read(blocks: Blocks, size: number, value: number): Buffer {
   return blocks.take(size);
 }
 
-test("what was read remains as it is while more is read, and its memory is used again once it was sent", () => {
+test("bytes that were read remain as they are while more is read, and their memory is used again once they were sent", () => {
   const blocks = new Blocks();
   const [first, second] = [read(blocks, 65_536, 1), read(blocks, 10_000, 2)];
   blocks.release(first.subarray(65_000));

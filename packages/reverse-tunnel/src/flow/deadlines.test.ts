@@ -20,7 +20,7 @@ function stage() {
   return { clock, deadlines, after, late, sleeps };
 }
 
-test("waits are late at their times, each length in one sleep at a time, and those that ended before are not", async () => {
+test("a wait is late at its time unless it ended before, and all of one length take one sleep at a time", async () => {
   const { clock, after, late, sleeps } = stage();
   after(100, "first");
   const cancel = after(100, "ended");
