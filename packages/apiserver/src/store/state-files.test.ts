@@ -12,7 +12,7 @@ afterEach(() => {
   rmSync(dir, { recursive: true });
 });
 
-test("what another process removes as it is read was not there", () => {
+test("a file or folder that another process removes as it is read was not there", () => {
   const files = stateFiles(dir);
   files.write("lock", "");
   // It was still there a moment before.
