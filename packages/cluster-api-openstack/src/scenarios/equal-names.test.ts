@@ -7,7 +7,7 @@ const one = openInfrastructure();
 const two = openInfrastructure();
 const name = "twin";
 
-describe("two management clusters with a Cluster of one name in one project", { timeout: 120_000 }, () => {
+describe("two management clusters with a Cluster of one name in one project", { timeout: 480_000 }, () => {
   it("come to one cluster; the other says whose the names are, takes nothing of it when it is deleted, and follows it when that is", async () => {
     const before = one.inventory();
     await two.inside(one.simulator, async () => {
