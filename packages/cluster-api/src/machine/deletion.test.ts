@@ -46,6 +46,7 @@ const observed = (fields: Partial<Observed> = {}): Observed => ({
   ...fields,
 });
 const host = { type: "delete", key: { namespace: "default", name: "w-1" }, uid: "uid-w-1" };
+const cordoned = node("w-1", { unschedulable: true });
 const unreachable = { status: { conditions: [{ type: "Ready", status: "Unknown" as const }] }, unschedulable: true };
 const gone = { infrastructure: referred("OpenStackMachine", "w-1"), bootstrap: referred("KubeadmConfig", "w-1") };
 const attached = { status: { conditions: [], volumesAttached: [{ name: "vol-1" }] } as object, unschedulable: true };
@@ -210,7 +211,26 @@ describe("the deletion of a Machine", () => {
       "WaitingForPreDrainHook",
       [],
     ],
-    ["cordons the Node", observed({ workload: on([], node("w-1")) }), "DrainingNode", [{ type: "patch-node" }]],
+    [
+      "cordons the Node, and takes it out of load balancers",
+      observed({ workload: on([], node("w-1")) }),
+      "DrainingNode",
+      [
+        {
+          type: "patch-node",
+          body: {
+            metadata: { labels: { "node.kubernetes.io/exclude-from-external-load-balancers": "" } },
+            spec: { unschedulable: true },
+          },
+        },
+      ],
+    ],
+    [
+      "takes a Node that a user has cordoned out of load balancers",
+      observed({ workload: on([], { ...cordoned, metadata: { name: "w-1" } }) }),
+      "DrainingNode",
+      [{ type: "patch-node" }],
+    ],
     [
       "evicts the pods",
       observed({ workload: on([podOn("a")]) }),

@@ -23,6 +23,12 @@ export interface Deletion {
   readonly until?: number;
 }
 
+/**
+ * The label by which cloud controllers take a Node out of their load balancers (KEP-1143): connections would reach it
+ * until its Node object goes, after its host.
+ */
+export const EXCLUDED_FROM_BALANCERS = "node.kubernetes.io/exclude-from-external-load-balancers";
+
 const podRetry = 2_000;
 const hookRetry = 30_000;
 const defaultNodeDeletionTimeout = 10;
@@ -105,8 +111,8 @@ function drain(observed: Observed, times: DeletionTimes, now: number): StageResu
   }
   const node = nodeOf(observed);
   if (!node) return undefined;
-  if (!node.spec?.unschedulable) {
-    const body = { spec: { unschedulable: true } };
+  if (!node.spec?.unschedulable || node.metadata.labels?.[EXCLUDED_FROM_BALANCERS] === undefined) {
+    const body = { metadata: { labels: { [EXCLUDED_FROM_BALANCERS]: "" } }, spec: { unschedulable: true } };
     return { steps: [{ type: "patch-node", name: node.metadata.name, body }], reason, message: "Cordoning the Node" };
   }
   const { pods, rules, namespaces } = workload.drain;

@@ -10,6 +10,7 @@ import { KubeadmConfig, KubeadmConfigTemplate, type Kind } from "@causeway/api";
 import type { KubeObject, Node, Pod } from "@causeway/kubernetes";
 import type { Referred } from "../contract/kind-table.ts";
 import type { ProviderObject } from "../contract/provider-object.ts";
+import { EXCLUDED_FROM_BALANCERS } from "../machine/deletion.ts";
 import type { ObservedDrain } from "../machine/observed.ts";
 
 /** Objects as caches hold them, for tables about planners. */
@@ -143,7 +144,11 @@ export function node(name: string, fields: Partial<Node["spec"]> & { status?: No
   return {
     apiVersion: "v1",
     kind: "Node",
-    metadata: { name, uid: `uid-node-${name}` },
+    metadata: {
+      name,
+      uid: `uid-node-${name}`,
+      ...(spec.unschedulable ? { labels: { [EXCLUDED_FROM_BALANCERS]: "" } } : {}),
+    },
     spec: { providerID: `openstack:///${name}`, ...spec },
     status: status ?? { conditions: [{ type: "Ready", status: "True" }], nodeInfo: { kubeletVersion: "v1.34.0" } },
   };
