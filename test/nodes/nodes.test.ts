@@ -2,12 +2,11 @@
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { messageOf } from "@causeway/foundation";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { inventory } from "../support/inventory.ts";
 import { eventually } from "../support/processes.ts";
-import { IMAGE, startRig, type Rig } from "./rig.ts";
+import { hostname, sendRequests } from "./requests.ts";
+import { IMAGE, NAME, startRig, WORKERS, type Rig } from "./rig.ts";
 
 const TIMEOUT = 10 * 60_000;
 /** The control plane is Kubernetes' own programs. */
@@ -17,9 +16,32 @@ const isOverlay = process.env["CAUSEWAY_NODES_OVERLAY"] !== undefined;
 describe("a cluster whose nodes run real containers", () => {
   let rig: Rig;
   /** The IDs of the cluster's servers, which are the names of its machines' cgroups. */
-  let machines: readonly string[] = [];
+  let machines: string[] = [];
   const podsOf = (selector: string) =>
     (JSON.parse(rig.workload("get", "pods", "-l", selector, "-o", "json")) as { items: PodView[] }).items;
+
+  /** The address of a Service's load balancer, once it has one. */
+  const addressOf = (name: string) =>
+    rig.workload("get", "service", name, "-o", "jsonpath={.status.loadBalancer.ingress[0].ip}") || undefined;
+
+  /** The names of the Nodes that are Ready. */
+  const readyNodes = () =>
+    (JSON.parse(rig.workload("get", "nodes", "-o", "json")) as { items: NodeView[] }).items
+      .filter(({ status }) => status.conditions.some((c) => c.type === "Ready" && c.status === "True"))
+      .map(({ metadata }) => metadata.name)
+      .sort();
+
+  /** Waits until the project has so many servers, none of them one of `gone`, each a Ready Node. */
+  async function settled(replicas: number, gone: readonly string[]): Promise<void> {
+    await eventually(TIMEOUT, async () => {
+      const servers = await rig.cloud.compute.servers.all();
+      const names = servers.map(({ name }) => name).sort();
+      machines.push(...servers.map(({ id }) => id).filter((id) => !machines.includes(id)));
+      return (
+        names.length === replicas && !names.some((name) => gone.includes(name)) && readyNodes().join() === names.join()
+      );
+    });
+  }
 
   /** Who wrote what the application's objects are. */
   function writersOf(resource: string): string[] {
@@ -215,40 +237,34 @@ describe("a cluster whose nodes run real containers", () => {
 
   test("a Service of type LoadBalancer carries packets through Octavia and kube-proxy to pods, also while they are replaced", async () => {
     rig.apply(service("LoadBalancer"));
-    const address = await eventually(
-      TIMEOUT,
-      () => rig.workload("get", "service", "web", "-o", "jsonpath={.status.loadBalancer.ingress[0].ip}") || undefined,
-    );
+    const address = await eventually(TIMEOUT, () => addressOf("web"));
     await eventually(TIMEOUT, async () => (await hostname(address)) !== "");
     const before = new Set(podsOf("app=web").map(({ metadata }) => metadata.name));
-    const asking = new AbortController();
-    const failures: string[] = [];
-    const requests: Promise<void>[] = [];
-    const answered = new Map<string, number>();
-    const ask = async (): Promise<void> => {
-      try {
-        const name = await hostname(address);
-        answered.set(name, (answered.get(name) ?? 0) + 1);
-      } catch (error) {
-        failures.push(messageOf(error));
-      }
-    };
-    const load = (async () => {
-      while (!asking.signal.aborted) {
-        requests.push(ask());
-        await sleep(50);
-      }
-    })();
-    const isAnswered = (byOld: boolean) => [...answered.keys()].some((name) => before.has(name) === byOld) || undefined;
+    const requests = sendRequests(address);
+    const isAnswered = (byOld: boolean) => [...requests.responded].some((name) => before.has(name) === byOld);
     await eventually(TIMEOUT, () => isAnswered(true));
     rig.apply(web("two"));
     await rig.rolledOut("web");
     await eventually(TIMEOUT, () => isAnswered(false));
-    asking.abort();
-    await load;
-    await Promise.all(requests);
-    console.log(`${requests.length} requests during a rolling update, ${failures.length} failed`);
+    const { total, failures } = await requests.end();
+    console.log(`${total} requests during a rolling update, ${failures.length} failed`);
     expect(failures).toEqual([]);
+  });
+
+  test("the Service responds all the time while each node is replaced by a new one", async () => {
+    const address = await eventually(TIMEOUT, () => addressOf("web"));
+    const old = readyNodes();
+    const requests = sendRequests(address);
+    const rollout = { spec: { rollout: { after: new Date().toISOString() } } };
+    rig.management("patch", "machinedeployment", WORKERS, "--type=merge", "-p", JSON.stringify(rollout));
+    await settled(2, old);
+    await rig.rolledOut("web");
+    const { total, failures, longestPause } = await requests.end();
+    const counts = `${total} requests while both nodes were replaced, ${failures.length} failed`;
+    console.log([`${counts}; the longest pause was ${longestPause} ms`, ...failures].join("\n"));
+    // Some fail: a new node is a member before its kube-proxy serves, and one that goes may be a member for a moment
+    // longer than its host; monitors do not guard the floating IP of an OVN load balancer. Others are served meanwhile.
+    expect(longestPause).toBeLessThan(10_000);
   });
 
   test("pods of a node that is switched off are replaced on the other one", async () => {
@@ -264,6 +280,17 @@ describe("a cluster whose nodes run real containers", () => {
     });
   });
 
+  test("a health check has the switched-off node replaced, and three nodes become two again", async () => {
+    const server = (await rig.cloud.compute.servers.all()).find(({ status }) => status === "SHUTOFF");
+    if (server === undefined) throw new Error("no server is SHUTOFF");
+    rig.manage(healthCheck);
+    await settled(2, [server.name]);
+    rig.management("scale", "machinedeployment", WORKERS, "--replicas=3");
+    await settled(3, [server.name]);
+    rig.management("scale", "machinedeployment", WORKERS, "--replicas=2");
+    await settled(2, [server.name]);
+  });
+
   test("deleting the cluster leaves nothing in the project, and nothing of its machines on the host", async () => {
     rig.deleteCluster();
     await eventually(TIMEOUT, async () => JSON.stringify(await inventory(rig.cloud)) === JSON.stringify(rig.before));
@@ -276,15 +303,19 @@ function machinesLeft(machines: readonly string[]): readonly string[] {
   return machines.filter((id) => existsSync(`/sys/fs/cgroup/memory/causeway-machines/${id}`));
 }
 
-/** The name of the pod that answers. A connection of its own for each request, as new clients make. */
-async function hostname(address: string): Promise<string> {
-  const headers = { connection: "close" };
-  const answer = await fetch(`http://${address}/hostname`, { headers, signal: AbortSignal.timeout(30_000) });
-  if (!answer.ok) throw new Error(`status ${answer.status}`);
-  return answer.text();
-}
-
 const sum = (content: string | Buffer) => createHash("sha256").update(content).digest("hex");
+
+/** Lets a worker be replaced whose Node has not been heard of for some seconds. */
+const healthCheck = {
+  apiVersion: "cluster.x-k8s.io/v1beta2",
+  kind: "MachineHealthCheck",
+  metadata: { name: "workers" },
+  spec: {
+    clusterName: NAME,
+    selector: { matchLabels: { "cluster.x-k8s.io/deployment-name": WORKERS } },
+    checks: { unhealthyNodeConditions: [{ type: "Ready", status: "Unknown", timeoutSeconds: 10 }] },
+  },
+};
 
 function onePod(name: string, container: object): object {
   const containers = [{ name: "main", image: IMAGE, ...container }];
@@ -333,8 +364,11 @@ function service(type: string): object {
 }
 
 interface NodeView {
-  readonly metadata: { readonly labels: Readonly<Record<string, string>> };
-  readonly status: { readonly nodeInfo: { readonly kubeletVersion: string; readonly containerRuntimeVersion: string } };
+  readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
+  readonly status: {
+    readonly nodeInfo: { readonly kubeletVersion: string; readonly containerRuntimeVersion: string };
+    readonly conditions: readonly { readonly type: string; readonly status: string }[];
+  };
 }
 
 interface PodView {

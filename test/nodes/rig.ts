@@ -12,7 +12,9 @@ import { startTunnel, TUNNEL_NETWORKS } from "./tunnel.ts";
 const execute = promisify(execFile);
 const TIMEOUT = 10 * 60_000;
 const POD_CIDR = "10.244.0.0/16";
-const NAME = "real-nodes";
+export const NAME = "real-nodes";
+/** The MachineDeployment of its workers. */
+export const WORKERS = `${NAME}-workers`;
 const REPLICAS = 2;
 /** Where tools/devcloud links the disks of its servers. */
 const DISKS = "/run/devcloud";
@@ -33,6 +35,8 @@ export interface Rig {
   /** The same, left running. */
   start(...args: readonly string[]): Started;
   apply(manifest: object): void;
+  /** kubectl on the management cluster. */
+  management(...args: readonly string[]): string;
   /** Applies a manifest to the management cluster. */
   manage(manifest: object): void;
   /** Waits until a Deployment has rolled out, while this process continues with other work. */
@@ -130,6 +134,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       before,
       workload,
       apply,
+      management: (...args) => kubectl(management, ...args),
       manage: (manifest) => applyTo(management, manifest),
       kubectl: (args, how) =>
         spawnSync("kubectl", ["--kubeconfig", kubeconfig, ...args], { maxBuffer: LARGEST_OUTPUT, ...how }),
