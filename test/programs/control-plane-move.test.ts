@@ -24,7 +24,17 @@ import {
   type KubernetesClient,
 } from "@causeway/kubernetes";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { available, create, key, managed, missingFor, startWorld, until, type World } from "./runtime-world.ts";
+import {
+  available,
+  create,
+  issuerNetworks,
+  key,
+  managed,
+  missingFor,
+  startWorld,
+  until,
+  type World,
+} from "./runtime-world.ts";
 import { readSharedEtcd } from "./shared-etcd.ts";
 import { expectStored, loadOn, prepareLoad } from "./write-load.ts";
 
@@ -77,7 +87,7 @@ describe.skipIf(why !== undefined)(`control planes that move${why === undefined 
     const [informers, service] = [createInformers(target, tools), createInformers(source.client, tools)];
     const pods = createPodsRuntime({
       informers: service,
-      settings: { owner: "next", management: management.to, pool: { members: 1 } },
+      settings: { owner: "next", management: management.to, pool: { members: 1 }, issuerNetworks },
       readSecret: (namespace, name) => target.find(Secret, { namespace, name }),
       ...tools,
     });

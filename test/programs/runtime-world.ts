@@ -44,7 +44,7 @@ const external = resolve(import.meta.dirname, "../../packages/causeway/src/workl
 /** The scheduler and the controllers of Deployments and StatefulSets. */
 const workloads = resolve(import.meta.dirname, "../../packages/causeway/src/workloads/start.ts");
 /** Issuers of tests are on this machine. */
-const issuerNetworks = ["127.0.0.0/8"];
+export const issuerNetworks = ["127.0.0.0/8"];
 const needed = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
 
 function missing(): string | undefined {
