@@ -35,9 +35,7 @@ export class KeptPorts {
   /** The other cluster that has this port of this host. */
   ownerOf({ host, port }: { readonly host: string; readonly port: number }, name: string): string | undefined {
     const isSame = (other: string): boolean => other === host || ANY.includes(other) || ANY.includes(host);
-    return this.#all(name)
-      .filter((kept) => kept.port === port)
-      .find(({ folder }) => isSame(this.#hostOf(folder) ?? host))?.cluster;
+    return this.#all(name, port).find(({ folder }) => isSame(this.#hostOf(folder) ?? host))?.cluster;
   }
 
   #hostOf(folder: string): string | undefined {
@@ -45,14 +43,16 @@ export class KeptPorts {
     return typeof found === "string" ? found : undefined;
   }
 
-  #all(except: string): readonly KeptPort[] {
+  /** Those of all clusters but one, or those alone that are `wanted`. */
+  #all(except: string, wanted?: number): readonly KeptPort[] {
     return this.#places().flatMap((place) =>
       this.#files.names(place).flatMap((cluster) => {
         const folder = `${place}/${cluster}`;
-        const port = cluster === except ? undefined : this.#files.read(`${folder}/port`);
+        const kept = cluster === except ? undefined : this.#files.read(`${folder}/port`);
+        const port = Number(kept);
+        if (kept === undefined || (wanted !== undefined && port !== wanted)) return [];
         // Without options it is what is left of one that never was.
-        if (port === undefined || this.#files.read(`${folder}/cluster.json`) === undefined) return [];
-        return [{ cluster, port: Number(port), folder }];
+        return this.#files.read(`${folder}/cluster.json`) === undefined ? [] : [{ cluster, port, folder }];
       }),
     );
   }

@@ -126,7 +126,10 @@ test("a deleted cluster whose API is gone loses its load balancers by name, and 
     apiVersion: "infrastructure.cluster.x-k8s.io/v1beta2",
     kind: "OpenStackCluster",
     metadata: lost,
-    spec: { identityRef: { type: "Secret", name: "credentials", cloudName: "simulator" } },
+    spec: {
+      identityRef: { type: "Secret", name: "credentials", cloudName: "simulator" },
+      managedSubnets: [{ cidr: "10.6.0.0/24" }],
+    },
   } as OpenStackCluster);
   await client.patch(
     OpenStackCluster,

@@ -43,7 +43,7 @@ export async function runSweep(sweep: Sweep, of: SweepOf, signal: AbortSignal): 
   try {
     const config = await resolveIdentity({ client: informers.client, owner: infrastructure }, signal);
     const { cloud } = clouds.get(config);
-    const networkId = infrastructure.status?.network?.id ?? "";
+    const networkId = ownNetworkOf(infrastructure);
     const swept = await sweepAbandoned({ cloud, clusterName: cloudNameOf(cluster), networkId, clock }, signal);
     const seen = new Set(swept.map(({ id }) => id));
     const gone = (sweep.swept ?? []).filter(({ id, outcome }) => outcome === "removed" && !seen.has(id));
@@ -56,6 +56,11 @@ export async function runSweep(sweep: Sweep, of: SweepOf, signal: AbortSignal): 
   }
   const problem = problemOf(sweep);
   if (problem !== undefined && problem !== before && !signal.aborted) recordProblem(problem, of);
+}
+
+/** The network that was made for the cluster; undefined: it was given one, which other clusters may use, too. */
+function ownNetworkOf({ spec, status }: OpenStackCluster): string | undefined {
+  return (spec.managedSubnets ?? []).length === 0 ? undefined : (status?.network?.id ?? "");
 }
 
 /** Why the control plane is held still; undefined: no call of the last sweep failed. */

@@ -122,6 +122,12 @@ describe("a sweep", () => {
     expect(elsewhere.filter(({ kind }) => kind === "load balancer").map(({ kept }) => kept)).toEqual(
       Array.from({ length: 3 }, () => "it is not on the cluster's own network"),
     );
+    // Nor is anything proved by a network that both may use.
+    const shared = await sweepAbandoned({ ...request, networkId: undefined }, signal);
+    expect(shared.map(({ outcome }) => outcome)).toEqual(Array.from({ length: 7 }, () => "kept"));
+    expect(shared.find(({ kind }) => kind === "load balancer")?.kept).toBe(
+      "the cluster has no network of its own: delete it if no other cluster of this name uses it",
+    );
     const networkId = w.infrastructure.subnet.network_id;
     expect(words(await sweepAbandoned({ ...request, networkId }, signal)).toSorted()).toEqual([
       "floating IP of default/dead: kept",

@@ -8,14 +8,17 @@ import { removeAll, type Swept } from "./sweep.ts";
 export interface AbandonedCluster {
   readonly cloud: Cloud;
   readonly clusterName: string;
-  /** Its own network: another management cluster may have a cluster of this name in the project. */
-  readonly networkId: string;
+  /**
+   * The network that was made for it alone: another management cluster may have a cluster of this name in the project.
+   * Undefined: it is on a network that others may use, too, so that nothing proves what is its own.
+   */
+  readonly networkId: string | undefined;
   readonly clock: Clock;
 }
 
 /**
  * Removes what Services and Ingresses of the cluster have in the cloud, by names, descriptions and tags that only its
- * controllers give. Floating IPs remain, since a Service may have said so, and what is not on its network.
+ * controllers give. Floating IPs remain, since a Service may have said so, and what is not on its own network.
  */
 export async function sweepAbandoned(of: AbandonedCluster, signal: AbortSignal): Promise<readonly Swept[]> {
   const observed = { ...(await readProject(of.cloud, signal)), clusterName: of.clusterName, services: [] };
@@ -41,8 +44,14 @@ function ingressBalancers({ loadBalancers, clusterName }: Observed): Orphan[] {
 }
 
 const ELSEWHERE = "it is not on the cluster's own network";
+const SHARED = "the cluster has no network of its own: delete it if no other cluster of this name uses it";
 
-function elsewhere({ loadBalancers, ports }: Observed, networkId: string, { kind, id }: Orphan): string | undefined {
+function elsewhere(
+  { loadBalancers, ports }: Observed,
+  networkId: string | undefined,
+  { kind, id }: Orphan,
+): string | undefined {
+  if (networkId === undefined) return SHARED;
   const networks =
     kind === "load balancer"
       ? loadBalancers.filter((each) => each.id === id).map((each) => each.vip_network_id)
