@@ -162,6 +162,36 @@ test("a change is followed each minute, and rarely once it is accepted for a whi
   await running;
 });
 
+test("the log says once that issuers cannot be checked, when three checks in a row failed", async () => {
+  const clock = new VirtualClock(now);
+  let answer: () => Promise<string[]> = () => Promise.reject(new Error("connection refused"));
+  const warn = vi.fn<typeof silentLog.warn>();
+  const watchdog = createIssuerWatchdog({
+    watched: () => [
+      { id: "default.web", jwt: [one], access: async () => ({ kubeconfig: "" }), output: async () => "" },
+    ],
+    changed: () => {},
+    read: () => answer(),
+    clock,
+    log: { ...silentLog, warn },
+  });
+  const stop = new AbortController();
+  const running = watchdog.run(stop.signal);
+  await clock.advance(119_000);
+  expect(warn).not.toHaveBeenCalled();
+  await clock.advance(3_600_000);
+  const fact = { id: "default.web", error: "connection refused" };
+  expect(warn.mock.calls).toEqual([["issuers of a control plane could not be checked", fact]]);
+  const failing = answer;
+  answer = async () => [metrics({ jwt: [one] })];
+  await clock.advance(60_000);
+  answer = failing;
+  await clock.advance(3_600_000);
+  expect(warn).toHaveBeenCalledTimes(2);
+  stop.abort();
+  await running;
+});
+
 test("of a program's log the lines of the last minutes are read", () => {
   const dir = mkdtempSync(join(tmpdir(), "recent-"));
   const file = join(dir, "kube-apiserver.log");

@@ -54,7 +54,12 @@ interface Known {
   readonly jwt: string;
   readonly since: number;
   facts: IssuerFacts | undefined;
+  /** Checks in a row that failed. */
+  failures: number;
 }
+
+/** Failed checks in a row that are reported: API servers that restart fail once. */
+const REPORTED = 3;
 
 /** Checks from time to time whether API servers accepted the issuers that are requested. */
 export function createIssuerWatchdog(options: IssuerWatchdogOptions): IssuerWatchdog {
@@ -81,6 +86,7 @@ export function createIssuerWatchdog(options: IssuerWatchdogOptions): IssuerWatc
       const beliefs = (await read(access, AbortSignal.any([within, reading.signal]))).map((metrics) =>
         beliefIn(metrics, jwt, clock.now()),
       );
+      entry.failures = 0;
       const isRefused = beliefs.includes("refused");
       if (isRefused) {
         const output = await of.output(within).catch((error: unknown) => {
@@ -96,8 +102,11 @@ export function createIssuerWatchdog(options: IssuerWatchdogOptions): IssuerWatc
       }
     } catch (error) {
       // What was found remains: API servers restart, and say more later.
-      if (!signal.aborted)
-        log.debug("issuers of a control plane could not be checked", { id, error: messageOf(error) });
+      if (!signal.aborted) {
+        entry.failures += 1;
+        const report = entry.failures === REPORTED ? "warn" : "debug";
+        log[report]("issuers of a control plane could not be checked", { id, error: messageOf(error) });
+      }
     } finally {
       timer.abort(new Error("done"));
     }
@@ -107,7 +116,7 @@ export function createIssuerWatchdog(options: IssuerWatchdogOptions): IssuerWatc
     const text = canonicalJson(jwt);
     const found = known.get(id);
     if (found?.jwt === text) return found;
-    const fresh = { due: 0, jwt: text, since: clock.now(), facts: found?.facts };
+    const fresh = { due: 0, jwt: text, since: clock.now(), facts: found?.facts, failures: 0 };
     known.set(id, fresh);
     return fresh;
   };
