@@ -206,6 +206,18 @@ it("an object that an earlier release began knows its resources by their names, 
   expect(w.cloud.inventory).toEqual(empty);
 });
 
+it("an object that has its network ignores one of its name that another object has created since", () => {
+  const w = world(full);
+  const { wait } = settle(w);
+  const own = networkOf(w);
+  if (!own) throw new Error("no network was created");
+  w.cloud.networks.push({ ...own, id: "net-other", description: `${described} (uid-other)` });
+  delete w.object.status;
+  const { status } = settle(w);
+  expect([condition(status, "NetworkReady"), status.network?.id]).toEqual(["True NetworkReady", own.id]);
+  expect(settle(w).wait).toEqual(wait);
+});
+
 it("an object whose spec names its network creates no other, and no owner is recorded", () => {
   const w = world({ ...full, managedSubnets: [], subnets: [{ id: "sub-public" }] });
   settle(w);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Observed } from "./model.ts";
-import { clusterFinalizer, cloudIdentityAnnotation } from "../resources/naming.ts";
+import { adoptAnnotation, clusterFinalizer, cloudIdentityAnnotation, ownerAnnotation } from "../resources/naming.ts";
 import { apply, condition, deleting, full, plan, settle, world, type World } from "../testing/cluster-world.ts";
 import { demoSpec, external, identity, now } from "../testing/objects.ts";
 
@@ -108,6 +108,20 @@ describe("the report of an OpenStackCluster", () => {
     expect(conditions(result)).toEqual([`NetworkReady False NameInUse ${message}`, `Ready False NameInUse ${message}`]);
   });
 
+  it("is what a refused step said until it may be tried again, and then whose its names are", () => {
+    const first = world(full);
+    settle(first);
+    const annotations = { [cloudIdentityAnnotation]: identity, [ownerAnnotation]: "uid-second" };
+    const w = { ...world(full, { finalizers: [clusterFinalizer], annotations }), cloud: first.cloud };
+    const ready = (until: number) => {
+      w.extra = { hold: { type: "NetworkReady", reason: "QuotaExceeded", message: "Quota exceeded", until } };
+      return condition(plan(w).status, "Ready");
+    };
+    expect(ready(now + 1)).toBe("False QuotaExceeded");
+    expect(ready(now)).toBe("False NameInUse");
+    expect(plan(w).wait?.for).toMatch(/^Another object of this name/);
+  });
+
   it("is one condition for each part, of which Ready is the sum, and that it waits for changes", () => {
     const w = world(demoSpec);
     const { wait, refresh, events } = settle(w);
@@ -189,6 +203,13 @@ describe("the report of an OpenStackCluster", () => {
     expect(first()).toEqual(["add-finalizer"]);
     w.object = { ...w.object, metadata: { ...w.object.metadata, finalizers: [clusterFinalizer], annotations: {} } };
     expect(first()).toEqual(["add-finalizer"]);
+  });
+
+  it("records its cloud in the same plan that creates its network, where it adopts and so records no owner", () => {
+    const w = world(demoSpec, { finalizers: [], annotations: { [adoptAnnotation]: "true" } });
+    const [first, next] = plan(w).steps;
+    expect([first?.type, next?.type]).toEqual(["add-finalizer", "create-network"]);
+    expect(first).not.toHaveProperty("owner");
   });
 
   it("has the namespace and the tags of the object in the names and tags of its resources", () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { MEMBER_LEAVES_WITHIN } from "../openstackcluster/members.ts";
 import { endpointHook, leavingOwner, type LeavingOwner } from "../openstackcluster/leaving.ts";
 import { now } from "../testing/objects.ts";
-import { deleting, plan, world } from "../testing/machine-world.ts";
+import { deleting, plan, settle, world } from "../testing/machine-world.ts";
 
 const since = (ago: number) => timestamp(now - ago);
 
@@ -73,6 +73,14 @@ describe("the hook of a deleted Machine whose member the API's load balancer has
     expect(done({ hook: since(0), isTerminating: true }, ["pool"])[1]).toBe(now + 2_000);
     expect(done({ hook: since(MEMBER_LEAVES_WITHIN - 1_000), isTerminating: true }, ["pool"])[1]).toBe(now + 1_000);
   });
+});
+
+test("a machine whose server runs waits for its member to be removed", () => {
+  const w = world();
+  settle(w);
+  const leaving = { uid: "uid-m", hook: since(0), isTerminating: true };
+  w.extra = { owner: { name: "demo-workers-abcde", leaving }, endpointPools: ["pool"] };
+  expect(plan(w).wait).toEqual({ for: "its member to be removed", until: now + 2_000 });
 });
 
 test("a Machine is leaving from its deletion on, and ends at the stage of its hooks", () => {

@@ -178,7 +178,7 @@ describe("a MachineSet", () => {
     ["annotations", noted({}, { c: "d" }), { metadata: { ...lock("m"), annotations: { c: "d" } } }],
     ["fields", noted({}, {}, { minReadySeconds: 7 }), { metadata: lock("m"), spec: { minReadySeconds: 7 } }],
   ])("gives its Machines %s in place, unless they are being deleted", (_what, set, body) => {
-    expect(steps(observed(1, [owned("m")], { set }))).toEqual([["Machine m", body]]);
+    expect(steps(observed(1, [owned("m")], { set }))).toStrictEqual([["Machine m", body]]);
     const leaving = observed(
       1,
       [owned("m", { deletionTimestamp }), owned("n", { labels: { ...LABELS, a: "b" }, annotations: { c: "d" } })],

@@ -246,11 +246,11 @@ describe("a stream", () => {
       { window },
     ],
     [
-      "doubles its window when the socket has accepted all",
+      "doubles its window up to its part of those of many streams when the socket has accepted all",
       windowed,
       [
         { type: "received", bytes: window / 2 },
-        { type: "accepted", bytes: window / 2, streams: 1 },
+        { type: "accepted", bytes: window / 2, streams: LIMITS.windows / (2 * window) },
       ],
       [{ type: "grant", bytes: window / 2 + window }],
       { window: 2 * window, owed: 0 },
