@@ -17,6 +17,8 @@ export interface Choice {
   readonly ordinary: readonly Chosen[];
   /** Files whose modules are loaded again with the mutant, where it acts while they load. */
   readonly loading: readonly Chosen[];
+  /** Files that may kill the mutant too, and are not run this time: it costs too much. They are not tried. */
+  readonly leftOut: ReadonlySet<string>;
 }
 
 /** Which tests judge a mutant: only those that reach it, the cheapest first. */
@@ -37,14 +39,15 @@ export class Chooser {
 
   /** `tried` are test files that the mutant has already survived. */
   choose(number: number, { file, first, mutants }: TargetFile, tried: ReadonlySet<string>): Choice {
-    const ordinary = this.#byFile
+    const reaching = this.#byFile
       .filter(({ coverage }) => !tried.has(coverage.file))
       .map(({ coverage, tests }) => this.#chosen(coverage, tests.get(number) ?? [], number))
       .filter((c) => c !== undefined)
-      .sort((a, b) => a.time - b.time)
+      .sort((a, b) => a.time - b.time);
+    const ordinary = reaching
       .slice(0, MOST_FILES)
       .filter((_, i, all) => i === 0 || timeOf(all.slice(0, i + 1)) < MOST_TIME);
-    if (!this.#loaded.has(number)) return { ordinary, loading: [] };
+    if (!this.#loaded.has(number)) return { ordinary, loading: [], leftOut: without(reaching, ordinary) };
     const distanceOf = (test: string): number => this.#imports.distance(test, file) ?? Infinity;
     const tables = this.#byFile.filter(({ coverage: { file: test } }) => !this.#open.has(test) && !tried.has(test));
     // A function that a file calls while it describes its tests: they reach the rest.
@@ -55,10 +58,11 @@ export class Chooser {
     const fast = tables.filter(({ coverage }) => coverage.time < FAST && distanceOf(coverage.file) < Infinity);
     const isReached = this.#byFile.some(({ tests }) => tests.has(number));
     const again = isReached ? calling : near.length > 0 ? near : fast;
-    const loading = again
+    const ranked = again
       .map(({ coverage }) => ({ file: coverage.file, time: coverage.time }))
       .sort((a, b) => distanceOf(a.file) - distanceOf(b.file) || a.time - b.time);
-    return { ordinary, loading: loading.slice(0, isReached ? MOST_AGAIN : MOST_FILES) };
+    const loading = ranked.slice(0, isReached ? MOST_AGAIN : MOST_FILES);
+    return { ordinary, loading, leftOut: without([...reaching, ...ranked], [...ordinary, ...loading]) };
   }
 
   #chosen({ file, time }: Coverage, reaching: readonly CoveredTest[], number: number): Chosen | undefined {
@@ -67,6 +71,10 @@ export class Chooser {
     if (reaching.length === 0) return undefined;
     return { file, time: timeOf(reaching), tests: reaching.map((t) => t.title) };
   }
+}
+
+function without(all: readonly Chosen[], run: readonly Chosen[]): ReadonlySet<string> {
+  return new Set(all.map(({ file }) => file)).difference(new Set(run.map(({ file }) => file)));
 }
 
 function byMutant({ tests }: Coverage): ReadonlyMap<number, CoveredTest[]> {

@@ -10,6 +10,31 @@ const COVER_TIMEOUT = 900_000;
 /** Modules of earlier generations are never freed. */
 const MOST_MEMORY = 1_800_000_000;
 
+/** What the test files found out about a mutant. */
+export interface Judgement {
+  /** The test that fails with the mutant, or "timeout"; undefined where it survives. */
+  readonly by: string | undefined;
+  /** Files that judge nothing: with the mutant their tests fail, and after it without the mutant, too. */
+  readonly spoiled: readonly string[];
+}
+
+/** Runs files with a mutant. One whose state the mutant spoils in two processes is left out. */
+export async function judgement(
+  ask: (files: readonly Chosen[]) => Promise<Answer | undefined>,
+  files: readonly Chosen[],
+): Promise<Judgement> {
+  const once = new Set<string>();
+  const spoiled: string[] = [];
+  for (let left = files; left.length > 0; left = left.filter(({ file }) => !spoiled.includes(file))) {
+    const answer = await ask(left);
+    if (answer?.type === "judged") return { by: answer.killer, spoiled };
+    if (answer?.type !== "spoiled") return { by: "timeout", spoiled };
+    if (once.has(answer.file)) spoiled.push(answer.file);
+    once.add(answer.file);
+  }
+  return { by: undefined, spoiled };
+}
+
 /** A process that runs tests with mutants, started again when a mutant ends it, spoils its state or does not end. */
 export class Judges {
   readonly #files: readonly string[];
@@ -25,20 +50,13 @@ export class Judges {
     return { file, loading: [], hooks: [], tests: [], time: 0, failed: ["it did not end"] };
   }
 
-  /** The test that fails with the mutant, "timeout", or undefined where it survives. */
-  async judge(number: number, files: readonly Chosen[], fresh: boolean): Promise<string | undefined> {
-    if (files.length === 0) return undefined;
-    const time = files.reduce((sum, f) => sum + f.time, 0);
-    for (let attempt = 0; attempt < 2; attempt += 1) {
-      const answer = await this.#ask({ type: "judge", number, files, fresh }, SHORTEST + 8 * time);
-      if (answer?.type === "judged") {
-        if (answer.memory > MOST_MEMORY) this.close();
-        return answer.killer;
-      }
-      this.close();
-      if (answer === undefined) return "timeout";
-    }
-    return undefined;
+  judge(number: number, files: readonly Chosen[], fresh: boolean): Promise<Judgement> {
+    return judgement(async (left) => {
+      const time = left.reduce((sum, f) => sum + f.time, 0);
+      const answer = await this.#ask({ type: "judge", number, files: left, fresh }, SHORTEST + 8 * time);
+      if (answer?.type !== "judged" || answer.memory > MOST_MEMORY) this.close();
+      return answer;
+    }, files);
   }
 
   close(): void {

@@ -101,10 +101,17 @@ async function judgeGroup(name: string, group: readonly Scope[]): Promise<void> 
       for (const one of left) {
         const before = tried(one);
         const { target, index } = one;
-        const { ordinary, loading } = chooser.choose(target.first + index, target, before);
-        let by = await own.judge(target.first + index, ordinary, false);
-        if (by === undefined && loading.length > 0) by = await own.judge(target.first + index, loading, true);
-        const files = [...tests].filter(([file]) => judging.has(file) || before.has(file));
+        const number = target.first + index;
+        const { ordinary, loading, leftOut } = chooser.choose(number, target, before);
+        let { by, spoiled } = await own.judge(number, ordinary, false);
+        if (by === undefined) {
+          const again = await own.judge(number, loading, true);
+          ({ by } = again);
+          spoiled = [...spoiled, ...again.spoiled];
+        }
+        for (const file of spoiled) console.log(`spoiled: ${file}: by ${target.file}:${target.mutants[index]?.line}`);
+        const isTried = (file: string): boolean => judging.has(file) && !leftOut.has(file) && !spoiled.includes(file);
+        const files = [...tests].filter(([file]) => isTried(file) || before.has(file));
         state.keep(target, index, by === undefined ? { survived: Object.fromEntries(files) } : { by });
         done += 1;
         if (done % 100 === 0) {

@@ -37,7 +37,7 @@ export function pageOf(rows: readonly Row[], summary: Summary): string {
     "`npm run test:mutation` changes one thing of a source file at a time and runs the tests that reach it. A mutant is killed when a test fails. This page is",
     "written by `npm run test:mutation -- --report --page` from what runs have found out so far: by this checkout, and by others in `mutation.json`, which has",
     "one row for each file with a digest of the text that was judged. A file that has another text since counts as not judged. So does a mutant that is alive",
-    "until all test files of its scope, with the contract suite, have been tried as they are now. Each mutant is shown the tests that reach it, the cheapest first;",
+    "until all test files of its scope, with the contract suite, have been tried as they are now: a run that leaves some out, since they take long, leaves it open. Each mutant is shown the tests that reach it, the cheapest first;",
     "of the contract suite at most forty cases, those first that reach the fewest mutants. One process runs them all: the mutants of a file are in its text",
     "behind a switch. The numbers below are of `--fast` runs, in which the contract suite judges nothing.",
     ...origins,

@@ -37,5 +37,5 @@ export type Answer =
   | { readonly type: "ready" }
   | { readonly type: "covered"; readonly coverage: Coverage }
   | { readonly type: "judged"; readonly number: number; readonly killer: string | undefined; readonly memory: number }
-  /** Its tests fail without a mutant too: it must be started again. */
-  | { readonly type: "spoiled"; readonly number: number };
+  /** The tests of the file fail without a mutant too: the process must be started again. */
+  | { readonly type: "spoiled"; readonly number: number; readonly file: string };

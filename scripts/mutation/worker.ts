@@ -108,14 +108,19 @@ async function cover({ file, independent }: Extract<Command, { type: "cover" }>)
 
 type Judge = Extract<Command, { type: "judge" }>;
 
-/** Runs files with a mutant until a test fails: which one. */
-async function judge({ number, files: chosen, fresh }: Judge): Promise<string | undefined> {
+/** Runs files with a mutant until a test fails: which one, or whose tests fail without it, too. */
+async function judge({ number, files: chosen, fresh }: Judge): Promise<Answer> {
   if (fresh) generation += 1;
+  let killer: string | undefined;
   for (const one of chosen) {
-    const killer = one.isOpen ? await judgeOpen(one, number) : await judgeFile(one, number, fresh);
-    if (killer !== undefined) return killer;
+    try {
+      killer = one.isOpen ? await judgeOpen(one, number) : await judgeFile(one, number, fresh);
+    } catch {
+      return { type: "spoiled", number, file: one.file };
+    }
+    if (killer !== undefined) break;
   }
-  return undefined;
+  return { type: "judged", number, killer, memory: process.memoryUsage().rss };
 }
 
 /** Milliseconds that a test may take with a mutant at least. */
@@ -180,13 +185,7 @@ async function judgeOpen({ file, time, tests: titles = [] }: Chosen, number: num
 }
 
 async function answerTo(command: Command): Promise<Answer> {
-  if (command.type === "cover") return { type: "covered", coverage: await cover(command) };
-  const { number } = command;
-  try {
-    return { type: "judged", number, killer: await judge(command), memory: process.memoryUsage().rss };
-  } catch {
-    return { type: "spoiled", number };
-  }
+  return command.type === "cover" ? { type: "covered", coverage: await cover(command) } : judge(command);
 }
 
 process.on("message", (command: Command) => {
