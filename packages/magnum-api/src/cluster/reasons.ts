@@ -43,7 +43,13 @@ export const outlookOf: ReadonlyMap<string, Outlook> = new Map([
   ...of("passes", ["WaitingForLoadBalancer", "WaitingForMachine", "WaitingForMachineDeletion", "WaitingForMachines"]),
   ...of("passes", ["WaitingForMinReadySeconds", "WaitingForNetwork", "WaitingForPreDrainHook"]),
   ...of("passes", ["WaitingForPreTerminateHook", "WaitingForRemediation", "WaitingForSecrets"]),
-  ...of("passes", ["WaitingForAgent", "WaitingForServer", "WaitingForVolumeDetach", "WaitingForWorkersDeletion"]),
+  ...of("passes", [
+    "WaitingForAPIServers",
+    "WaitingForAgent",
+    "WaitingForServer",
+    "WaitingForVolumeDetach",
+    "WaitingForWorkersDeletion",
+  ]),
   // Nothing more is said than that it is not so yet.
   ...of("passes", [
     "NotReady",

@@ -1,4 +1,5 @@
 import type { MergeType } from "../../schema/merge-type.ts";
+import { at } from "../../json/json.ts";
 import type { Json } from "../../json/values.ts";
 import { difference, type FieldSet, intersection, isEmpty, union, unionOf } from "./field-set.ts";
 import { type Manager, type Managers, ownable } from "./managers.ts";
@@ -16,8 +17,10 @@ type View = Pick<Form, "type" | "of">;
 export function pruned(merged: Json, last: Manager, managers: Managers, typed: Typed): Json {
   const view = viewIn(last.apiVersion, typed);
   if (!view) return merged;
-  // What only the server sets remains, though no manager of this version may own it: a conversion needs it.
-  const going = ownable(withNamedFields(last.fields, view.type));
+  const named = withNamedFields(last.fields, view.type);
+  // For a conversion, what only the server sets remains, though no manager of that version may own it: it needs the
+  // name and the version. Without one the name goes with metadata, and the object is refused for it.
+  const going = last.apiVersion === typed.apiVersion ? named : ownable(named);
   if (isEmpty(going)) return merged;
   const all = view.of(merged);
   const without = removePaths(all, going, view.type);
@@ -64,5 +67,8 @@ function viewIn(apiVersion: string, typed: Typed): View | undefined {
 }
 
 function own(typed: Typed): View {
-  return { type: typed.type, of: (object) => typed.form(typed.apiVersion)?.of(object) ?? object };
+  const { apiVersion, type } = typed;
+  // Without a version it is what a removal left of one in this version.
+  const isOwn = (object: Json): boolean => (at(object, "apiVersion") ?? apiVersion) === apiVersion;
+  return { type, of: (object) => (isOwn(object) ? object : (typed.form(apiVersion)?.of(object) ?? object)) };
 }
