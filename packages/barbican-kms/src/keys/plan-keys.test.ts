@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { CausewayError } from "@causeway/foundation";
-import { checkOf } from "../cipher/plan-check.ts";
+import { CHECK, checkOf } from "../cipher/plan-check.ts";
 import { isFresh, isKeyId, survivesOutage } from "./plan-key.ts";
 import { isFinal, lost, outcomeOf, problemOf } from "./plan-reading.ts";
 
@@ -55,6 +55,7 @@ describe("a payload", () => {
   });
 
   test("has the check value that stored annotations have", () => {
+    expect(CHECK).toBe("key-check.kms.causeway.dev");
     expect(Buffer.from(checkOf(Buffer.alloc(32, 7))).toString("hex")).toBe("ccd76bce4e73d98deb9183b7e3238047");
   });
 });

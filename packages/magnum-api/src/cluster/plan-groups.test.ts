@@ -1,6 +1,6 @@
 /** The state of each node group, which is that of its own machines. */
 import { describe, expect, it } from "vitest";
-import type { HostedControlPlane, MagnumClusterStatus, OpenStackCluster } from "@causeway/api";
+import type { HostedControlPlane, MachineDeployment, MagnumClusterStatus, OpenStackCluster } from "@causeway/api";
 import { at, group, NOW, settled } from "../testing/observed.ts";
 import type { Observed } from "./gather.ts";
 import { magnumLabels } from "./names.ts";
@@ -196,4 +196,28 @@ describe("the state of a part of a cluster", () => {
     const authorities = { phase: "Prepared", rotation: at(-2), rotatedAt: at(-1) };
     return settled({ spec: { rotateAuthoritiesAfter: at(-2) } }, { authorities });
   }
+});
+
+describe("the manifest of a node group that is scaled automatically", () => {
+  const labels = { auto_scaling_enabled: "true", max_node_count: "5" };
+  const scaled = settled({ spec: { labels } });
+  const replicasOf = (observed: Observed): (number | undefined)[] =>
+    decide(observed).desired.flatMap(({ object }) =>
+      object.kind === "MachineDeployment" ? (object as MachineDeployment).spec.replicas : [],
+    );
+  const [standing] = scaled.deployments;
+  const withNodes = (name: string): Observed => ({
+    ...scaled,
+    deployments: standing
+      ? [{ ...standing, metadata: { ...standing.metadata, name }, spec: { ...standing.spec, replicas: 3 } }]
+      : [],
+  });
+
+  it.each([
+    ["that the autoscaler has made of it", "web-default", 3],
+    ["that were requested, where only another pool has others", "web-other", 1],
+  ])("has the nodes %s", (_title, name, nodes) => {
+    expect(standing?.metadata.name).toBe("web-default");
+    expect(replicasOf(withNodes(name))).toEqual([nodes]);
+  });
 });
