@@ -161,4 +161,9 @@ describe("the first machine of a control plane", () => {
   ])("%s", (_title, given, steps) => {
     expect(plan(given, now).steps).toEqual(steps);
   });
+
+  test("leaves its token alone while no control plane can be reached, and is planned again when one can", () => {
+    const { steps, wait } = plan({ ...first, dataSecret }, now);
+    expect([steps, wait]).toEqual([[], { for: "the machine to join" }]);
+  });
 });
