@@ -54,6 +54,10 @@ describe("a restore", () => {
     });
     copy.status = plan.status;
     expect(copy.plan()).toMatchObject({ names: [], phase: "Refused", said: [] });
+    const lastTransitionTime = "2026-01-01T00:00:00Z";
+    const other = { type: "Other", status: "True", reason: "Other", message: "", lastTransitionTime } as const;
+    copy.status = { ...plan.status, conditions: [other, ...(plan.status.conditions ?? [])] };
+    expect(copy.plan().said).toEqual([]);
   });
 
   test("continues with databases once its keys were adopted, to its end", async () => {
