@@ -191,7 +191,10 @@ describe("the status of a Gateway", () => {
       conditions: [{ ...condition, ...(time === undefined ? {} : { lastTransitionTime: time }) }],
     });
     const mine = { name: "gw", namespace: "n" };
-    const others = [entry(mine, "another.example/controller"), entry({ name: "other", namespace: "n" })];
+    const others = [
+      entry(mine, "another.example/controller", "2023-01-01T00:00:00Z"),
+      entry({ name: "other", namespace: "n" }),
+    ];
     const parents = [
       ...others,
       entry({ ...mine, sectionName: "gone" }, GATEWAY_CONTROLLER, "2024-01-01T00:00:00Z"),

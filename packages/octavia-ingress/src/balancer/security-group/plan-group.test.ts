@@ -94,18 +94,20 @@ test("the plan of security groups adopts upstream's group by a tag, and deletes 
   const groups = [group("g", { tags: ["octavia.ingress.kubernetes.io", "default_web"] }), group("h")];
   const nodePort = port("p", ["g", "h"]);
   const before = observed({ groups, memberPorts: [nodePort], grouped: [nodePort] });
-  expect(planGroup(owner, before, []).map(({ type }) => type)).toEqual([
-    "tag-security-group",
-    "set-port-security-groups",
+  const tags = ["octavia.ingress.kubernetes.io", "default_web", "k8s-ingress-owner=c/u"];
+  expect(planGroup(owner, before, [])).toEqual([
+    { type: "tag-security-group", id: "g", tags },
+    { type: "set-port-security-groups", ports: [{ id: "p", revision: 1, groups: ["g"] }] },
   ]);
   const freed = port("p", ["g"]);
   const after = observed({ groups, memberPorts: [freed], grouped: [freed] });
   expect(planGroup(owner, after, [])).toContainEqual({ type: "delete-security-group", id: "h" });
 });
 
-test("the plan of security groups keeps all rules while the subnet is not known", () => {
+test("the plan of security groups keeps all rules while the subnet is not known, or has no CIDR that can be read", () => {
   const groups = [group("g", { security_group_rules: [stored("a", 30_001)] })];
-  expect(planGroup(owner, observed({ groups, cidr: undefined }), [30_002])).toEqual([]);
+  for (const cidr of [undefined, "10.0.0.0/33"])
+    expect(planGroup(owner, observed({ groups, cidr }), [30_002])).toEqual([]);
 });
 
 test("the plan of security groups deletes what is left of a time when groups were managed", () => {
