@@ -127,9 +127,12 @@ async function staged({ api, core }: Context): Promise<Stage> {
   for (const name of ["s0", "s1", "s2"]) await made(api.post(core("secrets"), secret(name)));
   const first = await api.get(`${core("secrets")}?limit=1`);
   const last = await made(api.post(core("secrets"), secret("s3")));
+  const now = String(at(last, "metadata", "resourceVersion"));
+  // A list that may be older comes from kube-apiserver's cache, which a busy machine fills later: this one waits for it.
+  await api.get(`${core("secrets")}?resourceVersion=${now}&resourceVersionMatch=NotOlderThan`);
   return {
     old: String(at(first.body, "metadata", "resourceVersion")),
-    now: String(at(last, "metadata", "resourceVersion")),
+    now,
     token: String(at(first.body, "metadata", "continue")),
   };
 }
