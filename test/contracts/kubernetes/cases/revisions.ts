@@ -128,7 +128,8 @@ async function staged({ api, core }: Context): Promise<Stage> {
   const first = await api.get(`${core("secrets")}?limit=1`);
   const last = await made(api.post(core("secrets"), secret("s3")));
   const now = String(at(last, "metadata", "resourceVersion"));
-  // A list that may be older comes from kube-apiserver's cache, which a busy machine fills later: this one waits for it.
+  // A list that may be older comes from kube-apiserver's cache, which a busy machine fills later: this one waits for
+  // it.
   await api.get(`${core("secrets")}?resourceVersion=${now}&resourceVersionMatch=NotOlderThan`);
   return {
     old: String(at(first.body, "metadata", "resourceVersion")),
