@@ -173,7 +173,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "index.ts",
   ],
   "hosted-control-plane": [
-    "at-rest.ts audit-log.ts flags.ts backup-spec.ts program-log.ts versions.ts etcd",
+    "at-rest.ts audit-log.ts flags.ts backup-spec.ts program-log.ts rounds.ts versions.ts etcd",
     "runtime.ts",
     "issuers.ts",
     "backup",

@@ -1,4 +1,5 @@
 import { canonicalJson, messageOf, type Clock, type Log } from "@causeway/foundation";
+import { runRounds, timeLimit } from "../rounds.ts";
 import type { TokenIssuers } from "../runtime.ts";
 import type { ApiAccess } from "../webhooks/watchdog.ts";
 import type { IssuerFacts } from "./facts.ts";
@@ -40,8 +41,7 @@ const EVERY = 60_000;
 const EVERY_SETTLED = 15 * 60_000;
 /** A change is old after this: a kubelet needs two minutes to write it, and kube-apiserver two to refuse it. */
 const SETTLED = 10 * 60_000;
-/** Milliseconds between two rounds, and for one control plane. */
-const ROUND = 5_000;
+/** Milliseconds for one control plane. */
 const LIMIT = 15_000;
 /** Milliseconds for the metrics of one API server: what responded by then counts. */
 const READ_LIMIT = 8_000;
@@ -67,23 +67,17 @@ export function createIssuerWatchdog(options: IssuerWatchdogOptions): IssuerWatc
   const known = new Map<string, Known>();
   const check = async (of: WatchedIssuers, entry: Known, signal: AbortSignal): Promise<void> => {
     const { id, jwt } = of;
-    const [over, timer] = [new AbortController(), new AbortController()];
-    void clock.sleep(LIMIT, timer.signal).then(
-      () => over.abort(new Error(`no response within ${LIMIT / 1000} s`)),
-      () => {},
-    );
-    const reading = new AbortController();
-    void clock.sleep(READ_LIMIT, timer.signal).then(
-      () => reading.abort(new Error(`no response within ${READ_LIMIT / 1000} s`)),
-      () => {},
-    );
-    const within = AbortSignal.any([signal, over.signal]);
+    const timer = new AbortController();
+    const limited = (milliseconds: number): AbortSignal =>
+      timeLimit(clock, { milliseconds, message: `no response within ${milliseconds / 1000} s` }, timer.signal);
+    const [over, reading] = [limited(LIMIT), limited(READ_LIMIT)];
+    const within = AbortSignal.any([signal, over]);
     const before = entry.facts;
     entry.due = clock.now() + EVERY;
     try {
       const access = await of.access(within);
       if (access === undefined) return;
-      const beliefs = (await read(access, AbortSignal.any([within, reading.signal]))).map((metrics) =>
+      const beliefs = (await read(access, AbortSignal.any([within, reading]))).map((metrics) =>
         beliefIn(metrics, jwt, clock.now()),
       );
       entry.failures = 0;
@@ -112,29 +106,13 @@ export function createIssuerWatchdog(options: IssuerWatchdogOptions): IssuerWatc
     }
     if (canonicalJson(before ?? null) !== canonicalJson(entry.facts ?? null)) changed(id);
   };
-  const entryOf = ({ id, jwt }: WatchedIssuers): Known => {
+  const entryOf = ({ jwt }: WatchedIssuers, found: Known | undefined): Known => {
     const text = canonicalJson(jwt);
-    const found = known.get(id);
     if (found?.jwt === text) return found;
-    const fresh = { due: 0, jwt: text, since: clock.now(), facts: found?.facts, failures: 0 };
-    known.set(id, fresh);
-    return fresh;
-  };
-  const round = async (signal: AbortSignal): Promise<void> => {
-    const all = watched();
-    const ids = new Set(all.map(({ id }) => id));
-    for (const id of known.keys()) if (!ids.has(id)) known.delete(id);
-    const due = all.map((of) => [of, entryOf(of)] as const).filter(([, { due: at }]) => at <= clock.now());
-    for (let i = 0; i < due.length && !signal.aborted; i += AT_ONCE)
-      await Promise.all(due.slice(i, i + AT_ONCE).map(([of, entry]) => check(of, entry, signal)));
+    return { due: 0, jwt: text, since: clock.now(), facts: found?.facts, failures: 0 };
   };
   return {
     facts: (id) => known.get(id)?.facts,
-    async run(signal) {
-      while (!signal.aborted) {
-        await round(signal);
-        await clock.sleep(ROUND, signal).catch(() => {});
-      }
-    },
+    run: (signal) => runRounds({ items: watched, known, entryOf, check, atOnce: AT_ONCE, clock }, signal),
   };
 }

@@ -1,4 +1,5 @@
 import { messageOf, type Clock, type Log } from "@causeway/foundation";
+import { runRounds, timeLimit } from "../rounds.ts";
 import type { TunnelAccess } from "../runtime.ts";
 import type { TunnelFacts } from "./facts.ts";
 import { readTunnel, type TunnelReport } from "./read.ts";
@@ -32,8 +33,7 @@ export interface TunnelWatchdog {
 /** Milliseconds between two checks of one tunnel: where an agent or the server is missed, and otherwise. */
 const EVERY_ABSENT = 15_000;
 const EVERY = 60_000;
-/** Milliseconds between two rounds, and for one response. */
-const ROUND = 5_000;
+/** Milliseconds for one response. */
 const LIMIT = 5_000;
 /** Requests at a time. */
 const AT_ONCE = 32;
@@ -55,13 +55,10 @@ export function createTunnelWatchdog(options: TunnelWatchdogOptions): TunnelWatc
     const before = entry.facts;
     const now = clock.now();
     const seenSince = (type: "absent" | "unreachable"): number => (before?.type === type ? before.seenSince : now);
-    const over = new AbortController();
     const timer = new AbortController();
-    void clock.sleep(LIMIT, timer.signal).then(
-      () => over.abort(new Error(`no response within ${LIMIT / 1000} s`)),
-      () => {},
-    );
-    const within = AbortSignal.any([signal, over.signal]);
+    const limit = { milliseconds: LIMIT, message: `no response within ${LIMIT / 1000} s` };
+    const over = timeLimit(clock, limit, timer.signal);
+    const within = AbortSignal.any([signal, over]);
     let url: string | undefined;
     try {
       const found = await access(within);
@@ -74,7 +71,7 @@ export function createTunnelWatchdog(options: TunnelWatchdogOptions): TunnelWatc
       entry.facts = factsOf(report, { seenSince: seenSince("absent"), hadAgents: entry.hadAgents });
     } catch (error) {
       if (signal.aborted) return;
-      const code = over.signal.aborted ? "ETIMEDOUT" : codeOf(error);
+      const code = over.aborted ? "ETIMEDOUT" : codeOf(error);
       // A socket is of this machine, as the API servers are: they reach it no better.
       const facts = { type: "unreachable", code, reached: url === undefined || reached.has(url) } as const;
       entry.facts = { ...facts, seenSince: seenSince("unreachable"), hadAgents: entry.hadAgents };
@@ -87,28 +84,10 @@ export function createTunnelWatchdog(options: TunnelWatchdogOptions): TunnelWatc
     entry.due = now + (isFault(entry.facts) ? EVERY_ABSENT : EVERY);
     if (isChange(before, entry.facts)) changed(id);
   };
-  const round = async (signal: AbortSignal): Promise<void> => {
-    const all = tunnels();
-    const ids = new Set(all.map(({ id }) => id));
-    for (const id of known.keys()) if (!ids.has(id)) known.delete(id);
-    const due = all.filter(({ id }) => (known.get(id)?.due ?? 0) <= clock.now());
-    for (let i = 0; i < due.length; i += AT_ONCE)
-      await Promise.all(
-        due.slice(i, i + AT_ONCE).map((tunnel) => {
-          const entry = known.get(tunnel.id) ?? { due: 0, facts: undefined, hadAgents: false };
-          known.set(tunnel.id, entry);
-          return check(tunnel, entry, signal);
-        }),
-      );
-  };
+  const entryOf = (_: WatchedTunnel, entry: Known = { due: 0, facts: undefined, hadAgents: false }): Known => entry;
   return {
     facts: (id) => known.get(id)?.facts,
-    async run(signal) {
-      while (!signal.aborted) {
-        await round(signal);
-        await clock.sleep(ROUND, signal).catch(() => {});
-      }
-    },
+    run: (signal) => runRounds({ items: tunnels, known, entryOf, check, atOnce: AT_ONCE, clock }, signal),
   };
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { canonicalJson, messageOf, type Clock, type Log } from "@causeway/foundation";
 import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
+import { timeLimit } from "../rounds.ts";
 import { checkWebhooks } from "./check.ts";
 import { isSameFinding, type Finding } from "./findings.ts";
 
@@ -69,25 +70,19 @@ export function createWebhookWatchdog(options: WebhookWatchdogOptions): WebhookW
   const known = new Map<string, Known>();
   const running = new Set<Promise<void>>();
   const check = async (api: WatchedApi, entry: Known, signal: AbortSignal): Promise<void> => {
-    const over = new AbortController();
     const timer = new AbortController();
-    void clock.sleep(LIMIT, timer.signal).then(
-      () => over.abort(new Error("the check took too long")),
-      () => {},
-    );
-    const tries = new AbortController();
-    void clock.sleep(TRIES, timer.signal).then(
-      () => tries.abort(new Error("the requests of the check took too long")),
-      () => {},
-    );
+    const limited = (milliseconds: number, message: string): AbortSignal =>
+      timeLimit(clock, { milliseconds, message }, timer.signal);
+    const over = limited(LIMIT, "the check took too long");
+    const tries = limited(TRIES, "the requests of the check took too long");
     let client: KubernetesClient | undefined;
     try {
-      const within = AbortSignal.any([signal, over.signal]);
+      const within = AbortSignal.any([signal, over]);
       const access = await api.access(within);
       entry.due = clock.now() + (access === undefined ? EVERY_BROKEN : EVERY);
       if (access === undefined) return;
       client = clientOf(access);
-      const options = { client, mayExempt: api.mayExempt, now: clock.now(), tries: tries.signal };
+      const options = { client, mayExempt: api.mayExempt, now: clock.now(), tries };
       const { found, exempted } = await checkWebhooks(options, within);
       for (const webhook of exempted) informed(api.id, webhook);
       entry.failures = 0;
