@@ -16,23 +16,19 @@ import {
   toCustomResourceDefinition,
 } from "@causeway/api";
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
-import { createClusterApi } from "@causeway/cluster-api";
-import { createOpenStackInfrastructure } from "@causeway/cluster-api-openstack";
-import { silentLog, systemClock } from "@causeway/foundation";
+import { systemClock } from "@causeway/foundation";
 import {
   createClient,
-  createEventRecorder,
-  createInformers,
-  createRemoteClusters,
   loadKubeconfig,
   Secret,
   type KubeObject,
   type KubernetesClient,
   type ResourceType,
 } from "@causeway/kubernetes";
-import { connectCloud, createCloudPool, loadCloudsYaml } from "@causeway/openstack";
+import { connectCloud, loadCloudsYaml } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { parseAllDocuments } from "yaml";
+import { runManagers } from "../../testing/managers.ts";
 import { yamlOf } from "./action.ts";
 import { clusterTemplates } from "./cluster-templates.ts";
 
@@ -78,30 +74,7 @@ afterAll(async () => {
 
 const cloudsYaml = () => Buffer.from(simulator.cloudsYaml).toString("base64");
 
-/** All controllers as one process would run them; the returned function is kill -9 as far as they are concerned. */
-function run(): () => Promise<void> {
-  const stop = new AbortController();
-  const options = { clock: systemClock, log: silentLog };
-  const informers = createInformers(client, options);
-  const remoteClusters = createRemoteClusters({ informers, ...options });
-  const clouds = createCloudPool({ intervals: { fast: 20, fastest: 20 } });
-  const events = createEventRecorder(client, { component: "test" });
-  const core = createClusterApi({ informers, remoteClusters, kinds: allKinds, events, ...options });
-  const provider = createOpenStackInfrastructure({ informers, clouds, events, ...options });
-  const { signal } = stop;
-  const running = Promise.all([
-    informers.run(signal),
-    remoteClusters.run(signal),
-    core.run(signal),
-    provider.run(signal),
-  ]);
-  return async () => {
-    stop.abort();
-    await clouds.close();
-    await running.catch(() => {});
-    await events.flush();
-  };
-}
+const run = () => runManagers(client, allKinds);
 
 /** What `clusterctl generate` does with variables. */
 function documents(template: string, values: Readonly<Record<string, string>>): KubeObject[] {

@@ -17,14 +17,9 @@ import {
   toCustomResourceDefinition,
 } from "@causeway/api";
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
-import { createClusterApi } from "@causeway/cluster-api";
-import { createOpenStackInfrastructure } from "@causeway/cluster-api-openstack";
-import { silentLog, systemClock } from "@causeway/foundation";
+import { systemClock } from "@causeway/foundation";
 import {
   createClient,
-  createEventRecorder,
-  createInformers,
-  createRemoteClusters,
   getCondition,
   loadKubeconfig,
   Node,
@@ -33,8 +28,8 @@ import {
   type KubeObject,
   type KubernetesClient,
 } from "@causeway/kubernetes";
-import { createCloudPool } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
+import { runManagers } from "../../testing/managers.ts";
 import { CONTRACT_LABEL, contractKinds } from "./contract-kinds.ts";
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
@@ -91,25 +86,7 @@ afterAll(async () => {
   await Promise.all([api.close(), simulator.close()]);
 });
 
-function run(): () => Promise<void> {
-  const stop = new AbortController();
-  const options = { clock: systemClock, log: silentLog };
-  const informers = createInformers(client, options);
-  const remoteClusters = createRemoteClusters({ informers, ...options });
-  const clouds = createCloudPool({ intervals: { fast: 20, fastest: 20 } });
-  const events = createEventRecorder(client, { component: "test" });
-  const core = createClusterApi({ informers, remoteClusters, kinds: contractKinds(definitions), events, ...options });
-  const provider = createOpenStackInfrastructure({ informers, clouds, events, ...options });
-  const { signal } = stop;
-  const all = [informers, remoteClusters, core, provider];
-  const running = Promise.all(all.map((one) => one.run(signal)));
-  return async () => {
-    stop.abort();
-    await clouds.close();
-    await running.catch(() => {});
-    await events.flush();
-  };
-}
+const run = () => runManagers(client, contractKinds(definitions));
 
 async function until<T>(what: string, check: () => Promise<T | undefined | false>): Promise<T> {
   for (const end = Date.now() + 60_000; Date.now() < end; await systemClock.sleep(20)) {
