@@ -3,8 +3,8 @@
  * provider: each with a kube-apiserver and a simulated cloud of its own, one side after the other. Clusters of 3 + 10
  * machines with a load balancer; machines come up as Nodes at once. `--counts 1,10`, `--workers N`, `--side
  * ours|upstream`, `--idle-minutes N` (0: not measured), `--notice SECONDS` to wait for a lost server (0: not measured),
- * `--sync-period 60s` of upstream's provider (default: its own), `--limit SECONDS`; `--routes` prints the calls of each
- * row.
+ * `--boot SECONDS` until a server is ACTIVE (0), `--sync-period 60s` of upstream's provider (default: its own),
+ * `--limit SECONDS`; `--routes` prints the calls of each row.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,6 +26,7 @@ const { values } = parseArgs({
     side: { type: "string" },
     "idle-minutes": { type: "string", default: "5" },
     notice: { type: "string", default: "0" },
+    boot: { type: "string", default: "0" },
     "sync-period": { type: "string" },
     routes: { type: "boolean", default: false },
     limit: { type: "string", default: "400" },
@@ -59,7 +60,8 @@ async function measure(side: Side, options: Omit<StageOptions, "side">): Promise
   try {
     for (const count of counts) {
       const names = Array.from({ length: count }, (_, i) => `b${count}-${i}`);
-      const of = `${count} ${count === 1 ? "cluster" : "clusters"} of ${CONTROL_PLANES}+${workers}`;
+      const booting = values.boot === "0" ? "" : ` that boot for ${values.boot} s`;
+      const of = `${count} ${count === 1 ? "cluster" : "clusters"} of ${CONTROL_PLANES}+${workers}${booting}`;
       keep(side, `${of} created`, await situations.create(stage, names, CONTROL_PLANES + workers, limits));
       if (limits.idleMinutes > 0) keep(side, `an idle hour with ${of}`, await situations.idle(stage, limits));
       keep(side, `restart with ${of}`, await situations.restart(stage));
@@ -94,6 +96,7 @@ try {
     upstream,
     controlPlanes: CONTROL_PLANES,
     workers,
+    boot: Number(values.boot),
     ...(values.routes ? { explain } : {}),
   };
   for (const side of ["ours", "upstream"] as const)

@@ -4,6 +4,7 @@ import { startApiServer, type ApiServer } from "@causeway/apiserver";
 import { createClient, loadKubeconfig, Node, type KubernetesClient } from "@causeway/kubernetes";
 import { kubectlOn, type Kubectl } from "../../programs/kubectl/kubectl.ts";
 import type { RunningProgram } from "../../programs/run.ts";
+import { inParallel } from "../in-parallel.ts";
 import { costOf, type Cost, type Subject } from "../apiserver/subject.ts";
 import { startUpstream } from "../apiserver/upstream.ts";
 import { startCloud, type BenchCloud } from "../load-balancer/cloud.ts";
@@ -21,6 +22,8 @@ export interface StageOptions {
   readonly upstream: UpstreamPlace | undefined;
   readonly controlPlanes: number;
   readonly workers: number;
+  /** Seconds until a server is ACTIVE. */
+  readonly boot: number;
   /** Receives the calls of each measurement as "METHOD service/path". */
   readonly explain?: (routes: readonly string[]) => void;
 }
@@ -36,8 +39,10 @@ const ID = /[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32}/g;
 const MACHINES = "/apis/cluster.x-k8s.io/v1beta2/namespaces/default/machines";
 const CLUSTERS = "/apis/cluster.x-k8s.io/v1beta2/namespaces/default/clusters";
 const QUOTAS = ["cores", "ram", "network", "subnet", "router", "security_group", "security_group_rule"] as const;
-/** Between two reads of the Machines that wait for a Node (ms). */
+/** Between two reads of the Machines that wait for a Node (ms); longer where a read takes more than a sixth of it. */
 const PLAY = 300;
+/** Objects of so many clusters go to the server, and so many are deleted, by one run of kubectl. */
+const AT_ONCE = 20;
 
 /**
  * One side's managers between a fresh kube-apiserver with etcd and a fresh cloud; machines come up as Nodes of their
@@ -53,6 +58,8 @@ export class Stage {
   readonly #workloads: ApiServer;
   readonly #tenants = new Map<string, KubernetesClient>();
   readonly #nodes = new Set<string>();
+  /** What the last read of the Machines saw. */
+  #machines: readonly BenchMachine[] = [];
   #launch: () => Promise<readonly RunningProgram[]> = () => Promise.resolve([]);
   #managers: readonly RunningProgram[] = [];
   #playing: Promise<void> = Promise.resolve();
@@ -75,7 +82,7 @@ export class Stage {
     const dir = join(options.base, options.side);
     mkdirSync(dir, { recursive: true });
     const [cloud, subject, workloads] = await Promise.all([
-      startCloud({ name: "amphora", cycle: 0 }, dir),
+      startCloud({ name: "amphora", cycle: 0, boot: options.boot * 1000 }, dir),
       startUpstream(dir, options.binaries),
       startApiServer({}),
     ]);
@@ -120,6 +127,10 @@ export class Stage {
   }
 
   async create(names: readonly string[]): Promise<void> {
+    for (const some of inGroups(names)) await this.#createSome(some);
+  }
+
+  async #createSome(names: readonly string[]): Promise<void> {
     const { controlPlanes, workers } = this.#options;
     const { cloudsYaml } = this.cloud.simulator;
     const items: unknown[] = [];
@@ -133,12 +144,13 @@ export class Stage {
   }
 
   async delete(names: readonly string[]): Promise<void> {
-    await this.#kubectl.run("delete", "cluster", "-n", "default", "--wait=false", ...names);
+    for (const some of inGroups(names))
+      await this.#kubectl.run("delete", "cluster", "-n", "default", "--wait=false", ...some);
   }
 
-  /** How many Machines run. */
-  async running(): Promise<number> {
-    return (await this.machines()).filter(({ status }) => status?.phase === "Running").length;
+  /** How many Machines ran when they were read last. */
+  running(): number {
+    return this.#machines.filter(({ status }) => status?.phase === "Running").length;
   }
 
   async clusters(): Promise<number> {
@@ -191,18 +203,26 @@ export class Stage {
   /** A Node for each Machine whose server there is, as its kubelet and its cloud controller would leave it. */
   async #play(): Promise<void> {
     while (!this.#isClosed) {
-      const machines = await this.machines().catch(() => []);
-      for (const { metadata, spec } of machines) {
-        const { providerID, clusterName } = spec;
-        const tenant = this.#tenants.get(clusterName);
-        if (metadata.deletionTimestamp !== undefined || providerID === undefined || tenant === undefined) continue;
-        if (this.#nodes.has(providerID)) continue;
-        this.#nodes.add(providerID);
-        await tenant.create(Node, nodeOf(metadata.name, providerID));
-      }
-      await new Promise((done) => setTimeout(done, PLAY));
+      const begun = performance.now();
+      this.#machines = await this.machines().catch(() => this.#machines);
+      const took = performance.now() - begun;
+      await inParallel(this.#machines, (machine) => this.#join(machine));
+      await new Promise((done) => setTimeout(done, Math.max(PLAY, 5 * took)));
     }
   }
+
+  async #join({ metadata, spec: { providerID, clusterName } }: BenchMachine): Promise<void> {
+    const tenant = this.#tenants.get(clusterName);
+    if (metadata.deletionTimestamp !== undefined || providerID === undefined || tenant === undefined) return;
+    if (this.#nodes.has(providerID)) return;
+    this.#nodes.add(providerID);
+    await tenant.create(Node, nodeOf(metadata.name, providerID));
+  }
+}
+
+function inGroups(names: readonly string[]): readonly (readonly string[])[] {
+  const count = Math.ceil(names.length / AT_ONCE);
+  return Array.from({ length: count }, (_, i) => names.slice(i * AT_ONCE, (i + 1) * AT_ONCE));
 }
 
 function nodeOf(name: string, providerID: string): Node {

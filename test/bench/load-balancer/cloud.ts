@@ -9,6 +9,8 @@ export interface Provider {
   readonly cycle: number;
   /** Milliseconds that a request which brings members is held, for each of them. */
   readonly perMember?: number;
+  /** Milliseconds until a server is ACTIVE; at once unless given. */
+  readonly boot?: number;
 }
 
 /** A simulated cloud with a network and servers, and the cloud.conf that both controllers read. */
@@ -32,6 +34,8 @@ export interface BenchCloud {
 }
 
 const OWN = "bench";
+/** Between two looks at the calls (ms). */
+const COLLECT = 500;
 const UNLIMITED = [
   "instances",
   "port",
@@ -44,10 +48,10 @@ const UNLIMITED = [
 ] as const;
 
 export async function startCloud(provider: Provider, files: string): Promise<BenchCloud> {
-  const { name, cycle, perMember = 0 } = provider;
+  const { name, cycle, perMember = 0, boot = 0 } = provider;
   const delays = Object.fromEntries(["create", "update", "delete"].map((v) => [`loadbalancer.${name}.${v}`, cycle]));
   const held = perMember === 0 ? {} : { [`loadbalancer.${name}.member`]: perMember };
-  const simulator = await startSimulator({ profile: "instant", delays: { ...delays, ...held } });
+  const simulator = await startSimulator({ profile: "instant", delays: { ...delays, ...held, "server.create": boot } });
   for (const resource of UNLIMITED) simulator.setQuota("demo", resource, -1);
   const config = loadCloudsYaml({ text: simulator.cloudsYaml, cloud: "simulator" });
   const cloud = connectCloud(config, { userAgent: OWN });
@@ -69,6 +73,16 @@ export async function startCloud(provider: Provider, files: string): Promise<Ben
   };
   const cloudConf = confOf(simulator, { provider, subnet: subnet.id, external: external?.id ?? "" });
   let seen = 0;
+  let lastAt = 0;
+  let fresh: CallRecord[] = [];
+  // The simulator keeps 50,000 records at most.
+  const collect = (): void => {
+    const calls = simulator.calls.filter((call) => call.sequence > seen);
+    seen = calls.at(-1)?.sequence ?? seen;
+    for (const call of calls) if (!call.userAgent.startsWith(OWN)) fresh.push(call);
+    lastAt = fresh.at(-1)?.at ?? lastAt;
+  };
+  const collecting = setInterval(collect, COLLECT);
   let servers = 0;
   return {
     provider,
@@ -80,12 +94,17 @@ export async function startCloud(provider: Provider, files: string): Promise<Ben
     cloudsYaml: keep("clouds.yaml", simulator.cloudsYaml),
     addServers: (count) => makeServers(cloud, { network: network.id, first: (servers += count) - count, count }),
     callsSince() {
-      const fresh = simulator.calls.filter((call) => call.sequence > seen);
-      seen = simulator.calls.at(-1)?.sequence ?? seen;
-      return fresh.filter((call) => !call.userAgent.startsWith(OWN));
+      collect();
+      const calls = fresh;
+      fresh = [];
+      return calls;
     },
-    lastCallAt: () => simulator.calls.findLast((call) => !call.userAgent.startsWith(OWN))?.at ?? 0,
+    lastCallAt() {
+      collect();
+      return lastAt;
+    },
     async close() {
+      clearInterval(collecting);
       await cloud.close();
       await simulator.close();
     },
