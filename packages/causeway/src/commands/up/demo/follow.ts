@@ -1,6 +1,7 @@
 import { CausewayError, type Clock } from "@causeway/foundation";
-import { Deployment, Node, Service, type Informers, type RemoteClusters } from "@causeway/kubernetes";
+import { DaemonSet, Deployment, Node, Service, type Informers, type RemoteClusters } from "@causeway/kubernetes";
 import {
+  AddonSet,
   Cluster,
   HostedControlPlane,
   Machine,
@@ -39,6 +40,7 @@ export function followDemo(options: FollowOptions): DemoFollower {
   const deployments = informers.for(MachineDeployment);
   const machines = informers.for(Machine);
   const servers = informers.for(OpenStackMachine);
+  const addons = informers.for(AddonSet);
   const handlers = new Set<(view: DemoView) => void>();
 
   const world = (): DemoWorld => {
@@ -57,18 +59,21 @@ export function followDemo(options: FollowOptions): DemoFollower {
       // Before their list is there, an application that exists would look like one that was deleted.
       service: applications?.synced ? remote?.for(Service).get(key) : undefined,
       application: applications?.get(key),
+      addons: addons.get(demo),
+      proxies: remote?.for(DaemonSet).get({ namespace: "kube-system", name: demo.addon }),
     };
   };
   const notify = () => {
     const view = viewOf(world());
     for (const handler of handlers) handler(view);
   };
-  for (const informer of [clusters, infrastructures, controlPlanes, deployments, machines, servers])
+  for (const informer of [clusters, infrastructures, controlPlanes, deployments, machines, servers, addons])
     informer.onChange(notify);
   remoteClusters.onConnect((remote) => {
     if (remote.key.namespace !== demo.namespace || remote.key.name !== demo.name) return;
     remote.informers.for(Node).onChange(notify);
     remote.informers.for(Service).onChange(notify);
+    remote.informers.for(DaemonSet).onChange(notify);
     remote.informers.for(Deployment).onChange(notify);
     remote.informers
       .for(Deployment)

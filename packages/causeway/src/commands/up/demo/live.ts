@@ -30,6 +30,7 @@ export async function showLive(options: ProgressOptions, until: Until): Promise<
       machines,
       part("Load balancer", (view) => view.loadBalancer),
       part("Application", (view) => view.application),
+      part("Add-on", (view) => view.addon),
     ],
     {
       concurrent: true,

@@ -1,5 +1,5 @@
 import type { Deployment, Service } from "@causeway/kubernetes";
-import type { Manifest } from "@causeway/api";
+import { AddonSet, manifest, type Manifest } from "@causeway/api";
 import { clusterManifests } from "../../../clusters/manifests.ts";
 
 /** Names and sizes of the sample cluster. */
@@ -10,6 +10,7 @@ export const demo = {
   replicas: 3,
   version: "v1.34.0",
   service: "hello",
+  addon: "kube-proxy",
 } as const;
 
 /** What of the sample cluster depends on the cloud. */
@@ -24,9 +25,17 @@ export interface DemoOptions {
   readonly version?: string;
 }
 
-/** The sample cluster. */
+/** The sample cluster, and the add-on that it keeps. */
 export function demoManifests(options: DemoOptions): readonly Manifest[] {
-  return clusterManifests({ ...demo, ...options });
+  const { namespace, name, addon } = demo;
+  const addons = manifest(AddonSet, {
+    apiVersion: "addons.causeway.dev/v1alpha1",
+    kind: "AddonSet",
+    metadata: { namespace, name },
+    spec: { clusterName: name, addons: [{ name: addon, catalogue: { name: "KubeProxy" } }] },
+  });
+  // Before the Cluster, whose presence says that all of it was made; the set belongs to it once the controller sees it.
+  return [addons, ...clusterManifests({ ...demo, ...options })];
 }
 
 /** The Service of the sample cluster whose load balancer the demo waits for. */

@@ -15,6 +15,8 @@ const view = {
   wanted: 0,
   loadBalancer: item("load balancer"),
   application: item("application"),
+  addon: item("add-on"),
+  addon: item("add-on"),
 } as unknown as DemoView;
 const follower = { view, onChange: () => () => {}, until: () => Promise.resolve() } as unknown as DemoFollower;
 

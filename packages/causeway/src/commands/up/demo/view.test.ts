@@ -1,4 +1,5 @@
 import type {
+  AddonSet,
   Cluster,
   HostedControlPlane,
   Machine,
@@ -6,7 +7,7 @@ import type {
   OpenStackCluster,
   OpenStackMachine,
 } from "@causeway/api";
-import type { Deployment, Node, Service } from "@causeway/kubernetes";
+import type { DaemonSet, Deployment, Node, Service } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
 import { createLines } from "./progress.ts";
 import { itemsOf, viewOf, type DemoWorld } from "./view.ts";
@@ -42,6 +43,8 @@ const empty: DemoWorld = {
   nodes: [],
   service: undefined,
   application: undefined,
+  addons: undefined,
+  proxies: undefined,
 };
 const whole: DemoWorld = {
   now: empty.now,
@@ -60,6 +63,8 @@ const whole: DemoWorld = {
   nodes: [node("a")],
   service: { ...named("hello"), status: { loadBalancer: { ingress: [{ ip: "172.24.4.9" }] } } } as unknown as Service,
   application: { ...named("hello"), spec: { replicas: 2 }, status: { readyReplicas: 2 } } as unknown as Deployment,
+  addons: { ...named("demo"), status: { addons: [{ name: "kube-proxy", digest: "1" }] } } as unknown as AddonSet,
+  proxies: { ...named("kube-proxy"), status: { desiredNumberScheduled: 1, numberReady: 1 } } as unknown as DaemonSet,
 };
 const uninitialized = { key: "node.cloudprovider.kubernetes.io/uninitialized", effect: "NoSchedule" };
 
@@ -89,6 +94,8 @@ describe("the demo is ready", () => {
       },
     ],
     ["nothing is there", empty],
+    ["its add-on was deleted", { proxies: undefined }],
+    ["its add-on is not applied", { addons: { ...named("demo"), spec: {} } as unknown as AddonSet }],
     ["the load balancer has no address", { service: undefined }],
     ["the network is not ready", { infrastructure: undefined }],
     ["the control plane is not available", { controlPlane: undefined }],
@@ -100,6 +107,11 @@ describe("the demo is ready", () => {
   ])("not while %s", (_, changes) => {
     expect(viewOf({ ...whole, ...changes }).ready).toBe(false);
   });
+});
+
+test("a cluster without add-ons, as older versions made it, waits for none", () => {
+  const { ready, addon } = viewOf({ ...whole, addons: undefined, proxies: undefined });
+  expect([ready, addon.detail]).toEqual([true, "none"]);
 });
 
 describe("a machine in the demo's view is shown as", () => {
@@ -160,6 +172,7 @@ describe("the plain lines of the demo", () => {
       "security groups: ready",
       "API endpoint: https://10.0.0.1:6443",
       "machine a: booting, joining",
+      "add-on: kube-proxy on 1 of 1 node",
     ]);
     expect(lines(viewOf({ ...whole, nodes: [], service: undefined }))).toEqual([]);
     expect(lines(viewOf(whole))).toEqual([
@@ -167,6 +180,13 @@ describe("the plain lines of the demo", () => {
       "load balancer: 172.24.4.9",
       "application: hello, 2 of 2 pods ready, http://172.24.4.9",
     ]);
+  });
+
+  test("report that an add-on was deleted, and that it is back", () => {
+    const lines = createLines();
+    lines(viewOf(whole));
+    expect(lines(viewOf({ ...whole, proxies: undefined }))).toEqual(["add-on: kube-proxy was deleted, being restored"]);
+    expect(lines(viewOf(whole))).toEqual(["add-on: kube-proxy on 1 of 1 node"]);
   });
 
   test("report once that a machine is gone", () => {

@@ -1,5 +1,14 @@
-import { getCondition, isTrue, type Condition, type Deployment, type Node, type Service } from "@causeway/kubernetes";
+import {
+  getCondition,
+  isTrue,
+  type Condition,
+  type DaemonSet,
+  type Deployment,
+  type Node,
+  type Service,
+} from "@causeway/kubernetes";
 import type {
+  AddonSet,
   Cluster,
   HostedControlPlane,
   Machine,
@@ -25,6 +34,9 @@ export interface DemoWorld {
   readonly service: Service | undefined;
   /** The web application behind the Service. */
   readonly application: Deployment | undefined;
+  readonly addons: AddonSet | undefined;
+  /** The objects of its add-on that has pods; undefined when a person deleted it, or before it is installed. */
+  readonly proxies: DaemonSet | undefined;
 }
 
 /** One line of the display. */
@@ -49,6 +61,7 @@ export interface DemoView {
   readonly wanted: number;
   readonly loadBalancer: Item;
   readonly application: Item;
+  readonly addon: Item;
   /** The address of the Service's load balancer. */
   readonly address: string | undefined;
   readonly ready: boolean;
@@ -86,6 +99,7 @@ export function viewOf(world: DemoWorld): DemoView {
     endpoint,
     loadBalancer: { title: "load balancer", done: address !== undefined, detail: address ?? "waiting" },
     application: applicationItem(world, address),
+    addon: addonItem(world),
   };
   const readyNodes = machines.filter((m) => m.done).length;
   const ready =
@@ -106,6 +120,7 @@ export function itemsOf(view: DemoView): readonly Item[] {
     ...view.machines,
     view.loadBalancer,
     view.application,
+    view.addon,
   ];
 }
 
@@ -144,6 +159,20 @@ function applicationItem({ application, service }: DemoWorld, address: string | 
   const done = ready >= replicas && address !== undefined;
   const pods = `${application.metadata.name}, ${ready} of ${replicas} pods ready`;
   return { title, done, detail: done ? `${pods}, http://${address}` : "waiting" };
+}
+
+/** A cluster of an older state folder, or one whose set a person deleted, has none: nothing waits for it. */
+function addonItem({ addons, proxies, cluster }: DemoWorld): Item {
+  const title = "add-on";
+  if (!addons) return { title, done: cluster !== undefined, detail: cluster === undefined ? "waiting" : "none" };
+  const [addon] = addons.status?.addons ?? [];
+  if (!addon || addon.digest === undefined) return { title, done: false, detail: tidy(addon?.message) };
+  if (!proxies && cluster?.metadata.deletionTimestamp !== undefined) return { title, done: false, detail: "waiting" };
+  // Whoever deletes it sees it come back: this line changes twice.
+  if (!proxies) return { title, done: false, detail: `${addon.name} was deleted, being restored` };
+  const { desiredNumberScheduled: wanted = 0, numberReady: ready = 0 } = proxies.status ?? {};
+  const nodes = wanted === 1 ? "node" : "nodes";
+  return { title, done: ready >= wanted, detail: `${addon.name} on ${ready} of ${wanted} ${nodes}` };
 }
 
 function machineItem(machine: Machine, world: DemoWorld): Item {

@@ -19,9 +19,9 @@ test("the result is one line for people, and whole for programs", () => {
   expect(parse(renderResult(result, "yaml"))).toEqual(result);
 });
 
-test("the farewell names both kubeconfigs and three commands", () => {
+test("the farewell names both kubeconfigs and four commands", () => {
   const text = farewell("/s/management.kubeconfig", "/s/demo.kubeconfig");
-  expect(text.match(/^ {2}kubectl --kubeconfig \/s\//gm)).toHaveLength(3);
+  expect(text.match(/^ {2}kubectl --kubeconfig \/s\//gm)).toHaveLength(4);
   expect(text).not.toContain("simulated");
   expect(farewell("/m", "/d", "/c")).toContain("no container runs");
 });

@@ -18,6 +18,9 @@ export function farewell(
     `  kubectl --kubeconfig ${management} get clusters,machines,machinedeployments,openstackclusters,openstackmachines -A`,
     ...(workload === undefined ? [] : [`  kubectl --kubeconfig ${workload} get nodes,pods -o wide`]),
     `  kubectl --kubeconfig ${management} scale machinedeployment demo-workers --replicas=5`,
+    ...(workload === undefined
+      ? []
+      : [`  kubectl --kubeconfig ${workload} -n kube-system delete daemonset kube-proxy   # it comes back`]),
     ...(cloudsYaml === undefined
       ? []
       : [`  OS_CLIENT_CONFIG_FILE=${cloudsYaml} openstack --os-cloud simulator server list`]),
