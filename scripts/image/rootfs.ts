@@ -10,7 +10,6 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,6 +25,11 @@ export const USER = 65532;
 
 /** Where a container begins, and keeps the state folder: a volume, where it must outlive the container. */
 export const HOME = "var/lib/causeway";
+
+/** The image has no /usr/bin/env, by which the package's own command finds Node: pods name this one. */
+const COMMAND = `#!/usr/bin/node --max-semi-space-size=1
+import "/usr/lib/causeway/node_modules/@causeway/causeway/dist/start.js";
+`;
 
 /** A package that is in the image. */
 export interface Component {
@@ -97,7 +101,9 @@ function causeway(root: string, { work, dir }: { readonly work: string; readonly
   // Both name the folder that the tarballs were in.
   rmSync(join(home, "node_modules/.package-lock.json"));
   writeFileSync(join(home, "package.json"), '{"private":true}\n');
-  symlinkSync("../lib/causeway/node_modules/@causeway/causeway/dist/start.js", join(dir, "usr/bin/causeway"));
+  const command = join(dir, "usr/bin/causeway");
+  writeFileSync(command, COMMAND);
+  chmodSync(command, 0o755);
   return Object.entries(lock.packages).map(([path, { version }]) => {
     return { name: path.replace(/^.*node_modules\//, ""), version, from: "npm" };
   });

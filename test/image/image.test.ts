@@ -20,7 +20,7 @@ describe.skipIf(!canDownload || !canRun)("the image (needs Debian's registry, an
     expect(buildImage(root, join(folder, "two")).digest).toBe(image.digest);
   });
 
-  test("answers `causeway version` as its user, with its entry point", () => {
+  test("answers `causeway version` as its user, with its entry point and by the name that pods start it by", () => {
     const index = JSON.parse(readFileSync(join(image.layout, "index.json"), "utf8")) as {
       readonly manifests: readonly { readonly digest: string }[];
     };
@@ -34,14 +34,14 @@ describe.skipIf(!canDownload || !canRun)("the image (needs Debian's registry, an
       config: { User: string; Entrypoint: string[] };
     };
     expect(config.User).toBe("65532:65532");
-    const args = [`--userspec=${config.User}`, image.rootfs, ...config.Entrypoint, "version"];
-    const { stdout, stderr, status } = spawnSync("chroot", args, {
-      encoding: "utf8",
-      env: { HOME: "/tmp", PATH: "/usr/sbin:/usr/bin" },
-    });
-    expect(stderr).toBe("");
-    expect(stdout).toContain(execFileSync("git", ["rev-parse", "HEAD"], { cwd: root, encoding: "utf8" }).trim());
-    expect(status).toBe(0);
+    const commit = execFileSync("git", ["rev-parse", "HEAD"], { cwd: root, encoding: "utf8" }).trim();
+    const env = { HOME: "/tmp", PATH: "/usr/sbin:/usr/bin" };
+    for (const command of [config.Entrypoint, ["causeway"]]) {
+      const args = [`--userspec=${config.User}`, image.rootfs, ...command, "version"];
+      const { stdout, stderr, status } = spawnSync("chroot", args, { encoding: "utf8", env });
+      expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+      expect(stdout).toContain(commit);
+    }
   });
 
   test("lists every package of Debian and npm in its SBOM", () => {
