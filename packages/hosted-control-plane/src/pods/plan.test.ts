@@ -41,6 +41,7 @@ describe("a new control plane as pods", () => {
       ...["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"].map((name) => `issue Secret/${name}`),
       "apply Service/etcd",
       "apply StatefulSet/etcd",
+      "apply PodDisruptionBudget/etcd",
     ]);
     cluster.performed.splice(0);
     cluster.rollOut();

@@ -11,7 +11,7 @@ import { prefixOf } from "../tenant.ts";
 import { auditArgs, auditMounts } from "./audit.ts";
 import { ETCD_CLIENT_PORT } from "./etcd.ts";
 import { namedMeta, selectorOf } from "./meta.ts";
-import { podAddress, podTemplate } from "./pod.ts";
+import { disruptionBudget, podAddress, podTemplate } from "./pod.ts";
 
 /** What the objects of the API servers are made from. */
 export interface ApiServerFrom {
@@ -83,17 +83,7 @@ function json(value: unknown): string {
 
 /** kube-apiserver, and how many of it a drain may stop. Its Service is with the network's objects. */
 export function apiServerObjects(from: ApiServerFrom): KubeObject[] {
-  return [deployment(from), disruptionBudget(from)];
-}
-
-/** A drain takes one at a time; the only one, too: it would never end otherwise. */
-function disruptionBudget({ namespace }: ApiServerFrom): KubeObject {
-  return {
-    apiVersion: "policy/v1",
-    kind: "PodDisruptionBudget",
-    metadata: namedMeta(namespace, "kube-apiserver", "kube-apiserver"),
-    spec: { maxUnavailable: 1, selector: selectorOf("kube-apiserver") },
-  } as KubeObject;
+  return [deployment(from), disruptionBudget(from.namespace, "kube-apiserver")];
 }
 
 function deployment(from: ApiServerFrom): Deployment {

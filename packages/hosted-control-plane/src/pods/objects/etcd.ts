@@ -4,7 +4,7 @@ import { seedFile } from "../../etcd/seed.ts";
 import type { Images } from "../images.ts";
 import type { PodsSpec } from "../options.ts";
 import type { Size } from "../sizes.ts";
-import { podAddress, podTemplate } from "./pod.ts";
+import { disruptionBudget, podAddress, podTemplate } from "./pod.ts";
 import { labelsOf, namedMeta, selectorOf } from "./meta.ts";
 
 /** What an etcd is made from: one of a control plane, or the shared one. */
@@ -54,7 +54,7 @@ const PKI = "/etc/etcd/pki";
 
 /** The control plane's own etcd: a StatefulSet whose members know each other by the names of a headless Service. */
 export function etcdObjects(from: EtcdFrom): KubeObject[] {
-  return [service(from), statefulSet(from)];
+  return [service(from), statefulSet(from), disruptionBudget(from.namespace, "etcd")];
 }
 
 /** 3 where three are requested, else 1. */

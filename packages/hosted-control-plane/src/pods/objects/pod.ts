@@ -1,6 +1,7 @@
-import type { Container, PodTemplateSpec } from "@causeway/kubernetes";
+import type { Container, KubeObject, PodTemplateSpec } from "@causeway/kubernetes";
 import { componentLabel, credentialsAnnotation, managedBy, managedByLabel, versionAnnotation } from "../tenant.ts";
 import type { Resources } from "../sizes.ts";
+import { namedMeta, selectorOf } from "./meta.ts";
 
 /** A path that responds with 200 while a program is live, or ready. */
 export interface Probe {
@@ -85,6 +86,16 @@ export function podTemplate(of: PodOf): PodTemplateSpec {
       ],
     },
   };
+}
+
+/** Drains take one pod of a program at a time; the only one, too: they would never end otherwise. */
+export function disruptionBudget(namespace: string, component: string): KubeObject {
+  return {
+    apiVersion: "policy/v1",
+    kind: "PodDisruptionBudget",
+    metadata: namedMeta(namespace, component, component),
+    spec: { maxUnavailable: 1, selector: selectorOf(component) },
+  } as KubeObject;
 }
 
 function volume({ name, secret, configMap, scratch }: Mount): { name: string } & Record<string, unknown> {

@@ -20,6 +20,7 @@ describe("the etcd that control planes share", () => {
       "issue",
       "apply Service/etcd",
       "apply StatefulSet/etcd",
+      "apply PodDisruptionBudget/etcd",
       "apply NetworkPolicy/default-deny",
       "apply NetworkPolicy/etcd",
     ]);
