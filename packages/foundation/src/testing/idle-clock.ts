@@ -13,9 +13,10 @@ const QUIET = 40;
 const PATIENT = 4_000;
 
 /**
- * A clock that moves to the instant of its next sleeper when the process is idle: no request of undici is under way,
- * and nothing happens in many turns of the event loop. How fast the machine is has no influence, and a wait of an hour
- * takes no time. All that a test waits for has to run in its process and on this clock.
+ * A clock that moves to the instant of its next sleeper when the process is idle: no request of undici and no stream of
+ * a Kubernetes client is under way, and nothing happens in many turns of the event loop. How fast the machine is has no
+ * influence, and a wait of an hour takes no time. All that a test waits for has to run in its process and on this
+ * clock.
  *
  * @example
  * const clock = new IdleClock();
@@ -32,7 +33,7 @@ export class IdleClock implements Clock {
 
   constructor(start = Date.UTC(2026, 0, 1)) {
     this.#now = start;
-    subscribe("undici:request:create", this.#begin);
+    for (const name of BEGINNINGS) subscribe(name, this.#begin);
     for (const name of ENDS) subscribe(name, this.#end);
   }
 
@@ -65,7 +66,7 @@ export class IdleClock implements Clock {
   close(): void {
     if (this.#turn) clearImmediate(this.#turn);
     this.#sleepers = [];
-    unsubscribe("undici:request:create", this.#begin);
+    for (const name of BEGINNINGS) unsubscribe(name, this.#begin);
     for (const name of ENDS) unsubscribe(name, this.#end);
   }
 
@@ -99,4 +100,5 @@ export class IdleClock implements Clock {
   };
 }
 
-const ENDS = ["undici:request:trailers", "undici:request:error"];
+const BEGINNINGS = ["undici:request:create", "causeway:stream:begin"];
+const ENDS = ["undici:request:trailers", "undici:request:error", "causeway:stream:end"];

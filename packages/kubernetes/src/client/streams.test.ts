@@ -1,0 +1,231 @@
+import {
+  constants,
+  createSecureServer,
+  type Http2SecureServer,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from "node:http2";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { createAuthority, issueCertificate, type KeyPair } from "@causeway/foundation";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { KubernetesClient, WatchEvent, WatchOptions } from "./interface.ts";
+import { ConfigMap } from "../types/core.ts";
+import { createClient } from "./client.ts";
+import { Streams } from "./streams.ts";
+
+const DAY = 86_400_000;
+const opened: { stop(): Promise<void> }[] = [];
+let authority: KeyPair;
+let serving: KeyPair;
+
+beforeAll(async () => {
+  authority = await createAuthority({ commonName: "test-ca", lifetime: DAY });
+  serving = await issueCertificate(authority, {
+    commonName: "api",
+    ipAddresses: ["127.0.0.1"],
+    usages: ["server"],
+    lifetime: DAY,
+  });
+});
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one.stop();
+});
+
+/** A server of HTTP/2 and its connections and streams so far. */
+async function serve(answer: (stream: ServerHttp2Stream, path: string) => void, settings = {}) {
+  const server: Http2SecureServer = createSecureServer({
+    allowHTTP1: true,
+    cert: serving.certificate,
+    key: serving.key,
+    settings,
+  });
+  const sockets = new Set<Socket>();
+  const seen = { connections: 0, streams: 0, http1: 0, closed: 0 };
+  server.on("connection", (socket: Socket) => {
+    seen.connections += 1;
+    sockets.add(socket);
+  });
+  server.on("sessionError", () => {});
+  server.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+    seen.streams += 1;
+    stream.on("error", () => {});
+    stream.on("close", () => (seen.closed += 1));
+    answer(stream, String(headers[":path"]));
+  });
+  server.on("request", (request, response) => {
+    if (request.httpVersionMajor !== 1) return;
+    seen.http1 += 1;
+    response.writeHead(200, { "content-type": "application/json" });
+    response.write(lineOf("http1"));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const client = createClient({
+    server: `https://127.0.0.1:${port}`,
+    ca: authority.certificate,
+  });
+  opened.push({
+    async stop() {
+      await client.close();
+      for (const socket of sockets) socket.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  });
+  return { client, seen, sockets, server: { host: "127.0.0.1", port } };
+}
+
+const lineOf = (name: string): string =>
+  `${JSON.stringify({ type: "ADDED", object: { apiVersion: "v1", kind: "ConfigMap", metadata: { name } } })}\n`;
+
+const begin = (stream: ServerHttp2Stream, name: string): void => {
+  stream.respond({ ":status": 200, "content-type": "application/json" });
+  stream.write(lineOf(name));
+};
+
+const watchOf = (client: KubernetesClient, options: WatchOptions): AsyncIterator<WatchEvent<ConfigMap>, void> =>
+  client.watch(ConfigMap, options)[Symbol.asyncIterator]();
+
+const nameOf = (result: IteratorResult<WatchEvent<ConfigMap>, void>): string | undefined =>
+  result.done !== true && result.value.type === "ADDED" ? result.value.object.metadata.name : undefined;
+
+describe("watches of a Kubernetes client over HTTP/2:", () => {
+  test("twenty watches take one connection", async () => {
+    const { client, seen } = await serve((stream, path) => begin(stream, path.slice(0, 20)));
+    const watches = Array.from({ length: 20 }, () => watchOf(client, { resourceVersion: "1" }));
+    await Promise.all(watches.map((watch) => watch.next()));
+    expect(seen).toMatchObject({ connections: 1, streams: 20 });
+    for (const watch of watches) await watch.return?.();
+    await expect.poll(() => seen.closed).toBe(20);
+  });
+
+  test("a watch that is not read holds up no other", async () => {
+    const more = lineOf("x".repeat(1_000_000));
+    const { client } = await serve((stream, path) => {
+      begin(stream, "first");
+      if (path.includes("namespaces/slow")) stream.write(more);
+      else stream.write(lineOf("second"));
+    });
+    const slow = watchOf(client, { namespace: "slow", resourceVersion: "1" });
+    expect(nameOf(await slow.next())).toBe("first");
+    const other = watchOf(client, { namespace: "other", resourceVersion: "1" });
+    expect([nameOf(await other.next()), nameOf(await other.next())]).toEqual(["first", "second"]);
+    expect(nameOf(await slow.next())).toHaveLength(1_000_000);
+  });
+
+  test("more watches than the server accepts on one connection get connections of their own", async () => {
+    const { client, seen } = await serve((stream) => begin(stream, "http2"), { maxConcurrentStreams: 2 });
+    const watches = [1, 2, 3, 4].map(() => watchOf(client, { resourceVersion: "1" }));
+    const names = await Promise.all(watches.map(async (watch) => nameOf(await watch.next())));
+    expect(names.toSorted((a = "", b = "") => a.localeCompare(b))).toEqual(["http1", "http1", "http2", "http2"]);
+    expect(seen).toEqual({ connections: 3, streams: 2, http1: 2, closed: 0 });
+  });
+
+  test("a lost connection ends its watches, and the next watch gets another connection", async () => {
+    const { client, seen, sockets } = await serve((stream) => begin(stream, "a"));
+    const watch = watchOf(client, { resourceVersion: "1" });
+    await watch.next();
+    const end = watch.next().then(
+      ({ done }) => (done === true ? "ended" : "an event"),
+      (error: unknown) => (error as { code: string }).code,
+    );
+    for (const socket of sockets) socket.destroy();
+    expect(["ended", "KUBERNETES_UNREACHABLE"]).toContain(await end);
+    expect(nameOf(await watchOf(client, { resourceVersion: "1" }).next())).toBe("a");
+    expect(seen).toMatchObject({ connections: 2, streams: 2 });
+  });
+
+  test("after a server has announced the end of a connection the next watch gets another, and the first continues", async () => {
+    const streams: ServerHttp2Stream[] = [];
+    const { client, seen } = await serve((stream) => {
+      streams.push(stream);
+      begin(stream, "a");
+    });
+    const first = watchOf(client, { resourceVersion: "1" });
+    await first.next();
+    streams[0]?.session?.goaway(constants.NGHTTP2_NO_ERROR, streams[0].id);
+    streams[0]?.write(lineOf("after"));
+    expect(nameOf(await first.next())).toBe("after");
+    expect(nameOf(await watchOf(client, { resourceVersion: "1" }).next())).toBe("a");
+    expect(seen).toMatchObject({ connections: 2, streams: 2 });
+    streams[0]?.end(lineOf("last"));
+    expect(nameOf(await first.next())).toBe("last");
+  });
+
+  test("an aborted watch ends with the signal's reason, and others on its connection continue", async () => {
+    const streams: ServerHttp2Stream[] = [];
+    const { client, seen } = await serve((stream) => {
+      streams.push(stream);
+      begin(stream, "a");
+    });
+    const stopping = new AbortController();
+    const one = watchOf(client, { resourceVersion: "1", signal: stopping.signal });
+    const two = watchOf(client, { resourceVersion: "1" });
+    await one.next();
+    await two.next();
+    const end = one.next();
+    stopping.abort(new Error("enough"));
+    await expect(end).rejects.toThrow("enough");
+    await expect.poll(() => seen.closed).toBe(1);
+    streams[1]?.write(lineOf("b"));
+    expect(nameOf(await two.next())).toBe("b");
+  });
+
+  test("a watch whose stream breaks before the response is repeated once", async () => {
+    let requests = 0;
+    const { client, seen } = await serve((stream) => {
+      requests += 1;
+      if (requests === 1) stream.close(constants.NGHTTP2_REFUSED_STREAM);
+      else begin(stream, "a");
+    });
+    expect(nameOf(await watchOf(client, { resourceVersion: "1" }).next())).toBe("a");
+    expect(seen.streams).toBe(2);
+  });
+
+  test("an error of the server is thrown with its status", async () => {
+    const status = { kind: "Status", apiVersion: "v1", status: "Failure", reason: "Expired", code: 410 };
+    const { client } = await serve((stream) => {
+      stream.respond({ ":status": 410, "content-type": "application/json" });
+      stream.end(JSON.stringify(status));
+    });
+    await expect(watchOf(client, { resourceVersion: "1" }).next()).rejects.toMatchObject({
+      code: "KUBERNETES_EXPIRED",
+    });
+  });
+
+  test("a connection whose server is gone without a word is ended when it is used again", async () => {
+    const { server } = await serve((stream) => begin(stream, "a"));
+    const proxied: Socket[] = [];
+    const proxy = createServer((socket) => {
+      const upstream = connect(server);
+      proxied.push(
+        socket.on("error", () => {}),
+        upstream.on("error", () => {}),
+      );
+      socket.pipe(upstream).pipe(socket);
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+    const origin = `https://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const options = {
+      origin,
+      tls: { ca: authority.certificate },
+      connectTimeout: 60_000,
+      headersTimeout: 60_000,
+      silence: 60_000,
+    };
+    const streams = new Streams(options);
+    try {
+      const request = { path: "/api", headers: {} };
+      expect((await streams.request(request))?.statusCode).toBe(200);
+      for (const socket of proxied) socket.unpipe();
+      options.silence = 0;
+      await expect(streams.request(request)).rejects.toThrow("the server does not respond");
+      options.silence = 60_000;
+      expect((await streams.request(request))?.statusCode).toBe(200);
+      expect(proxied).toHaveLength(4);
+    } finally {
+      streams.destroy();
+      for (const socket of proxied) socket.destroy();
+      await new Promise<void>((resolve) => proxy.close(() => resolve()));
+    }
+  });
+});
