@@ -4,6 +4,7 @@ import type { Cloud, CloudWatch } from "@causeway/openstack";
 import type { CloudControllerConfig } from "./config/config.ts";
 import { createNodeController } from "./node/controller.ts";
 import { createRouteController } from "./route/controller.ts";
+import { NodesLeft } from "./service/memory/nodes-left.ts";
 import { createServiceController } from "./service/controller.ts";
 
 /** The controllers of a cloud controller manager, by the names that its flag has. */
@@ -58,9 +59,13 @@ export function createCloudControllerManager(options: CloudControllerManagerOpti
   const { controllers = new Set(controllerNames) } = options;
   const initialise = controllers.has("cloud-node");
   const lifecycle = controllers.has("cloud-node-lifecycle");
+  // Both controllers are needed for it: one sees the members, the other writes Nodes.
+  const nodesLeft = options.config.loadBalancer.followNodes && controllers.has("service") ? new NodesLeft() : undefined;
   const running = [
-    ...(initialise || lifecycle ? [createNodeController({ ...options, duties: { initialise, lifecycle } })] : []),
-    ...(controllers.has("service") ? [createServiceController(options)] : []),
+    ...(initialise || lifecycle
+      ? [createNodeController({ ...options, nodesLeft, duties: { initialise, lifecycle } })]
+      : []),
+    ...(controllers.has("service") ? [createServiceController({ ...options, nodesLeft })] : []),
     ...(controllers.has("route") ? routes(options) : []),
   ];
   return {

@@ -84,6 +84,7 @@ export {
   Event,
   Namespace,
   Node,
+  nodeBalancers,
   Pod,
   Secret,
   ServiceAccount,

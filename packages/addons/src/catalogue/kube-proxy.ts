@@ -32,6 +32,8 @@ export function kubeProxy(facts: ClusterFacts, choice: CatalogueChoice): BuiltIn
       "--hostname-override=$(NODE_NAME)",
     ],
     env: [{ name: "NODE_NAME", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } }],
+    // Cloud controllers make a node a member of load balancers once this is Ready.
+    readinessProbe: { httpGet: { path: "/healthz", port: 10256 }, periodSeconds: 2 },
     securityContext: { privileged: true },
     volumeMounts: [{ name: "kube-proxy", mountPath: "/var/lib/kube-proxy" }],
   };

@@ -18,7 +18,11 @@ test.each([
   ["monitors", { [annotations.loadBalancerMonitor]: "true" }, { createMonitor: true }],
   ["no monitors", { [annotations.loadBalancerMonitor]: "false" }, { createMonitor: false }],
 ] as const)("a Cluster whose annotations say %s changes only that of the defaults", (_, given, expected) => {
-  expect(loadBalancerOf(cluster(given))).toEqual({ ...defaultCloudConfig().loadBalancer, ...expected });
+  expect(loadBalancerOf(cluster(given))).toEqual({
+    ...defaultCloudConfig().loadBalancer,
+    followNodes: true,
+    ...expected,
+  });
 });
 
 test("the provider of the fleet is that of clusters without one of their own", () => {

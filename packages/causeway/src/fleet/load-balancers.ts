@@ -16,6 +16,8 @@ export function loadBalancerOf({ metadata }: Cluster, provider?: string): LoadBa
   const chosen = own[annotations.loadBalancerProvider] || provider;
   return {
     ...defaultCloudConfig().loadBalancer,
+    // Its machines are ours, too: they wait until load balancers do not lead to them.
+    followNodes: true,
     ...(chosen === undefined ? {} : { provider: chosen }),
     ...(method === undefined ? {} : { method }),
     ...(monitor === "true" || monitor === "false" ? { createMonitor: monitor === "true" } : {}),

@@ -50,6 +50,8 @@ export interface LoadBalancerConfig extends LoadBalancerPlacement {
   readonly defaultTlsContainerRef: string;
   /** The provider takes no populated create and no batch of members. */
   readonly serialApiCalls: boolean;
+  /** New nodes are members once they serve, and nodes have the annotation that says whether they may be members. */
+  readonly followNodes: boolean;
   readonly classes: ReadonlyMap<string, LoadBalancerPlacement>;
 }
 
@@ -94,6 +96,7 @@ export function defaultCloudConfig(): CloudControllerConfig {
       containerStore: "barbican",
       defaultTlsContainerRef: "",
       serialApiCalls: false,
+      followNodes: false,
       classes: new Map(),
     },
     metadata: { searchOrder: ["configDrive", "metadataService"], requestTimeout: 60_000 },

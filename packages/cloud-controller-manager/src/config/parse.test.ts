@@ -50,6 +50,7 @@ max-shared-lb = 7
 container-store = external
 default-tls-container-ref = http://barbican/1
 provider-requires-serial-api-calls = on
+follow-nodes = yes
 `,
       {},
     );
@@ -79,6 +80,7 @@ provider-requires-serial-api-calls = on
       containerStore: "external",
       defaultTlsContainerRef: "http://barbican/1",
       serialApiCalls: true,
+      followNodes: true,
       classes: new Map(),
     });
   });

@@ -118,6 +118,7 @@ function loadBalancer(sections: readonly IniSection[], reading: ParseState): Loa
     containerStore: given(section, "container-store") ?? own.containerStore,
     defaultTlsContainerRef: given(section, "default-tls-container-ref") ?? own.defaultTlsContainerRef,
     serialApiCalls: flag("provider-requires-serial-api-calls", own.serialApiCalls),
+    followNodes: flag("follow-nodes", own.followNodes),
     classes: classes(sections, reading),
   };
 }

@@ -170,6 +170,12 @@ export const settings: Readonly<Record<string, Readonly<Record<string, Setting>>
       default: "false",
       meaning: "The provider takes no populated create and no batch of members.",
     },
+    "follow-nodes": {
+      form: "flag",
+      default: "false",
+      meaning:
+        "An addition: a new node is a member once its kube-proxy is Ready, and annotation causeway.dev/load-balancers of a node says when it has left.",
+    },
   },
   LoadBalancerClass: placement,
   BlockStorage: undefined,

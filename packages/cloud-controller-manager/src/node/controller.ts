@@ -2,6 +2,7 @@ import { messageOf, type Clock, type Log, type Metrics } from "@causeway/foundat
 import {
   runPipeline,
   isConflict,
+  keyOf,
   Node,
   runController,
   watchInformer,
@@ -14,6 +15,8 @@ import {
 import type { Cloud, CloudWatch, Port } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../config/config.ts";
 import { EventDeduplicator } from "../events/event-deduplicator.ts";
+import type { NodesLeft } from "../service/memory/nodes-left.ts";
+import { isExcluded } from "../service/parameters/desired.ts";
 import { taintRemovals } from "../service/memory/reconciles.ts";
 import { RateLimitedRefresh } from "../rate-limited-refresh.ts";
 import { denialPause, Denials } from "./denials.ts";
@@ -32,6 +35,8 @@ export interface NodeControllerOptions {
   readonly watch: CloudWatch;
   readonly config: CloudControllerConfig;
   readonly duties: Duties;
+  /** Which excluded Nodes are members of no load balancer; without it no Node says so. */
+  readonly nodesLeft?: NodesLeft | undefined;
   readonly metrics?: Metrics;
   readonly brakes?: Metrics;
   readonly events: EventRecorder;
@@ -53,7 +58,17 @@ export function createNodeController(options: NodeControllerOptions): { run(sign
     missed: new RateLimitedRefresh(clock, 5_000),
     doubts: new RateLimitedRefresh(clock, denialPause),
   };
-  const from = { nodes, cloud, watch, config, duties, notReadyTracker: new NotReadyTracker(clock), ...refreshes };
+  const { nodesLeft } = options;
+  const from = {
+    nodes,
+    cloud,
+    watch,
+    config,
+    duties,
+    nodesLeft,
+    notReadyTracker: new NotReadyTracker(clock),
+    ...refreshes,
+  };
   const freed = taintRemovals(options.metrics, clock);
   const deduplicator = new EventDeduplicator(events, clock);
   const pipeline: Pipeline<Observed, Step, undefined> = {
@@ -85,6 +100,10 @@ export function createNodeController(options: NodeControllerOptions): { run(sign
       // A server that had a node's name no longer blocks it.
       if (previous && previous.name !== object.name) keysOf(previous.id, previous.name).forEach(enqueue);
     });
+  const departures: Source = (enqueue) =>
+    nodesLeft?.onChange(() => {
+      for (const node of nodes.list().filter(isExcluded)) enqueue(keyOf(node));
+    }) ?? (() => {});
   const portChanges: Source = (enqueue) =>
     watch.ports.onChange(({ object }: { object: Port }) => {
       const id = object.device_id;
@@ -101,7 +120,7 @@ export function createNodeController(options: NodeControllerOptions): { run(sign
             name: "cloud-node",
             metrics: options.brakes ?? options.metrics,
           }),
-          sources: [watchInformer(nodes), serverChanges, portChanges],
+          sources: [watchInformer(nodes), serverChanges, portChanges, departures],
           ready: (stop) => nodes.whenSynced(stop),
           ...(options.metrics ? { measured: { metrics: options.metrics, name: "Nodes" } } : {}),
           clock,

@@ -4,6 +4,7 @@ import type { CloudControllerConfig } from "../config/config.ts";
 import type { RateLimitedRefresh } from "../rate-limited-refresh.ts";
 import { denialsNeeded, type Denials } from "./denials.ts";
 import type { NotReadyTracker } from "./not-ready-tracker.ts";
+import type { NodesLeft } from "../service/memory/nodes-left.ts";
 import { uninitializedTaint } from "./taints.ts";
 import { parseProviderId } from "./provider-id.ts";
 
@@ -32,6 +33,8 @@ export interface Observed {
   readonly doubtful: boolean;
   readonly config: CloudControllerConfig;
   readonly duties: Duties;
+  /** Whether it has left every load balancer; undefined: Nodes do not say so here. */
+  readonly hasLeft?: boolean | undefined;
 }
 
 /** The informers that a Node is gathered from, and what is remembered about it. */
@@ -45,6 +48,7 @@ export interface GatherFrom {
   readonly missed: RateLimitedRefresh;
   readonly doubts: RateLimitedRefresh;
   readonly notReadyTracker: NotReadyTracker;
+  readonly nodesLeft?: Pick<NodesLeft, "has"> | undefined;
 }
 
 /** Reads caches only: a Node costs no call, whatever their number. */
@@ -77,6 +81,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     doubtful,
     config: from.config,
     duties: from.duties,
+    hasLeft: from.nodesLeft?.has(node),
   };
 }
 

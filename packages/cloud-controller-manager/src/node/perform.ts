@@ -29,9 +29,9 @@ export async function perform(client: KubernetesClient, step: Step, on: StepCont
 
 /** The resourceVersion keeps another's change of the taints from being undone: they are one atomic list. */
 function nodePatch(step: Extract<Step, { type: "set-node" }>, node: Node): Readonly<Record<string, unknown>> {
-  const { labels, providerId, taints } = step;
+  const { labels, providerId, taints, annotations } = step;
   return {
-    metadata: { labels, ...(taints ? revisionOf(node) : {}) },
+    metadata: { labels, ...(annotations ? { annotations } : {}), ...(taints ? revisionOf(node) : {}) },
     spec: { ...(providerId === undefined ? {} : { providerID: providerId }), ...(taints ? { taints } : {}) },
   };
 }

@@ -1,6 +1,14 @@
 import { canonicalIp } from "@causeway/foundation";
-import type { Node, NodeAddress, Plan, PlannedEvent, Taint } from "@causeway/kubernetes";
+import {
+  nodeBalancers,
+  type Node,
+  type NodeAddress,
+  type Plan,
+  type PlannedEvent,
+  type Taint,
+} from "@causeway/kubernetes";
 import type { Server } from "@causeway/openstack";
+import { isExcluded } from "../service/parameters/desired.ts";
 import { nodeAddresses } from "./addresses.ts";
 import { denialPause, denialsNeeded } from "./denials.ts";
 import type { Observed } from "./gather.ts";
@@ -106,15 +114,30 @@ function nodeChange(observed: Observed, server: Server, reachable: boolean): Ste
   const { node } = observed;
   const labels = missingLabels(node, wantedLabels(observed, server));
   const taints = wantedTaints(node.spec?.taints ?? [], server, { reachable, lifecycle: observed.duties.lifecycle });
+  const annotation = balancersAnnotation(observed);
   const providerId =
     node.spec?.providerID === undefined || node.spec.providerID === "" ? providerIdOf(observed, server) : undefined;
-  if (providerId === undefined && taints === undefined && Object.keys(labels).length === 0) return undefined;
+  if (providerId === undefined && taints === undefined && annotation === undefined && Object.keys(labels).length === 0)
+    return undefined;
   return {
     type: "set-node",
     labels,
     ...(providerId === undefined ? {} : { providerId }),
     ...(taints === undefined ? {} : { taints }),
+    ...(annotation === undefined ? {} : { annotations: annotation }),
   };
+}
+
+/**
+ * Whether the Node may be a member of load balancers, where it does not say so. One that is excluded and has left them
+ * all remains out: nothing makes it a member again.
+ */
+function balancersAnnotation({ node, hasLeft }: Observed): Record<string, string> | undefined {
+  if (hasLeft === undefined) return undefined;
+  const { annotation, in: member, out } = nodeBalancers;
+  const said = node.metadata.annotations?.[annotation];
+  const wanted = !isExcluded(node) ? member : hasLeft ? out : (said ?? member);
+  return wanted === said ? undefined : { [annotation]: wanted };
 }
 
 function providerIdOf({ region, config }: Observed, server: Server): string {

@@ -9,5 +9,6 @@ export type Step =
       readonly providerId?: string;
       readonly labels: Readonly<Record<string, string>>;
       readonly taints?: readonly Taint[];
+      readonly annotations?: Readonly<Record<string, string>>;
     }
   | { readonly type: "delete-node"; readonly reason: string };

@@ -21,11 +21,14 @@ import { NodeSyncs } from "../metrics/node-syncs.ts";
 import { measured, Operations } from "./memory/reconciles.ts";
 import { aimOf, isIndependent, isRefusal, wishesOf } from "./brake.ts";
 import { concerns } from "./parameters/concern.ts";
+import { isExcluded } from "./parameters/desired.ts";
 import { gather } from "./gather.ts";
 import type { Observed, ServiceObserved } from "./observed.ts";
 import { gatherFrom, type ServiceSurroundings } from "./gather-from.ts";
 import { annotation } from "../config/annotations.ts";
 import { floatingIpDescription, loadBalancerName, retiringName } from "./parameters/names.ts";
+import { nodesLeft } from "./members-left.ts";
+import type { NodesLeft } from "./memory/nodes-left.ts";
 import { nodeChanges } from "./memory/node-changes.ts";
 import { fieldManager, perform } from "./perform.ts";
 import { planBoth } from "./plan-both.ts";
@@ -39,6 +42,8 @@ export interface ServiceControllerOptions extends ServiceSurroundings {
   /** Number of Services that are reconciled at once. */
   readonly serviceSyncs?: number;
   readonly metrics?: Metrics;
+  /** Where it is reported which excluded Nodes are no members any more. */
+  readonly nodesLeft?: NodesLeft | undefined;
   readonly events: EventRecorder;
   readonly log: Log;
 }
@@ -57,7 +62,15 @@ export function createServiceController(options: ServiceControllerOptions): {
   const leftovers = new Leftovers(cloud, watch);
   const groups = { ...options, services, nodes, leftovers, octavia, missed, deduplicator };
   const pipeline: Pipeline<Observed, Step, ServiceStatus> = {
-    gather: (key, signal) => gather(from, key, signal),
+    async gather(key, signal) {
+      // Seen before the load balancer is: what is excluded later counts only the next time.
+      const excluded = options.nodesLeft ? nodes.list().filter(isExcluded) : [];
+      const observed = await gather(from, key, signal);
+      const name = `${key.namespace}/${key.name}`;
+      if (observed) options.nodesLeft?.report(name, excluded, nodesLeft(observed, excluded));
+      else options.nodesLeft?.forget(name);
+      return observed;
+    },
     plan: planBoth,
     perform: (step, observed, signal) => perform(using, step, observed, signal),
     async publish(observed, status, planned, signal) {
@@ -84,6 +97,9 @@ export function createServiceController(options: ServiceControllerOptions): {
     isIndependent,
     epochOf: ({ service }) => wishesOf(service),
   };
+  options.nodesLeft?.ofServices(() =>
+    services.synced ? keysBy(() => true).map(({ namespace, name }) => `${namespace}/${name}`) : undefined,
+  );
   const keysBy = (test: (service: Service) => boolean): ObjectKey[] =>
     services
       .list()
@@ -102,6 +118,7 @@ export function createServiceController(options: ServiceControllerOptions): {
     }),
     ...cloudChanges(watch, { clusterName, keysBy }),
     ...securityGroupSources(groups, keysBy),
+    () => nodes.onChange(({ type, object }) => (type === "deleted" ? from.serving?.forget(object) : undefined)),
     () => watch.pools.onChange(({ type, object }) => (type === "deleted" ? details.forget(object.id) : undefined)),
   ];
   const reconcile = measured(groupsFirst(groups, runPipeline(pipeline, { clock, log, brake })), {

@@ -8,6 +8,7 @@ import { Certificates } from "./memory/certificates.ts";
 import { EarlierCreates } from "./memory/earlier-creates.ts";
 import type { GatherFrom } from "./observed.ts";
 import { NodeBursts } from "./memory/node-bursts.ts";
+import { ServingNodesMemory } from "./memory/serving-nodes.ts";
 import { PendingTimes } from "./memory/pending-times.ts";
 
 /** The cluster, the cloud and the settings that all Services of one manager share. */
@@ -45,6 +46,7 @@ export function gatherFrom(around: ServiceSurroundings): GatherFrom {
     earlier: new EarlierCreates(clock),
     missed: new RateLimitedRefresh(clock),
     clock,
+    serving: config.loadBalancer.followNodes ? new ServingNodesMemory(informers.client, clock) : undefined,
     brake: new Brake({ clock, name: "service", ...(metrics ? { metrics } : {}) }),
   };
 }

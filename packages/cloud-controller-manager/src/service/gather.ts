@@ -5,6 +5,7 @@ import { concerns, wantsLoadBalancer } from "./parameters/concern.ts";
 import { eligibleNodes, nodeAddress } from "./parameters/desired.ts";
 import { firstExternalNetwork } from "./address/external-network.ts";
 import { matchingSubnets } from "./address/floating-subnets.ts";
+import { newNodes, type ServingNodes } from "./parameters/new-members.ts";
 import { heldOf, withExpected } from "./held.ts";
 import { annotation } from "../config/annotations.ts";
 import { floatingIpDescription, legacyLoadBalancerName, loadBalancerName, retiringName } from "./parameters/names.ts";
@@ -80,6 +81,10 @@ async function observe(from: GatherFrom, query: BalancerQuery, signal: AbortSign
     first && expectedActive !== undefined ? staying.with(0, { ...first, provisioning_status: "ACTIVE" }) : staying;
   const lb = loadBalancers[0];
   const nodes = eligibleNodes(from.nodes.list(), parameters.nodeSelector);
+  const pools =
+    lb && (from.whole === true || lb.provisioning_status === "ACTIVE")
+      ? await observedPools(from, lb, { expected: expectedActive !== undefined, signal })
+      : [];
   return {
     service,
     clusterName,
@@ -95,10 +100,8 @@ async function observe(from: GatherFrom, query: BalancerQuery, signal: AbortSign
     retiringFloatingIp: retiring[0] && watch.floatingIps.byIndex("port", retiring[0].vip_port_id)[0],
     leaving: all.filter((l) => l.provisioning_status === "PENDING_DELETE"),
     listeners: lb ? watch.listeners.byIndex("loadbalancer", lb.id) : [],
-    pools:
-      lb && (from.whole === true || lb.provisioning_status === "ACTIVE")
-        ? await observedPools(from, lb, { expected: expectedActive !== undefined, signal })
-        : [],
+    pools,
+    serving: await servingNodes(from, { lb, nodes, pools }, signal),
     ...(await floatingIps(from, { service, lb, lbName }, signal)),
     nodeSubnet: await freshNodeSubnet(from, { service, nodes, parameters, lb }, signal),
     ...(await freshExternalPlace(from, { parameters, lb }, signal)),
@@ -112,6 +115,16 @@ async function observe(from: GatherFrom, query: BalancerQuery, signal: AbortSign
     second: undefined,
     held: withExpected(heldOf(from, { ...query, lb: adoption?.lb ?? lb ?? all[0], nodes }), expectedActive),
   };
+}
+
+/** Where a load balancer is being changed, no member is planned for it. */
+async function servingNodes(
+  { serving, clock }: GatherFrom,
+  { lb, nodes, pools }: Pick<Observed, "nodes" | "pools"> & { readonly lb: LoadBalancer | undefined },
+  signal: AbortSignal,
+): Promise<ServingNodes> {
+  if (!serving || (lb && lb.provisioning_status !== "ACTIVE")) return undefined;
+  return serving.of(newNodes({ nodes, pools }, clock.now()), signal);
 }
 
 async function tlsProblem(

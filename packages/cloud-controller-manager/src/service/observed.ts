@@ -15,6 +15,8 @@ import type { Certificates } from "./memory/certificates.ts";
 import type { EarlierCreates } from "./memory/earlier-creates.ts";
 import type { Held } from "./held.ts";
 import type { NodeBursts } from "./memory/node-bursts.ts";
+import type { ServingNodes } from "./parameters/new-members.ts";
+import type { ServingNodesMemory } from "./memory/serving-nodes.ts";
 import type { Parameters } from "./parameters/parameters.ts";
 import type { PendingTimes } from "./memory/pending-times.ts";
 
@@ -77,6 +79,8 @@ export interface MemoryObserved {
   readonly adoption?: Adoption | undefined;
   /** What a person is to do about a load balancer that serves the Service and that nothing proves to be its own. */
   readonly unproved?: string | undefined;
+  /** Which new Nodes serve. */
+  readonly serving?: ServingNodes;
 }
 
 /** All that a plan reads. A function names the parts that it reads. */
@@ -104,6 +108,8 @@ export interface GatherFrom {
   readonly missed: RateLimitedRefresh;
   readonly clock: Clock;
   readonly brake: Brake;
+  /** Only where new Nodes are waited for. */
+  readonly serving: ServingNodesMemory | undefined;
   /** Pools are read whatever their load balancer's status. */
   readonly whole?: boolean;
 }

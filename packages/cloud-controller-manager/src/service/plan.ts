@@ -17,6 +17,7 @@ import { brakedUntil, nextChange, takenPorts, type TreeGoal } from "./tree/plan-
 import { providerChange, retirement } from "./tree/plan-provider.ts";
 import { nextRename } from "./tree/plan-rename.ts";
 import type { OneStep, TreeStep } from "./steps.ts";
+import { few, newMembers, newMemberEvents } from "./parameters/new-members.ts";
 import { warningsOf } from "./warnings.ts";
 
 /** What waits for the cloud is checked again after this long (ms) even if no change was seen. */
@@ -106,7 +107,7 @@ function planCreate(observed: Observed, now: number): OnePlan {
   const limits = limitsOf(wantedProvider(observed), observed.facts.version);
   const refusal = refuseOptions(observed, limits);
   if (refusal !== undefined) return failedPlan(observed, refusal, now);
-  const ports = wanted(observed, limits);
+  const ports = wanted(observed, limits, now);
   if (!hasMembers(observed, ports) || (!placed && !nodeSubnet)) {
     const message = "There are no available nodes for LoadBalancer";
     return {
@@ -138,8 +139,9 @@ function hasMembers({ service }: ServiceObserved, ports: readonly DesiredPort[])
   return unreachable || ports.some((port) => port.members.length > 0);
 }
 
-function wanted(observed: ServiceObserved & TreeObserved, limits: ProviderLimits, vipSubnetId?: string): DesiredPort[] {
-  const { service, nodes, parameters, lbName, nodeSubnet } = observed;
+function wanted(observed: Observed, limits: ProviderLimits, now: number, vipSubnetId?: string): DesiredPort[] {
+  const { service, parameters, lbName, nodeSubnet } = observed;
+  const { nodes } = newMembers(observed, now);
   const memberSubnetId = parameters.memberSubnetId ?? parameters.subnetId ?? nodeSubnet?.id ?? vipSubnetId;
   const serial = observed.config.loadBalancer.serialApiCalls;
   return desiredPorts({ service, nodes, parameters, limits, lbName, memberSubnetId, serial });
@@ -150,7 +152,7 @@ function planExisting(observed: Observed, lb: LoadBalancer, now: number): OnePla
   if (lb.provisioning_status === "ERROR") return planBroken(observed, lb, { status, now });
   const limits = limitsOf(lb.provider, observed.facts.version);
   const tags = limits.tags ? wantedTags(observed, lb) : [];
-  const goal = { lb, wanted: wanted(observed, limits, lb.vip_subnet_id), tags };
+  const goal = { lb, wanted: wanted(observed, limits, now, lb.vip_subnet_id), tags };
   const refusal = refuseOptions(observed, limits) ?? refuseSharing(observed, lb) ?? refusePorts(observed, goal);
   if (refusal !== undefined) return failedPlan(observed, refusal, now);
   const address = observed.retiring.length > 0 ? { steps: [], events: [] } : planFloatingIp(observed, lb);
@@ -162,11 +164,18 @@ function planExisting(observed: Observed, lb: LoadBalancer, now: number): OnePla
     ...tree.events,
     ...observed.anothers.map(ownedByAnother),
     ...warningsOf(observed, limits),
+    ...newMemberEvents(observed, now),
     ...stuckEvents(observed, lb, now),
   ];
   if (tree.wait) return { steps, status, events, wait: tree.wait };
   if (steps.length > 0) return { steps, status, events };
-  return { steps, status, events: isPublished(observed, status) ? events : [...events, ...ensured()] };
+  const { waiting, until } = newMembers(observed, now);
+  return {
+    steps,
+    status,
+    events: isPublished(observed, status) ? events : [...events, ...ensured()],
+    ...(until === undefined ? {} : { wait: { for: `nodes to serve: ${few(waiting)}`, until } }),
+  };
 }
 
 /** A sharer never marks itself as the owner. */

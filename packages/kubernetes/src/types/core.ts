@@ -101,6 +101,12 @@ export interface NodeStatus {
   daemonEndpoints?: { kubeletEndpoint?: { Port: number } };
 }
 
+/**
+ * The annotation by which a cloud controller says of a Node whether it may be a member of load balancers: "in", or
+ * "out" once it is excluded and a member of none. Without it no controller says so.
+ */
+export const nodeBalancers = { annotation: "causeway.dev/load-balancers", in: "in", out: "out" } as const;
+
 /** v1 Node. */
 export type Node = Resource<NodeSpec, NodeStatus>;
 

@@ -107,17 +107,19 @@ export function nodeAddress(node: Node, family: "IPv4" | "IPv6"): string | undef
 /** Nodes that may be members: not excluded, not being deleted, initialised, chosen by the selector. */
 export function eligibleNodes(nodes: readonly Node[], selector: string): Node[] {
   return nodes
-    .filter((node) => node.metadata.deletionTimestamp === undefined)
-    .filter((node) => !isTrueLabel(node.metadata.labels?.["node.kubernetes.io/exclude-from-external-load-balancers"]))
-    .filter(
-      (node) =>
-        !node.spec?.taints?.some(
-          (t) =>
-            t.key === "ToBeDeletedByClusterAutoscaler" || t.key === "node.cloudprovider.kubernetes.io/uninitialized",
-        ),
-    )
+    .filter((node) => !isExcluded(node))
+    .filter((node) => !node.spec?.taints?.some((t) => t.key === "node.cloudprovider.kubernetes.io/uninitialized"))
     .filter((node) => matches(node.metadata.labels ?? {}, selector))
     .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+}
+
+/** Whether a Node is to be no member, or is to leave. */
+export function isExcluded({ metadata, spec }: Node): boolean {
+  return (
+    metadata.deletionTimestamp !== undefined ||
+    isTrueLabel(metadata.labels?.["node.kubernetes.io/exclude-from-external-load-balancers"]) ||
+    spec?.taints?.some(({ key }) => key === "ToBeDeletedByClusterAutoscaler") === true
+  );
 }
 
 /** The spellings of false of Go's strconv.ParseBool, which cloud-provider asks; everything else excludes. */
