@@ -1,5 +1,5 @@
 import { annotations, finalizers, Machine, type MachineStatus } from "@causeway/api";
-import { timestamp, type Node, type WantedCondition } from "@causeway/kubernetes";
+import { nodeBalancers, timestamp, type Node, type WantedCondition } from "@causeway/kubernetes";
 import { listing } from "../objects/conditions.ts";
 import { finalizerRemoval } from "../objects/metadata.ts";
 import { deleteStep, patchStep } from "../objects/steps.ts";
@@ -32,10 +32,21 @@ export const EXCLUDED_FROM_BALANCERS = "node.kubernetes.io/exclude-from-external
 const podRetry = 2_000;
 const hookRetry = 30_000;
 const defaultNodeDeletionTimeout = 10;
+/** Seconds. */
+const BALANCERS_TAKE = 60;
 
 /** The stages of a deletion, in order. Each returns its progress, or nothing once it is complete. */
 export function planDeletion(observed: Observed, now: number): Deletion {
-  const stages = [preDrainHooks, drain, volumeDetach, preTerminateHooks, infrastructure, bootstrap, node];
+  const stages = [
+    preDrainHooks,
+    drain,
+    volumeDetach,
+    loadBalancers,
+    preTerminateHooks,
+    infrastructure,
+    bootstrap,
+    node,
+  ];
   const times: DeletionTimes = { ...observed.machine.status?.deletion };
   for (const stage of stages) {
     const standing = stage(observed, times, now);
@@ -159,6 +170,24 @@ function volumeDetach(observed: Observed, times: DeletionTimes, now: number): St
   }
   const message = `Waiting for volumes to be detached:\n${listing(volumes)}`;
   return { steps: [], reason: "WaitingForVolumeDetach", message, until: now + podRetry };
+}
+
+/**
+ * A cloud controller that says so is waited for until no load balancer leads to the Node: its host would go first, and
+ * connections with it. From the last step before it takes at most a minute.
+ */
+function loadBalancers(observed: Observed, times: DeletionTimes, now: number): StageResult | undefined {
+  if (!nodeMatters(observed) || !infraIsLeft(observed)) return undefined;
+  const node = nodeOf(observed);
+  if (!node || isUnreachable(node) || !isLeavingBalancers(node)) return undefined;
+  const since = times.waitForNodeVolumeDetachStartTime ?? times.nodeDrainStartTime;
+  if (since === undefined || isOver(since, BALANCERS_TAKE, now)) return undefined;
+  const message = `Waiting for the cloud controller to take Node ${node.metadata.name} out of load balancers, a minute at most`;
+  return { steps: [], reason: "WaitingForLoadBalancers", message, until: now + podRetry };
+}
+
+function isLeavingBalancers({ metadata: { labels, annotations: said } }: Node): boolean {
+  return labels?.[EXCLUDED_FROM_BALANCERS] !== undefined && said?.[nodeBalancers.annotation] === nodeBalancers.in;
 }
 
 function infrastructure({ infrastructure: host, machine }: Observed): StageResult | undefined {
