@@ -18,6 +18,7 @@ export type {
   ControlledCluster,
   GuardOptions,
   IsolationOptions,
+  InProcessClient,
   LogicalCluster,
   LogicalClusterOptions,
   RunningControllers,

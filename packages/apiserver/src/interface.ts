@@ -252,10 +252,19 @@ export interface WorkerStatus {
   readonly problem: string | undefined;
 }
 
+/** A client in the process of its server: informers follow what is stored. */
+export type InProcessClient = KubernetesClient & Required<Pick<KubernetesClient, "follow">>;
+
 /** A running API server with its logical clusters. */
 export interface ApiServer {
   /** The management cluster, at "/" of the server. */
   readonly management: LogicalCluster;
+  /**
+   * A client of the management cluster that writes as `user` and needs no connection, for controllers in this process.
+   * `fieldManager`: whose fields are those of writes that name none; default: the user's. Objects that it returns share
+   * their contents with the store: callers must not change them.
+   */
+  localClient(user: User, fieldManager?: string): InProcessClient;
   /** Makes it or opens it; with the same name and options it changes nothing. */
   ensureCluster(name: string, options?: LogicalClusterOptions): Promise<LogicalCluster>;
   cluster(name: string): LogicalCluster | undefined;

@@ -42,6 +42,7 @@ export const startApiServer: StartApiServer = async (options: ApiServerOptions =
     get management() {
       return state.management();
     },
+    localClient: (user, fieldManager) => state.localClient(user, fieldManager),
     ensureCluster: (name, clusterOptions = {}) => state.ensureCluster(name, clusterOptions),
     cluster: (name) => state.cluster(name),
     removeCluster: (name) => state.removeCluster(name),

@@ -5,8 +5,10 @@ import type { Parked } from "../contract/parked.ts";
 import type { ClusterInfo } from "../contract/cluster-info.ts";
 import { CausewayError, messageOf, type Metrics } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import type { LogicalCluster, LogicalClusterOptions } from "../interface.ts";
+import type { InProcessClient, LogicalCluster, LogicalClusterOptions } from "../interface.ts";
 import type { ServerProblem } from "../contract/server-problem.ts";
+import type { User } from "../contract/user.ts";
+import { LocalClient } from "../local/client.ts";
 import { startOwners } from "../local/controllers.ts";
 import { builtInKinds } from "../kinds/builtin.ts";
 import { ensureDefinitions } from "../definitions/preinstall.ts";
@@ -174,6 +176,11 @@ export class ServerState {
 
   management(): LogicalCluster {
     return this.#clusters.logical("");
+  }
+
+  /** A client of the management cluster without a connection. */
+  localClient(user: User, fieldManager?: string): InProcessClient {
+    return new LocalClient(this.#clusters.opened("").open.cluster, user, fieldManager);
   }
 
   cluster(name: string): LogicalCluster | undefined {

@@ -70,6 +70,7 @@ export async function startIsolated(options: ApiServerOptions, isolation: Isolat
     get management() {
       return state.management();
     },
+    localClient: (user, fieldManager) => state.localClient(user, fieldManager),
     ensureCluster: async (name, clusterOptions = {}) => {
       checkName(name);
       return logical(await workers.ensure(name, clusterOptions));

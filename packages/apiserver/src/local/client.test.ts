@@ -1,4 +1,15 @@
-import { ConfigMap, createInformers, Namespace, Node, Pod, type KubernetesClient } from "@causeway/kubernetes";
+import {
+  ConfigMap,
+  createInformers,
+  CustomResourceDefinition,
+  Namespace,
+  Node,
+  Pod,
+  type KubeObject,
+  type KubernetesClient,
+  type ResourceType,
+  type WatchEvent,
+} from "@causeway/kubernetes";
 import { afterEach, describe, expect, test } from "vitest";
 import type { ApiServer, ControlledCluster } from "../interface.ts";
 import { startApiServer } from "../start.ts";
@@ -152,6 +163,83 @@ describe("the client in the server's process", () => {
     expect((await local.get(ConfigMap, { namespace: "default", name: "after" })).metadata.managedFields).toBeDefined();
     stop.abort();
     await running;
+  });
+});
+
+describe("the client of the management cluster", () => {
+  const crdWith = (fields: Record<string, unknown>) => ({
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: "things.example.org" },
+    spec: {
+      group: "example.org",
+      names: { kind: "Thing", plural: "things" },
+      scope: "Namespaced",
+      versions: [
+        {
+          name: "v1",
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: "object", properties: { spec: { type: "object", properties: fields } } } },
+        },
+      ],
+    },
+  });
+  const Thing: ResourceType<KubeObject> = {
+    group: "example.org",
+    version: "v1",
+    kind: "Thing",
+    plural: "things",
+    namespaced: true,
+  };
+  const thing = (name: string): KubeObject =>
+    ({ apiVersion: "example.org/v1", kind: "Thing", metadata: { name, namespace: "default" }, spec: {} }) as KubeObject;
+
+  test("writes as a field manager that its owner names", async () => {
+    const server = await startApiServer({});
+    servers.push(server);
+    const local = server.localClient({ name: "kubernetes-admin", groups: ["system:masters"] }, "owner");
+    const made = await local.create(ConfigMap, map("a", { x: "1" }));
+    expect(made.metadata.managedFields?.map(({ manager }) => manager)).toEqual(["owner"]);
+    await local.patch(ConfigMap, { namespace: "default", name: "a" }, { type: "merge", body: { data: { y: "2" } } });
+    const again = await local.get(ConfigMap, { namespace: "default", name: "a" });
+    expect(again.metadata.managedFields?.map(({ manager }) => manager)).toEqual(["owner"]);
+  });
+
+  test("reads all objects again once the CRD of their kind was written", async () => {
+    const crd = crdWith({ size: { type: "string" } });
+    const server = await startApiServer({ crds: [crd] });
+    servers.push(server);
+    const local = server.localClient({ name: "kubernetes-admin", groups: ["system:masters"] });
+    await local.create(Thing, thing("old"));
+    const lists: string[][] = [];
+    const events: string[] = [];
+    const mirror = {
+      replace: ({ items }: { items: readonly KubeObject[] }) =>
+        lists.push(items.map(({ metadata, ...rest }) => `${metadata.name} ${JSON.stringify(Object(rest)["spec"])}`)),
+      onEvent: (event: WatchEvent<KubeObject>) => {
+        if ("object" in event) events.push(event.object.metadata.name);
+      },
+    };
+    const stop = new AbortController();
+    const following = local.follow?.(Thing, {}, mirror, stop.signal);
+    await local.create(Thing, thing("before"));
+    expect(events).toEqual(["before"]);
+    const wider = crdWith({ size: { type: "string", default: "small" } });
+    const { spec } = wider;
+    await local.patch(
+      CustomResourceDefinition,
+      { namespace: "", name: "things.example.org" },
+      { type: "merge", body: { spec } },
+    );
+    await local.create(Thing, thing("after"));
+    await following;
+    expect(events).toEqual(["before"]);
+    const again = local.follow?.(Thing, {}, mirror, stop.signal);
+    await expect.poll(() => lists.length).toBe(2);
+    expect(lists[1]).toEqual(['after {"size":"small"}', 'before {"size":"small"}', 'old {"size":"small"}']);
+    stop.abort();
+    await again;
   });
 });
 

@@ -56,11 +56,13 @@ export class LocalClient implements KubernetesClient {
   readonly server: string;
   readonly #cluster: Cluster;
   readonly #user: User;
+  readonly #fieldManager: string;
 
-  /** `user`: who writes, as admission, validation and field managers see it. */
-  constructor(cluster: Cluster, user: User) {
+  /** `user`: who writes, as admission and validation see it, and field managers unless `fieldManager` names one. */
+  constructor(cluster: Cluster, user: User, fieldManager = user.name.replace(/^system:/, "")) {
     this.#cluster = cluster;
     this.#user = authenticated(user);
+    this.#fieldManager = fieldManager;
     this.server = cluster.url();
   }
 
@@ -246,7 +248,7 @@ export class LocalClient implements KubernetesClient {
       user: this.#user,
       emptyMaps: new Set(),
       dryRun: options.dryRun ?? false,
-      fieldManager: options.fieldManager ?? this.#user.name.replace(/^system:/, ""),
+      fieldManager: options.fieldManager ?? this.#fieldManager,
       fieldValidation: "Warn",
     };
   }

@@ -14,15 +14,24 @@ export interface Follower {
 }
 
 /**
- * Hands over what there is, then each change, until `signal` aborts. Rejects when the history that is still to be read
- * was compacted.
+ * Hands over what there is, then each change, until `signal` aborts, or a change comes after the CRD of the kind
+ * was written: objects may have another form since, so all are to be read again. Rejects when the history that is still
+ * to be read was compacted.
  */
 export async function follow(call: Call, { query, onList, onEvent }: Follower, signal: AbortSignal): Promise<void> {
   const { items, resourceVersion } = await list(call, query);
   signal.throwIfAborted();
   onList(items, resourceVersion);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const handle = watched(call, { query, revision: Number(resourceVersion) }, { onEvent, onFailure: reject });
+  const isServed = (): boolean => {
+    const { group, plural } = call.resource;
+    return call.cluster.catalog.find(group, call.version.name, plural)?.version === call.version;
+  };
+  const handle = watched(
+    call,
+    { query, revision: Number(resourceVersion) },
+    { onEvent: (event) => (isServed() ? onEvent(event) : resolve()), onFailure: reject },
+  );
   signal.addEventListener("abort", () => resolve(), { once: true });
   try {
     await promise;

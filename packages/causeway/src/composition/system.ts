@@ -23,6 +23,7 @@ import { createControllers, type Controllers } from "./controllers.ts";
 import { deploymentRules } from "./deployment-rules.ts";
 import { authenticators } from "../workloads/authenticators.ts";
 import { workerProgram } from "../workloads/program.ts";
+import { managementClient } from "./management-client.ts";
 import { magnumOfSystem } from "./magnum.ts";
 import { launchHere, simulatedMachines } from "./machines.ts";
 import { restoredHold } from "./restored.ts";
@@ -91,7 +92,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const text = await apiServer.management.kubeconfig();
   const kubeconfig = state.write("management.kubeconfig", text);
   const client = createClient(loadKubeconfig({ text }));
-  own.client = client;
+  const inProcess = managementClient(apiServer, client);
+  own.client = inProcess;
   const clouds = createCloudPool({
     clock,
     log: log.with({ component: "openstack" }),
@@ -110,7 +112,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     log: log.with({ component: "hosted-control-plane" }),
   });
   const controllers = createControllers({
-    client,
+    client: inProcess,
     clouds,
     runtime: controlPlanes.runtime,
     backups: options.backups,
