@@ -2,6 +2,7 @@ import { timestamp } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
 import { MEMBER_LEAVES_WITHIN } from "../openstackcluster/members.ts";
 import { endpointHook, leavingOwner, type LeavingOwner } from "../openstackcluster/leaving.ts";
+import { machineFinalizer } from "../resources/naming.ts";
 import { now } from "../testing/objects.ts";
 import { deleting, plan, settle, world } from "../testing/machine-world.ts";
 
@@ -81,6 +82,20 @@ test("a machine whose server runs waits for its member to be removed", () => {
   const leaving = { uid: "uid-m", hook: since(0), isTerminating: true };
   w.extra = { owner: { name: "demo-workers-abcde", leaving }, endpointPools: ["pool"] };
   expect(plan(w).wait).toEqual({ for: "its member to be removed", until: now + 2_000 });
+});
+
+test("an object without a server keeps its finalizer until its Machine has no hook, which no other object removes", () => {
+  const typesWith = (hook: string | undefined): string[] => {
+    const w = world({}, { finalizers: [machineFinalizer] });
+    deleting(w);
+    w.extra = {
+      owner: { name: "demo-abcde", leaving: { uid: "uid-m", hook, isTerminating: true } },
+      endpointPools: [],
+    };
+    return plan(w).steps.map(({ type }) => type);
+  };
+  expect(typesWith(since(0))).toEqual(["set-endpoint-hook", "remove-finalizer"]);
+  expect(typesWith(undefined)).toEqual(["remove-finalizer"]);
 });
 
 test("a Machine is leaving from its deletion on, and ends at the stage of its hooks", () => {

@@ -34,10 +34,16 @@ export function plan(observed: Observed, now: number): MachinePlan {
   return { ...next, refresh: listsToRefresh(observed, next.wait !== undefined) };
 }
 
-/** The hook comes last: a refusal of it stops nothing else. */
+/**
+ * The hook comes last: a refusal of it stops nothing else. Only the object itself remains until the hook is gone: no
+ * other one removes it, and the Machine would wait for ever.
+ */
 function withEndpointHook(observed: Observed, next: MachinePlan, now: number): MachinePlan {
   const { step, until } = observed.paused ? {} : planEndpointHook(observed, now);
-  if (step) return { ...next, steps: [...next.steps, step] };
+  if (step) {
+    const isLeft = (each: MachineStep): boolean => each.type === "remove-finalizer";
+    return { ...next, steps: [...next.steps.filter((each) => !isLeft(each)), step, ...next.steps.filter(isLeft)] };
+  }
   if (until === undefined) return next;
   return {
     ...next,
