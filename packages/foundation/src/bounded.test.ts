@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { LimitExceeded, parseBoundedJson, readBeginning, readBounded } from "./bounded.ts";
+import { LimitExceeded, parseBoundedJson, readBeginning, readBounded, readLines } from "./bounded.ts";
 
 /** A stream without an end, which counts what is read from it. */
 function endless(): { chunks: AsyncGenerator<Uint8Array>; taken: () => number; isClosed: () => boolean } {
@@ -39,6 +39,32 @@ describe("a bounded read", () => {
     expect(await readBeginning(stream.chunks, 2500)).toHaveLength(2500);
     expect(stream.taken()).toBe(3000);
     expect(stream.isClosed()).toBe(true);
+  });
+});
+
+describe("a read of lines", () => {
+  const wanted = (line: string): boolean => line.startsWith("a");
+  test("keeps those that are wanted, wherever chunks begin", async () => {
+    const text = "b1\na1 é\nc\na2\n\na3";
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(Buffer.from(text).length)), async (cuts) => {
+        const at = [0, ...cuts.toSorted((a, b) => a - b), Buffer.from(text).length];
+        async function* chunks() {
+          for (const [i, end] of at.slice(1).entries()) yield Buffer.from(text).subarray(at[i], end);
+        }
+        expect(await readLines(chunks(), 1_000, wanted)).toEqual(["a1 é", "a2", "a3"]);
+      }),
+    );
+  });
+
+  test("ends beyond the limit, and has of a line no more than 64 KiB", async () => {
+    const stream = endless();
+    await expect(readLines(stream.chunks, 10_000, wanted)).rejects.toMatchObject({ is: "bytes", limit: 10_000 });
+    expect(stream.isClosed()).toBe(true);
+    const long = Array.from({ length: 100 }, () => "a".repeat(1_000));
+    expect((await readLines(pieces(...long, "\nb\na"), 200_000, wanted)).map((line) => line.length)).toEqual([
+      65_536, 1,
+    ]);
   });
 });
 

@@ -34,6 +34,35 @@ export async function readBounded(chunks: AsyncIterable<Uint8Array>, limit: numb
   return Buffer.concat(held, size);
 }
 
+/** Characters of a line at most: what follows is left out. */
+const LONGEST_LINE = 64 * 1024;
+
+/**
+ * Those lines of a text that are wanted. Memory is what is kept and a chunk, whatever else the text has. Throws
+ * LimitExceeded where more is sent than `limit` bytes.
+ */
+export async function readLines(
+  chunks: AsyncIterable<Uint8Array>,
+  limit: number,
+  isWanted: (line: string) => boolean,
+): Promise<string[]> {
+  const kept: string[] = [];
+  const decoder = new TextDecoder();
+  let [size, rest] = [0, ""];
+  const keep = (line: string): void => {
+    if (isWanted(line)) kept.push(line);
+  };
+  for await (const chunk of chunks) {
+    size += chunk.length;
+    if (size > limit) throw new LimitExceeded("bytes", limit);
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = (lines.pop() ?? "").slice(0, LONGEST_LINE);
+    for (const line of lines) keep(line.slice(0, LONGEST_LINE));
+  }
+  if (rest !== "") keep(rest);
+  return kept;
+}
+
 /** The beginning of a stream, at most `limit` bytes; the rest is not read. For texts that only people read. */
 export async function readBeginning(chunks: AsyncIterable<Uint8Array>, limit: number): Promise<Buffer> {
   const held: Uint8Array[] = [];

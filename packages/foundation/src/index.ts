@@ -1,6 +1,6 @@
 export { CausewayError, hasCode, InputError, isAborted, messageOf, type ErrorContext } from "./errors.ts";
 export { systemClock, VirtualClock, type Clock } from "./clock.ts";
-export { LimitExceeded, parseBoundedJson, readBeginning, readBounded } from "./bounded.ts";
+export { LimitExceeded, parseBoundedJson, readBeginning, readBounded, readLines } from "./bounded.ts";
 export { dialRefusal, type DialRules } from "./dial-rules.ts";
 export { goYamlTags } from "./go-yaml.ts";
 export { readTextFile } from "./files.ts";

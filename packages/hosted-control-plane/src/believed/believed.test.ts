@@ -14,7 +14,8 @@ import { componentLabel } from "../pods/tenant.ts";
 import type { TokenIssuers } from "../runtime.ts";
 import { issuerConditions, issuerEvents } from "./condition.ts";
 import type { IssuerFacts } from "./facts.ts";
-import { beliefIn, namedIn, readMetrics } from "./read.ts";
+import { readMetrics } from "../api-metrics.ts";
+import { beliefIn, namedIn } from "./read.ts";
 import { createIssuerWatchdog } from "./watchdog.ts";
 
 const now = Date.UTC(2026, 0, 1);
@@ -52,20 +53,24 @@ function metrics({
   ].join("\n");
 }
 
+/** Issuers are as they are since five minutes before. */
+const since = now - 300_000;
+
 test.for<[string, string, string]>([
   ["with the hash of these issuers", metrics({ jwt: [one] }), "accepted"],
   ["with the hash of these issuers, after a failure", metrics({ jwt: [one], failed: 10, succeeded: 70 }), "accepted"],
   ["with another hash, before it reads them", metrics({ jwt: [two] }), "pending"],
   ["with another hash, after it accepted others", metrics({ jwt: [two], failed: 70, succeeded: 10 }), "pending"],
   ["with another hash, after a failure", metrics({ jwt: [two], failed: 10, succeeded: 70 }), "refused"],
-  ["with another hash, after its only failure, long ago", metrics({ jwt: [two], failed: 9_000 }), "refused"],
+  ["with another hash, after its only failure, before the change", metrics({ jwt: [two], failed: 301 }), "pending"],
   ["without a hash or a change", metrics({}), "accepted"],
   ["without a hash, after a failure", metrics({ failed: 10 }), "refused"],
   ["with an empty hash, after a failure", metrics({ failed: 10, jwt: "none" }), "refused"],
+  ["with an empty hash, after a failure before the change", metrics({ failed: 301, jwt: "none" }), "accepted"],
   ["without a hash, after a failure that is not repeated", metrics({ failed: 301 }), "accepted"],
   ["without a hash, after a success", metrics({ failed: 70, succeeded: 10 }), "accepted"],
 ])("a kube-apiserver %s: %s", ([, text, belief]) => {
-  expect(beliefIn(text, [one], now)).toBe(belief);
+  expect(beliefIn(text, [one], { now, since })).toBe(belief);
 });
 
 test("issuers are named that the output of API servers names, and not those whose URL begins in the same way", () => {
@@ -135,13 +140,15 @@ test("a change is followed each minute, and rarely once it is accepted for a whi
     clock,
     log: silentLog,
   });
+  /** Seconds since the beginning. */
+  const passed = (): number => (clock.now() - now) / 1_000;
   const stop = new AbortController();
   const running = watchdog.run(stop.signal);
   await clock.advance(3_600_000);
   expect(watchdog.facts("default.web")).toEqual({ type: "accepted", jwt: [one] });
   expect(read.mock.calls.length).toBeLessThan(20);
   expect(changed).toHaveBeenCalledTimes(1);
-  [jwt, answer] = [[one, two], async () => [metrics({ jwt: [one, two] }), metrics({ jwt: [one], failed: 0 })]];
+  [jwt, answer] = [[one, two], async () => [metrics({ jwt: [one, two] }), metrics({ jwt: [one], failed: -passed() })]];
   await clock.advance(5_000);
   expect(watchdog.facts("default.web")).toEqual({ type: "refused", jwt: [one, two], named: [two.issuer.url] });
   const before = read.mock.calls.length;
@@ -155,9 +162,43 @@ test("a change is followed each minute, and rarely once it is accepted for a whi
   output.mockRejectedValue(new Error("pods/log is forbidden"));
   await clock.advance(60_000);
   expect(watchdog.facts("default.web")?.type).toBe("accepted");
-  answer = async () => [metrics({ jwt: [one], failed: 0 })];
+  answer = async () => [metrics({ jwt: [one], failed: -passed() })];
   await clock.advance(900_000);
   expect(watchdog.facts("default.web")).toEqual({ type: "refused", jwt: [one, two], named: [] });
+  stop.abort();
+  await running;
+});
+
+test("a failure of the list before is not reported of its repair, until the new one can be in the file", async () => {
+  const clock = new VirtualClock(now);
+  let jwt: TokenIssuers = [one];
+  let isRepaired = false;
+  const passed = (): number => (clock.now() - now) / 1_000;
+  const watchdog = createIssuerWatchdog({
+    watched: () => [{ id: "default.web", jwt, access: async () => ({ kubeconfig: "" }), output: async () => "" }],
+    changed: () => {},
+    // kube-apiserver fails each minute with the list that is in its file.
+    read: async () => [isRepaired ? metrics({ jwt }) : metrics({ jwt: [one], failed: -passed() })],
+    clock,
+    log: silentLog,
+  });
+  const stop = new AbortController();
+  const running = watchdog.run(stop.signal);
+  await clock.advance(60_000);
+  jwt = [one, two];
+  await clock.advance(65_000);
+  expect(watchdog.facts("default.web")?.type).toBe("refused");
+  jwt = [two];
+  await clock.advance(65_000);
+  expect(watchdog.facts("default.web")).toEqual({ type: "pending", jwt: [two] });
+  isRepaired = true;
+  await clock.advance(65_000);
+  expect(watchdog.facts("default.web")).toEqual({ type: "accepted", jwt: [two] });
+  [jwt, isRepaired] = [[one, two], false];
+  await clock.advance(65_000);
+  jwt = [two, one];
+  await clock.advance(240_000);
+  expect(watchdog.facts("default.web")).toMatchObject({ type: "refused", jwt: [two, one] });
   stop.abort();
   await running;
 });
@@ -228,9 +269,11 @@ test("API servers that respond are read, whatever the address of their Service l
   // Nothing listens at the port of discard, and what begins there is ended by the signal at the latest.
   const away = "https://127.0.0.1:9";
   const { signal } = new AbortController();
-  const found = await readMetrics({ kubeconfig, inside: [url, away] }, signal);
-  expect(found).toEqual([expect.stringContaining("workqueue_retries_total")]);
-  await expect(readMetrics({ kubeconfig, inside: [away] }, signal)).rejects.toMatchObject({
+  const found = await readMetrics({ kubeconfig, inside: [url, away] }, "workqueue_retries_", signal);
+  expect(found).toEqual([expect.stringMatching(/^workqueue_retries_total/)]);
+  // Nothing else is kept.
+  expect(found[0]?.split("\n").filter((line) => !line.startsWith("workqueue_retries_"))).toEqual([]);
+  await expect(readMetrics({ kubeconfig, inside: [away] }, "workqueue_", signal)).rejects.toMatchObject({
     code: "KUBERNETES_UNREACHABLE",
   });
   await server.close();

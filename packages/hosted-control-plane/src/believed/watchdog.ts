@@ -1,9 +1,10 @@
 import { canonicalJson, messageOf, type Clock, type Log } from "@causeway/foundation";
+import { readMetrics } from "../api-metrics.ts";
 import { runRounds, timeLimit } from "../rounds.ts";
 import type { TokenIssuers } from "../runtime.ts";
 import type { ApiAccess } from "../webhooks/watchdog.ts";
 import type { IssuerFacts } from "./facts.ts";
-import { beliefIn, namedIn, readMetrics } from "./read.ts";
+import { beliefIn, ISSUER_METRICS, namedIn } from "./read.ts";
 
 /** One control plane of Kubernetes' own API servers whose issuers are checked. */
 export interface WatchedIssuers {
@@ -41,6 +42,8 @@ const EVERY = 60_000;
 const EVERY_SETTLED = 15 * 60_000;
 /** A change is old after this: a kubelet needs two minutes to write it, and kube-apiserver two to refuse it. */
 const SETTLED = 10 * 60_000;
+/** After a list that was refused, or that this process did not see: until then it may still be the one in the file. */
+const WRITTEN = 2 * 60_000;
 /** Milliseconds for one control plane. */
 const LIMIT = 15_000;
 /** Milliseconds for the metrics of one API server: what responded by then counts. */
@@ -53,6 +56,8 @@ interface Known {
   /** The issuers, and when this process first saw them. */
   readonly jwt: string;
   readonly since: number;
+  /** Failures from then on are of these issuers, and not of those before. */
+  readonly failsFrom: number;
   facts: IssuerFacts | undefined;
   /** Checks in a row that failed. */
   failures: number;
@@ -61,9 +66,12 @@ interface Known {
 /** Failed checks in a row that are reported: API servers that restart fail once. */
 const REPORTED = 3;
 
+const readIssuerMetrics = (access: ApiAccess, signal: AbortSignal): Promise<string[]> =>
+  readMetrics(access, ISSUER_METRICS, signal);
+
 /** Checks from time to time whether API servers accepted the issuers that are requested. */
 export function createIssuerWatchdog(options: IssuerWatchdogOptions): IssuerWatchdog {
-  const { watched, changed, read = readMetrics, clock, log } = options;
+  const { watched, changed, read = readIssuerMetrics, clock, log } = options;
   const known = new Map<string, Known>();
   const check = async (of: WatchedIssuers, entry: Known, signal: AbortSignal): Promise<void> => {
     const { id, jwt } = of;
@@ -78,7 +86,7 @@ export function createIssuerWatchdog(options: IssuerWatchdogOptions): IssuerWatc
       const access = await of.access(within);
       if (access === undefined) return;
       const beliefs = (await read(access, AbortSignal.any([within, reading]))).map((metrics) =>
-        beliefIn(metrics, jwt, clock.now()),
+        beliefIn(metrics, jwt, { now: clock.now(), since: entry.failsFrom }),
       );
       entry.failures = 0;
       const isRefused = beliefs.includes("refused");
@@ -109,7 +117,9 @@ export function createIssuerWatchdog(options: IssuerWatchdogOptions): IssuerWatc
   const entryOf = ({ jwt }: WatchedIssuers, found: Known | undefined): Known => {
     const text = canonicalJson(jwt);
     if (found?.jwt === text) return found;
-    return { due: 0, jwt: text, since: clock.now(), facts: found?.facts, failures: 0 };
+    const since = clock.now();
+    const failsFrom = found?.facts?.type === "accepted" ? since : since + WRITTEN;
+    return { due: 0, jwt: text, since, failsFrom, facts: found?.facts, failures: 0 };
   };
   return {
     facts: (id) => known.get(id)?.facts,

@@ -5,6 +5,7 @@ import {
   parseBoundedJson,
   readBeginning,
   readBounded,
+  readLines,
   systemClock,
   type Clock,
   type Metrics,
@@ -45,6 +46,8 @@ export interface ClientOptions {
   readonly readTimeout?: number;
   /** Bytes of a response at most: of a server that is not trusted with more. Default 64 MiB, of an error 1 MiB. */
   readonly largestResponse?: number;
+  /** Responses are texts, of which only such lines are kept: those of a server that may send more than is needed. */
+  readonly keepLine?: (line: string) => boolean;
   /** Called after every request; must not throw. */
   readonly onOutcome?: (outcome: ClientOutcome, path: string) => void;
   /** Called with 1 when a watch opens and with -1 when it ends. */
@@ -139,7 +142,12 @@ export class Transport {
       void answer.body.destroy(new Error(`the answer did not end within ${readTimeout / 1000} s`));
     const timer = setTimeout(late, readTimeout);
     try {
-      const bytes = await readBounded(answer.body, this.#options.largestResponse ?? LARGEST_ANSWER);
+      const { keepLine, largestResponse = LARGEST_ANSWER } = this.#options;
+      if (keepLine !== undefined) {
+        const body = (await readLines(answer.body, largestResponse, keepLine)).join("\n");
+        return { body, size: body.length };
+      }
+      const bytes = await readBounded(answer.body, largestResponse);
       return { body: bytes.length === 0 ? undefined : parseIfJson(bytes.toString("utf8")), size: bytes.length };
     } catch (error) {
       throw this.broken(error, request);
