@@ -69,9 +69,13 @@ const OF_CLIENTS = 16;
 
 /**
  * At a port that will be free at the next start, too, as long as no other server takes it, and that no other cluster
- * has, which may not be served now.
+ * has, which may not be served now. Throws APISERVER_NO_FREE_PORT: to take the port of another one would keep that one
+ * from coming back.
  */
-async function anywhere(options: Omit<ListenerOptions, "port">, others: ReadonlySet<number>): Promise<Listener> {
+export async function anywhere(
+  options: Omit<ListenerOptions, "port">,
+  others: Pick<ReadonlySet<number>, "has">,
+): Promise<Listener> {
   for (const port of steadyPorts().filter((each) => !others.has(each))) {
     try {
       return await listen({ ...options, port });
@@ -79,11 +83,16 @@ async function anywhere(options: Omit<ListenerOptions, "port">, others: Readonly
       if (!isTaken(error)) throw error;
     }
   }
-  for (let attempt = 1; ; attempt++) {
+  for (let attempt = 1; attempt <= OF_CLIENTS; attempt++) {
     const listener = await listen({ ...options, port: 0 });
-    if (!others.has(listener.port) || attempt === OF_CLIENTS) return listener;
+    if (!others.has(listener.port)) return listener;
     await listener.close();
   }
+  const { host } = options;
+  throw new InputError("APISERVER_NO_FREE_PORT", `no port of ${host} was found that no other cluster has`, {
+    hint: "Remove clusters that are not needed, run those with runtime Pods, or name a free port for this one.",
+    details: { host },
+  });
 }
 
 /** A port that is requested and that another cluster has would keep that one from coming back. */
@@ -97,7 +106,7 @@ function refuseKept(place: { readonly host: string; readonly port: number }, nam
   });
 }
 
-/** Throws APISERVER_PORT_TAKEN, APISERVER_CANNOT_LISTEN, SERVING_CERTIFICATE_INVALID. */
+/** Throws APISERVER_PORT_TAKEN, APISERVER_NO_FREE_PORT, APISERVER_CANNOT_LISTEN, SERVING_CERTIFICATE_INVALID. */
 export async function openEndpoint(
   cluster: Identified,
   { folder, listen: wanted, route, answer }: Place,

@@ -1,8 +1,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silentLog, steadyPorts, systemClock } from "@causeway/foundation";
+import { createAuthority, silentLog, steadyPorts, systemClock } from "@causeway/foundation";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { stateFiles } from "../store/state-files.ts";
+import type { ListenerOptions } from "../server/listener.ts";
+import { anywhere } from "./endpoint.ts";
+import { KeptPorts } from "./kept-ports.ts";
 import { ServerState } from "./server-state.ts";
 
 let dir: string;
@@ -60,6 +64,43 @@ test("a port that is requested and that another cluster has is refused, unless i
     });
   expect(two.cluster("shop")).toBeUndefined();
   expect((await two.ensureCluster("shop", at(port, "127.0.0.2"))).port).toBe(port);
+});
+
+test("a new cluster is refused where each port that is found is another one's, and none is in use afterwards", async () => {
+  const steady = new Set(steadyPorts());
+  const tried: number[] = [];
+  const others = {
+    has: (port: number) => {
+      // The steady ports are judged before one is opened.
+      if (!steady.has(port)) tried.push(port);
+      return true;
+    },
+  };
+  const certificate = await createAuthority({ commonName: "a", lifetime: 3600_000 });
+  const pool = {} as ListenerOptions["pool"];
+  const options = { host: "127.0.0.1", certificate, handler: () => {}, accepted: () => {}, pool, isManagement: false };
+  const opened = anywhere(options, others);
+  await expect(opened).rejects.toMatchObject({ code: "APISERVER_NO_FREE_PORT", details: { host: "127.0.0.1" } });
+  expect(tried.length).toBeGreaterThan(0);
+});
+
+test("ports of others are read again only where they were written, and are gone with their cluster", () => {
+  const files = stateFiles(dir);
+  const read = vi.spyOn(files, "read");
+  for (const name of ["a", "b", "left"]) files.write(`clusters/${name}/port`, "1");
+  for (const name of ["a", "b"]) files.write(`clusters/${name}/cluster.json`, "{}");
+  files.write("clusters/b/port", "2");
+  const ports = new KeptPorts(files, undefined);
+  expect([...ports.others("c")]).toEqual([1, 2]);
+  read.mockClear();
+  expect([...ports.others("a")]).toEqual([2]);
+  expect([...ports.others("c")]).toEqual([1, 2]);
+  expect(read).not.toHaveBeenCalled();
+  files.write("clusters/a/port", "3");
+  files.remove("clusters/b");
+  expect([...ports.others("c")]).toEqual([3]);
+  expect(ports.ownerOf({ host: "127.0.0.1", port: 3 }, "c")).toBe("a");
+  expect(read.mock.calls.filter(([file]) => file.endsWith("/port"))).toEqual([["clusters/a/port"]]);
 });
 
 test("the port of a removed cluster is free again, also one that its request names", async () => {

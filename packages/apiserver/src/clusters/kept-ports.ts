@@ -19,6 +19,8 @@ export class KeptPorts {
   readonly #files: StateFiles;
   /** Of the files: each has clusters below it. */
   readonly #places: () => readonly string[];
+  /** By folder: each creation of a cluster needs all of them, which are read once. */
+  #read = new Map<string, { readonly stamp: string; readonly port: number }>();
 
   /** `around` is the folder of the state folders of all worker processes; undefined: there is one state folder. */
   constructor(own: StateFiles, around: string | undefined) {
@@ -45,15 +47,26 @@ export class KeptPorts {
 
   /** Those of all clusters but one, or those alone that are `wanted`. */
   #all(except: string, wanted?: number): readonly KeptPort[] {
+    const before = this.#read;
+    this.#read = new Map();
     return this.#places().flatMap((place) =>
       this.#files.names(place).flatMap((cluster) => {
         const folder = `${place}/${cluster}`;
-        const kept = cluster === except ? undefined : this.#files.read(`${folder}/port`);
-        const port = Number(kept);
-        if (kept === undefined || (wanted !== undefined && port !== wanted)) return [];
+        const port = this.#portIn(folder, before.get(folder));
+        if (cluster === except || port === undefined || (wanted !== undefined && port !== wanted)) return [];
         // Without options it is what is left of one that never was.
-        return this.#files.read(`${folder}/cluster.json`) === undefined ? [] : [{ cluster, port, folder }];
+        return this.#files.stamp(`${folder}/cluster.json`) === undefined ? [] : [{ cluster, port, folder }];
       }),
     );
+  }
+
+  #portIn(folder: string, known: { readonly stamp: string; readonly port: number } | undefined): number | undefined {
+    const file = `${folder}/port`;
+    const stamp = this.#files.stamp(file);
+    const text = stamp === undefined || stamp === known?.stamp ? undefined : this.#files.read(file);
+    const port = text === undefined ? known?.port : Number(text);
+    if (stamp === undefined || port === undefined) return undefined;
+    this.#read.set(folder, { stamp, port });
+    return port;
   }
 }

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { CausewayError, messageOf } from "@causeway/foundation";
 import { STATE_FILE } from "./index.ts";
@@ -10,6 +10,8 @@ import { sync } from "./sync.ts";
  */
 export interface StateFiles {
   read(name: string): string | undefined;
+  /** Another value for each content that a file gets, in less time than it takes to read; undefined: there is none. */
+  stamp(name: string): string | undefined;
   /** On disk when it returns; what is there already is not written again. Throws STATE_WRITE_FAILED. */
   write(name: string, content: string): void;
   /**
@@ -59,8 +61,15 @@ function onDisk(dir: string): StateFiles {
       );
     }
   };
+  // Each content is a file of its own, which takes the name.
+  const stamp = (name: string): string | undefined =>
+    unlessAbsent(() => {
+      const { ino, mtimeNs } = statSync(join(dir, name), { bigint: true });
+      return `${ino} ${mtimeNs}`;
+    });
   return {
     read,
+    stamp,
     write: (name, content) => writeAll([[name, content]]),
     writeAll,
     names: (folder) => unlessAbsent(() => readdirSync(join(dir, folder))) ?? [],
@@ -93,6 +102,7 @@ function inMemory(): StateFiles {
   const files = new Map<string, string>();
   return {
     read: (name) => files.get(name),
+    stamp: (name) => files.get(name),
     write: (name, content) => void files.set(name, content),
     writeAll: (all) => all.forEach(([name, content]) => files.set(name, content)),
     names: (folder) => {
