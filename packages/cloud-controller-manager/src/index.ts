@@ -28,5 +28,6 @@ export type { PlannedCall } from "./service/step-calls.ts";
 export type { Step as ServiceStep } from "./service/steps.ts";
 export { parseDuration } from "./config/duration.ts";
 export type { Orphan } from "./sweep/plan.ts";
+export { createProjectListings, type ProjectListings } from "./sweep/listings.ts";
 export { sweepAbandoned, type AbandonedCluster } from "./sweep/abandoned.ts";
 export { sweepOrphans, type Swept, type SweepRequest } from "./sweep/sweep.ts";

@@ -1,4 +1,5 @@
 import { labels } from "@causeway/api";
+import { createProjectListings } from "@causeway/cloud-controller-manager";
 import type { Clock, Log, Metrics } from "@causeway/foundation";
 import {
   runController,
@@ -63,7 +64,8 @@ export function createFleet(options: FleetOptions): { run(signal: AbortSignal): 
   };
   const life = new AbortController();
   let wake: (key: ObjectKey) => void = () => {};
-  const using = { ...options, members, sweeps, life: life.signal, wake: (key: ObjectKey) => wake(key) };
+  const listings = createProjectListings(clock, life.signal);
+  const using = { ...options, members, sweeps, listings, life: life.signal, wake: (key: ObjectKey) => wake(key) };
   const pipeline: Pipeline<Keyed, Step, undefined> = {
     async gather(key, signal) {
       const observed = await gather(from, key, signal);

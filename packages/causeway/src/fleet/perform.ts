@@ -6,6 +6,7 @@ import {
   type ObjectKey,
   type RemoteClusters,
 } from "@causeway/kubernetes";
+import type { ProjectListings } from "@causeway/cloud-controller-manager";
 import { startMember, type Member, type MemberOptions } from "./member.ts";
 import { fleetFinalizer, type Observed } from "./plan.ts";
 import type { Step } from "./steps.ts";
@@ -17,6 +18,7 @@ export interface PerformContext extends Omit<MemberOptions, "cluster" | "infrast
   /** By "namespace/name". */
   readonly members: Map<string, Member>;
   readonly sweeps: Map<string, Sweep>;
+  readonly listings: ProjectListings;
   readonly events: EventRecorder;
   /** Ends what runs in the background. */
   readonly life: AbortSignal;

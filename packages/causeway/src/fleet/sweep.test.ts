@@ -27,7 +27,8 @@ test("a sweep that fails is reported once for each cause, in the log and as an e
   const clouds = { get: () => expect.fail("there are no credentials") } as SweepOf["clouds"];
   const clock = new VirtualClock();
   const sweep: Sweep = { isRunning: false, since: clock.now(), again: clock.now(), swept: undefined };
-  const of = { informers: { client }, clouds, clock, log, events, cluster, controlPlane, infrastructure };
+  const listings = { read: () => expect.fail("there are no credentials") };
+  const of = { informers: { client }, clouds, listings, clock, log, events, cluster, controlPlane, infrastructure };
   const once = () => runSweep(sweep, of, new AbortController().signal);
   await once();
   await once();

@@ -1,5 +1,5 @@
 import { messageOf, type Clock, type Log } from "@causeway/foundation";
-import { sweepAbandoned, type Swept } from "@causeway/cloud-controller-manager";
+import { sweepAbandoned, type ProjectListings, type Swept } from "@causeway/cloud-controller-manager";
 import { resolveIdentity } from "@causeway/cluster-api-openstack";
 import type { Cluster, HostedControlPlane, OpenStackCluster } from "@causeway/api";
 import type { EventRecorder, Informers, KubeObject } from "@causeway/kubernetes";
@@ -14,6 +14,8 @@ export interface Sweep {
   readonly since: number;
   /** When the next one may begin. */
   again: number;
+  /** When the last one ended: what it removed is in no listing that is read later. */
+  ended?: number;
   /** Undefined: none has ended. What a sweep removed remains in the account of the next one. */
   swept: readonly Swept[] | undefined;
   /** Why the last one could not be done. */
@@ -24,6 +26,8 @@ export interface Sweep {
 export interface SweepOf {
   readonly informers: Pick<Informers, "client">;
   readonly clouds: Pick<CloudPool, "get">;
+  /** Of projects, for the sweeps of all clusters. */
+  readonly listings: ProjectListings;
   readonly clock: Clock;
   readonly log: Log;
   readonly events: Pick<EventRecorder, "event">;
@@ -32,30 +36,40 @@ export interface SweepOf {
   readonly infrastructure: OpenStackCluster;
 }
 
-/** Milliseconds between two sweeps of one cluster. */
-const PAUSE = 30_000;
+/** Milliseconds between two sweeps of one cluster: as long as a listing is used, so that sweeps share it. */
+const PAUSE = 60_000;
 
 /** Sweeps once, and notes in `sweep` what became of it: what is left to do is reported once. Never throws. */
 export async function runSweep(sweep: Sweep, of: SweepOf, signal: AbortSignal): Promise<void> {
-  const { informers, clouds, clock, cluster, infrastructure } = of;
+  const { informers, clouds, listings, clock, cluster, infrastructure } = of;
   const before = problemOf(sweep);
+  const notBefore = sweep.ended ?? 0;
   sweep.isRunning = true;
   try {
     const config = await resolveIdentity({ client: informers.client, owner: infrastructure }, signal);
     const { cloud } = clouds.get(config);
     const networkId = ownNetworkOf(infrastructure);
-    const swept = await sweepAbandoned({ cloud, clusterName: cloudNameOf(cluster), networkId, clock }, signal);
+    const place = `${config.authUrl} ${config.region ?? ""}`;
+    const read = (stop: AbortSignal) => listings.read({ cloud, place, notBefore }, stop);
+    const known = { networkId, proven: failedOf(sweep), read };
+    const swept = await sweepAbandoned({ cloud, clusterName: cloudNameOf(cluster), ...known, clock }, signal);
     const seen = new Set(swept.map(({ id }) => id));
     const gone = (sweep.swept ?? []).filter(({ id, outcome }) => outcome === "removed" && !seen.has(id));
     [sweep.swept, sweep.error] = [[...gone, ...swept], undefined];
   } catch (error) {
     sweep.error = messageOf(error);
   } finally {
+    sweep.ended = clock.now();
     sweep.again = clock.now() + PAUSE;
     sweep.isRunning = false;
   }
   const problem = problemOf(sweep);
   if (problem !== undefined && problem !== before && !signal.aborted) recordProblem(problem, of);
+}
+
+/** What the sweeps before could not remove, and would have. */
+function failedOf({ swept = [] }: Sweep): ReadonlySet<string> {
+  return new Set(swept.filter(({ outcome }) => outcome === "failed").map(({ id }) => id));
 }
 
 /** The network that was made for the cluster; undefined: it was given one, which other clusters may use, too. */

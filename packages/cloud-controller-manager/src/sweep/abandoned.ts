@@ -1,6 +1,8 @@
 import type { Clock } from "@causeway/foundation";
-import type { Cloud, LoadBalancer } from "@causeway/openstack";
-import { readProject, type Observed } from "./gather.ts";
+import type { Cloud, LoadBalancer, SecurityGroup } from "@causeway/openstack";
+import { ownerPrefix } from "../service/parameters/names.ts";
+import { groupUid } from "../service/security-group/names.ts";
+import { readProject, type Observed, type Project } from "./gather.ts";
 import { planSweep, type Orphan } from "./plan.ts";
 import { removeAll, type Swept } from "./sweep.ts";
 
@@ -13,6 +15,10 @@ export interface AbandonedCluster {
    * Undefined: it is on a network that others may use, too, so that nothing proves what is its own.
    */
   readonly networkId: string | undefined;
+  /** IDs of what an earlier sweep found to be the cluster's, and could not remove. */
+  readonly proven?: ReadonlySet<string>;
+  /** The listing of the project, which sweeps of several clusters may share. Default: it is read. */
+  readonly read?: (signal: AbortSignal) => Promise<Project>;
   readonly clock: Clock;
 }
 
@@ -21,13 +27,15 @@ export interface AbandonedCluster {
  * controllers give. Floating IPs remain, since a Service may have said so, and what is not on its own network.
  */
 export async function sweepAbandoned(of: AbandonedCluster, signal: AbortSignal): Promise<readonly Swept[]> {
-  const observed = { ...(await readProject(of.cloud, signal)), clusterName: of.clusterName, services: [] };
+  const { read = (stop: AbortSignal) => readProject(of.cloud, stop) } = of;
+  const observed = { ...(await read(signal)), clusterName: of.clusterName, services: [] };
+  return removeAll({ ...of, ports: observed.ports }, planAbandoned(observed, of), signal);
+}
+
+/** What has the names of the cluster, and why that remains of which nothing proves that it is this cluster's. */
+export function planAbandoned(observed: Observed, of: Pick<AbandonedCluster, "networkId" | "proven">): Orphan[] {
   const orphans = [...planSweep(observed, { floatingIps: false }), ...ingressBalancers(observed)];
-  const judged = orphans.map((orphan) => ({
-    ...orphan,
-    kept: orphan.kept ?? elsewhere(observed, of.networkId, orphan),
-  }));
-  return removeAll({ ...of, ports: observed.ports }, judged, signal);
+  return orphans.map((orphan) => ({ ...orphan, kept: orphan.kept ?? unproven(observed, of, orphan) }));
 }
 
 /** Those of Ingresses and Gateways have a tag that names the cluster and their object's UID. */
@@ -45,18 +53,33 @@ function ingressBalancers({ loadBalancers, clusterName }: Observed): Orphan[] {
 
 const ELSEWHERE = "it is not on the cluster's own network";
 const SHARED = "the cluster has no network of its own: delete it if no other cluster of this name uses it";
+const UNUSED =
+  "no port and no load balancer of the cluster's own network shows that it is this cluster's: delete it if no other cluster of this name uses it";
 
-function elsewhere(
-  { loadBalancers, ports }: Observed,
-  networkId: string | undefined,
-  { kind, id }: Orphan,
+function unproven(
+  observed: Observed,
+  { networkId, proven }: Pick<AbandonedCluster, "networkId" | "proven">,
+  { kind, id, name }: Orphan,
 ): string | undefined {
+  const { loadBalancers, ports } = observed;
   if (networkId === undefined) return SHARED;
-  const networks =
-    kind === "load balancer"
-      ? loadBalancers.filter((each) => each.id === id).map((each) => each.vip_network_id)
-      : ports
-          .filter((port) => kind === "security group" && port.security_groups.includes(id))
-          .map((port) => port.network_id);
-  return networks.every((each) => each === networkId) ? undefined : ELSEWHERE;
+  if (kind === "load balancer")
+    return loadBalancers.some((each) => each.id === id && each.vip_network_id !== networkId) ? ELSEWHERE : undefined;
+  if (kind !== "security group") return undefined;
+  const networks = ports.filter((port) => port.security_groups.includes(id)).map((port) => port.network_id);
+  if (networks.some((each) => each !== networkId)) return ELSEWHERE;
+  const isProven = networks.length > 0 || proven?.has(id) === true || hasBalancer(observed, { name, networkId });
+  return isProven ? undefined : UNUSED;
+}
+
+/** On the cluster's own network, a load balancer of the Service that the group is for, by its UID. */
+function hasBalancer(
+  { loadBalancers }: Observed,
+  { name, networkId }: Pick<SecurityGroup, "name"> & { readonly networkId: string },
+): boolean {
+  const uid = groupUid(name);
+  return loadBalancers.some(
+    ({ vip_network_id: network, tags }) =>
+      network === networkId && tags.some((tag) => tag.startsWith(ownerPrefix) && tag.endsWith(`/${uid}`)),
+  );
 }

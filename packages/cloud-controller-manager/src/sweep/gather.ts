@@ -37,6 +37,9 @@ export async function gatherSweep({ client, cloud, clusterName }: SweepFrom, sig
   return { clusterName, services, ...found };
 }
 
+/** What `readProject` returns. */
+export type Project = Awaited<ReturnType<typeof readProject>>;
+
 /** What Services may have left in the project, and its servers. */
 export async function readProject(cloud: Cloud, signal: AbortSignal) {
   const call = { signal };

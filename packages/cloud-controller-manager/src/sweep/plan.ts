@@ -10,7 +10,7 @@ import {
   retiringName,
 } from "../service/parameters/names.ts";
 import { secondName } from "../service/parameters/second-family.ts";
-import { groupDescription, groupName, groupPrefix } from "../service/security-group/names.ts";
+import { groupDescription, groupName, groupUid } from "../service/security-group/names.ts";
 import type { Observed } from "./gather.ts";
 
 /** Something in the cloud that was made for a Service of this cluster that is no more. */
@@ -112,10 +112,8 @@ function orphanAddress(observed: Observed, ip: FloatingIp, { vips, options }: Ar
   return [{ kind: "floating IP", id: ip.id, name: ip.floating_ip_address, service: `${namespace}/${name}`, kept }];
 }
 
-const groupNames = new RegExp(`^${groupPrefix}([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})-`);
-
 function orphanGroup(observed: Observed, group: SecurityGroup): Orphan[] {
-  const [, uid = ""] = groupNames.exec(group.name) ?? [];
+  const uid = groupUid(group.name);
   const [, namespace = "", name = ""] = / for ([^ /]+)\/([^ ]+) Service /.exec(group.description) ?? [];
   const service = named(namespace, name, uid);
   const isOurs =
