@@ -35,6 +35,8 @@ export const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>
     VolumeFailedDelete: "the driver did not delete the volume; the message is the driver's",
   },
   "hosted-control-plane": {
+    AuditSinkFailing:
+      "the server that `spec.audit.webhook` names did not accept audit events, which are lost; the message names it",
     IssuersNotAccepted:
       "kube-apiserver believes the issuers of before, since one in `spec.authentication.jwt` did not respond; the message names it",
     NodeClockOff: "the clock of a node that runs pods of the control plane is wrong; the message says by how much",

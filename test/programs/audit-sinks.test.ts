@@ -1,8 +1,10 @@
 /**
- * Where API servers as pods write their audit events: a webhook with a token, and files of the pod, on a real program.
+ * Where API servers write their audit events, on a real program: the operator's webhook with a token, files of the pod,
+ * and a webhook of one tenant.
  */
+import { HostedControlPlane } from "@causeway/api";
 import { readdirSync, readFileSync } from "node:fs";
-import { createServer, type Server } from "node:https";
+import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createAuthority, issueCertificate } from "@causeway/foundation";
@@ -26,61 +28,85 @@ interface Received {
   readonly events: readonly AuditEvent[];
 }
 
+interface Collector {
+  readonly url: string;
+  readonly certificateAuthority: string;
+  readonly received: readonly Received[];
+  /** What it responds with from now on. */
+  status: number;
+  close(): Promise<void>;
+}
+
+/** An HTTPS server that keeps what it receives. */
+async function startCollector(): Promise<Collector> {
+  const authority = await createAuthority({ commonName: "audit-ca", lifetime: 3600_000 });
+  const subject = { commonName: "audit", dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"] };
+  const issued = await issueCertificate(authority, { ...subject, usages: ["server"], lifetime: 3600_000 });
+  const received: Received[] = [];
+  const listener = createServer({ cert: issued.certificate, key: issued.key }, (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      response.statusCode = collector.status;
+      response.end();
+      if (collector.status !== 200) return;
+      const { items } = JSON.parse(Buffer.concat(chunks).toString()) as { items: readonly AuditEvent[] };
+      const path = (request.url ?? "").split("?")[0] ?? "";
+      received.push({ path, token: request.headers.authorization ?? "", events: items });
+    });
+  });
+  await new Promise<void>((done) => listener.listen(0, "127.0.0.1", done));
+  const collector: Collector = {
+    url: `https://127.0.0.1:${(listener.address() as AddressInfo).port}/events`,
+    certificateAuthority: authority.certificate,
+    received,
+    status: 200,
+    async close() {
+      listener.closeAllConnections();
+      await new Promise((done) => listener.close(done));
+    },
+  };
+  return collector;
+}
+
+const write = async (world: World, tenant: string, name: string): Promise<void> => {
+  await (await world.tenant(tenant)).create(ConfigMap, { apiVersion: "v1", kind: "ConfigMap", metadata: key(name) });
+};
+const pathsOf = ({ received }: Collector, name: string): string[] =>
+  received.filter(({ events }) => events.some(({ objectRef }) => objectRef?.name === name)).map(({ path }) => path);
+
 describe.skipIf(why !== undefined)(
   `audit events of control planes as pods${why === undefined ? "" : ` (${why})`}`,
   () => {
     let world: World;
-    let listener: Server;
-    const received: Received[] = [];
+    let collector: Collector;
+    let received: readonly Received[] = [];
     beforeAll(async () => {
-      const authority = await createAuthority({ commonName: "audit-ca", lifetime: 3600_000 });
-      const subject = { commonName: "audit", dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"] };
-      const issued = await issueCertificate(authority, { ...subject, usages: ["server"], lifetime: 3600_000 });
-      listener = createServer({ cert: issued.certificate, key: issued.key }, (request, response) => {
-        const chunks: Buffer[] = [];
-        request.on("data", (chunk: Buffer) => chunks.push(chunk));
-        request.on("end", () => {
-          const { items } = JSON.parse(Buffer.concat(chunks).toString()) as { items: readonly AuditEvent[] };
-          const path = (request.url ?? "").split("?")[0] ?? "";
-          received.push({ path, token: request.headers.authorization ?? "", events: items });
-          response.end();
-        });
-      });
-      await new Promise<void>((done) => listener.listen(0, "127.0.0.1", done));
-      const { port } = listener.address() as AddressInfo;
-      const webhook = {
-        url: `https://127.0.0.1:${port}/events`,
-        certificateAuthority: authority.certificate,
-        token: "of-the-collector",
-        namespace: "logging",
-      };
+      collector = await startCollector();
+      ({ received } = collector);
+      const { url, certificateAuthority } = collector;
+      const webhook = { url, certificateAuthority, token: "of-the-collector", namespace: "logging" };
       world = await startWorld("Pods", {}, { members: 1 }, { audit: { log: "File", webhook } });
       for (const name of ["one", "two"]) await create(world, name);
       for (const name of ["one", "two"]) await available(world, name);
     });
     afterAll(async () => {
-      await world.close();
-      listener.closeAllConnections();
-      await new Promise((done) => listener.close(done));
+      await world?.close();
+      await collector?.close();
     });
 
     test("are received by the webhook at the path of their control plane alone, within a minute, with its token", async () => {
       const began = Date.now();
-      for (const name of ["one", "two"]) {
-        const metadata = key(`only-of-${name}`);
-        await (await world.tenant(name)).create(ConfigMap, { apiVersion: "v1", kind: "ConfigMap", metadata });
-      }
-      const pathsOf = (name: string): string[] =>
-        received
-          .filter(({ events }) => events.some(({ objectRef }) => objectRef?.name === name))
-          .map(({ path }) => path);
+      for (const name of ["one", "two"]) await write(world, name, `only-of-${name}`);
       for (const name of ["one", "two"])
-        await until(`the event of ${name}`, async () => (pathsOf(`only-of-${name}`).length > 0 ? true : undefined));
+        await until(`the event of ${name}`, async () =>
+          pathsOf(collector, `only-of-${name}`).length > 0 ? true : undefined,
+        );
       const seconds = (Date.now() - began) / 1_000;
       console.log(`events of two control planes after ${seconds.toFixed(1)} s`);
       expect(seconds).toBeLessThan(60);
       for (const name of ["one", "two"])
-        expect(new Set(pathsOf(`only-of-${name}`))).toEqual(new Set([`/events/default/${name}`]));
+        expect(new Set(pathsOf(collector, `only-of-${name}`))).toEqual(new Set([`/events/default/${name}`]));
       expect(new Set(received.map(({ token }) => token))).toEqual(new Set(["Bearer of-the-collector"]));
     });
 
@@ -114,3 +140,87 @@ describe.skipIf(why !== undefined)(
     });
   },
 );
+
+for (const name of ["Process", "Pods"] as const) {
+  const missing = missingFor(name);
+  describe.skipIf(missing !== undefined)(
+    `a tenant's own audit sink, with runtime ${name}${missing === undefined ? "" : ` (${missing})`}`,
+    () => {
+      let world: World;
+      let sink: Collector;
+      beforeAll(async () => {
+        sink = await startCollector();
+        world = await startWorld(name, {}, { members: 1 });
+        const labels = { "cluster.x-k8s.io/cluster-name": "one" };
+        const data = { token: Buffer.from("of-the-tenant\n").toString("base64") };
+        await world.client.create(Secret, {
+          apiVersion: "v1",
+          kind: "Secret",
+          metadata: { ...key("sink"), labels },
+          data,
+        } as Secret);
+        const { url, certificateAuthority } = sink;
+        await create(world, "one", { audit: { webhook: { url, certificateAuthority, tokenSecret: "sink" } } });
+        await create(world, "two");
+        for (const each of ["one", "two"]) await available(world, each);
+      });
+      afterAll(async () => {
+        await world?.close();
+        await sink?.close();
+      });
+
+      test("receives the events of its control plane within a minute, with its token, and none of another one", async () => {
+        await write(world, "two", "only-of-two");
+        const began = Date.now();
+        await write(world, "one", "only-of-one");
+        await until("the event", async () => (pathsOf(sink, "only-of-one").length > 0 ? true : undefined));
+        const seconds = (Date.now() - began) / 1_000;
+        console.log(`${name}: an event at the tenant's own sink after ${seconds.toFixed(1)} s`);
+        expect(seconds).toBeLessThan(60);
+        expect(new Set(sink.received.map(({ path }) => path))).toEqual(new Set(["/events"]));
+        expect(new Set(sink.received.map(({ token }) => token))).toEqual(new Set(["Bearer of-the-tenant"]));
+        // Batches of the same seconds have come, too.
+        await write(world, "one", "later-of-one");
+        await until("the next event", async () => (pathsOf(sink, "later-of-one").length > 0 ? true : undefined));
+        expect(pathsOf(sink, "only-of-two")).toEqual([]);
+      });
+
+      test("that fails costs no request, and is named by a condition", async () => {
+        sink.status = 403;
+        const began = Date.now();
+        let writes = 0;
+        const condition = await until(
+          "condition",
+          async () => {
+            await write(world, "one", `lost-${++writes}`);
+            const { status } = await world.client.get(HostedControlPlane, key("one"));
+            const found = status?.conditions?.find(({ type }) => type === "AuditDelivered");
+            return found?.status === "False" ? found : undefined;
+          },
+          4_000,
+        );
+        const seconds = ((Date.now() - began) / 1_000).toFixed(1);
+        console.log(`${name}: named after ${seconds} s and ${writes} writes: ${condition.message}`);
+        expect(condition).toMatchObject({ reason: "AuditSinkFailing" });
+        expect(condition.message).toContain(`${sink.url} did not accept`);
+        const { status } = await world.client.get(HostedControlPlane, key("two"));
+        expect(status?.conditions?.filter(({ type }) => type === "AuditDelivered")).toEqual([]);
+        for (const each of ["one", "two"]) await available(world, each);
+      });
+
+      test("outside of the operator's networks is refused, and the control plane serves on", async () => {
+        await world.client.patch(HostedControlPlane, key("two"), {
+          type: "merge",
+          body: { spec: { audit: { webhook: { url: "https://192.0.2.1/events" } } } },
+        });
+        await until("refused", async () => {
+          const { status } = await world.client.get(HostedControlPlane, key("two"));
+          return status?.conditions?.some(({ message = "" }) => message.includes("AUDIT_SINK_NOT_PERMITTED")) === true
+            ? true
+            : undefined;
+        });
+        await write(world, "two", "after-refusal");
+      });
+    },
+  );
+}

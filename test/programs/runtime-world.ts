@@ -45,6 +45,8 @@ const external = resolve(import.meta.dirname, "../../packages/causeway/src/workl
 const workloads = resolve(import.meta.dirname, "../../packages/causeway/src/workloads/start.ts");
 /** Issuers of tests are on this machine. */
 export const issuerNetworks = ["127.0.0.0/8"];
+/** So are sinks of audit events. */
+const auditNetworks = ["127.0.0.0/8"];
 const needed = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
 
 function missing(): string | undefined {
@@ -121,6 +123,7 @@ export async function startWorld(
             programs: join(dir, "programs"),
             authenticators,
             issuerNetworks,
+            auditNetworks,
             ...tools,
           })
         : undefined;
@@ -131,7 +134,7 @@ export async function startWorld(
       name === "Pods"
         ? createPodsRuntime({
             informers,
-            settings: { issuerNetworks, ...more, owner: "suite", management, pool },
+            settings: { issuerNetworks, auditNetworks, ...more, owner: "suite", management, pool },
             readSecret,
             ...tools,
           })

@@ -43,6 +43,10 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
         throw new CausewayError("RUNTIME_HAS_NO_FLAGS", "the embedded runtime has no programs with spec.flags", {
           hint: "Remove spec.flags. Control planes with spec.runtime Process or Pods have them.",
         });
+      if (spec.audit !== undefined)
+        throw new CausewayError("RUNTIME_HAS_NO_AUDIT_SINKS", "the embedded runtime has no spec.audit", {
+          hint: "Remove spec.audit. Control planes with spec.runtime Process or Pods have it.",
+        });
       if (spec.backup !== undefined || spec.restore !== undefined)
         throw new CausewayError(
           "RUNTIME_HAS_NO_BACKUPS",

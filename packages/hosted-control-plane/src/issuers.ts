@@ -1,5 +1,5 @@
-import { X509Certificate } from "node:crypto";
-import { CausewayError, dialRefusal, messageOf, parseCidr, parseIp, splitCertificates } from "@causeway/foundation";
+import { CausewayError, splitCertificates } from "@causeway/foundation";
+import { certificatesProblem, placeProblem } from "./named-servers.ts";
 import type { ControlPlaneProblem, TokenIssuers } from "./runtime.ts";
 import { minorNumber } from "./versions.ts";
 
@@ -11,12 +11,6 @@ export const issuersVersions: readonly IssuersVersion[] = ["v1", "v1beta1"];
 
 /** kube-apiserver of older minor versions reads no AuthenticationConfiguration. */
 const FIRST_MINOR_WITH_ISSUERS = 30;
-
-/** Certificates of one authority: to read one takes a millisecond. */
-const MOST_CERTIFICATES = 16;
-
-/** Curves of keys that kube-apiserver reads. */
-const CURVES = ["secp224r1", "prime256v1", "secp384r1", "secp521r1"];
 
 /** By issuer of a spec: control planes are judged again and again. */
 const verdicts = new WeakMap<TokenIssuers[number]["issuer"], { readonly problem: string | undefined }>();
@@ -99,7 +93,7 @@ export function issuersProblem(
     const authority = authorityProblem(issuer);
     if (authority !== undefined)
       return { code: "ISSUERS_INVALID", message: `${path}.certificateAuthority: ${authority}`, actor: "user" };
-    const place = placeProblem(issuer.url, networks);
+    const place = placeProblem(issuer.url, { networks, option: "--oidc-networks" });
     if (place !== undefined) return { code: "ISSUERS_NOT_PERMITTED", message: `${path}.url: ${place}`, actor: "user" };
   }
   return undefined;
@@ -123,42 +117,7 @@ function authorityProblem(issuer: TokenIssuers[number]["issuer"]): string | unde
   if (pem === undefined) return undefined;
   const known = verdicts.get(issuer);
   if (known) return known.problem;
-  const problem = certificatesProblem(splitCertificates(pem));
+  const problem = certificatesProblem(pem);
   verdicts.set(issuer, { problem });
   return problem;
-}
-
-function certificatesProblem(all: readonly string[]): string | undefined {
-  if (all.length === 0) return "it has no PEM certificate";
-  if (all.length > MOST_CERTIFICATES)
-    return `it has ${all.length} certificates, and ${MOST_CERTIFICATES} at most are read`;
-  try {
-    for (const each of all) {
-      const problem = certificateProblem(new X509Certificate(each));
-      if (problem !== undefined) return problem;
-    }
-    return undefined;
-  } catch (error) {
-    return `a certificate in it cannot be read: ${messageOf(error)}`;
-  }
-}
-
-/** What OpenSSL reads, and kube-apiserver does not: it would not start. */
-function certificateProblem({ serialNumber, publicKey }: X509Certificate): string | undefined {
-  const { namedCurve } = publicKey.asymmetricKeyDetails ?? {};
-  if (publicKey.asymmetricKeyType === "ec" && !CURVES.includes(namedCurve ?? ""))
-    return `kube-apiserver reads no certificate with a key of curve ${namedCurve ?? "of its own"}; use P-256, P-384 or P-521`;
-  if (serialNumber.startsWith("-")) return "kube-apiserver reads no certificate with a negative serial number";
-  return undefined;
-}
-
-/** Of an address; names are resolved by the API server. */
-function placeProblem(url: string, networks: readonly string[]): string | undefined {
-  const { hostname, port } = URL.parse(url) ?? {};
-  if (hostname === undefined) return "it is no URL";
-  const host = hostname.replace(/^\[(.*)\]$/, "$1");
-  const allow = networks.flatMap((each) => parseCidr(each) ?? []);
-  const why = dialRefusal({ allow, deny: [], names: undefined }, host, Number(port || "443"));
-  if (why === undefined) return undefined;
-  return parseIp(host) === undefined ? why : `${why}; the operator's option --oidc-networks permits networks`;
 }

@@ -41,6 +41,8 @@ export interface ControlPlaneSpec {
   readonly join?: ControlPlaneJoin;
   /** Who is believed in addition to its own identities. */
   readonly authentication: ControlPlaneAuthentication;
+  /** Where the tenant wants its audit events. Not in the embedded runtime. */
+  readonly audit?: AuditSink;
   /** The process that serves it: one that it shares with others, or its own. */
   readonly worker: "shared" | "own";
   /** API servers; 0: it hibernates. Runtimes other than Pods run one. */
@@ -150,6 +152,16 @@ export interface ControlPlaneLimits {
 /** As in spec.authentication.jwt of a HostedControlPlane: whose tokens are accepted (OpenID Connect). */
 export type TokenIssuers = NonNullable<NonNullable<HostedControlPlane["spec"]["authentication"]>["jwt"]>;
 
+/** Where a tenant wants its audit events, by `spec.audit.webhook` of a HostedControlPlane. */
+export interface AuditSink {
+  readonly url: string;
+  readonly certificateAuthority?: string;
+  /** The Secret that has the token. */
+  readonly tokenSecret?: string;
+  /** Undefined: none is requested, or its Secret does not have it. */
+  readonly token?: string;
+}
+
 /** Who is believed in addition to the control plane's own identities. Empty: none. */
 export interface ControlPlaneAuthentication {
   /** Undefined: there are no issuers, and none can be added without a restart of Kubernetes' own API servers. */
@@ -177,6 +189,8 @@ export interface ControlPlaneState {
   readonly authentication: ControlPlaneAuthentication;
   /** The flags in force, where the runtime does not remember the request. */
   readonly flags?: ControlPlaneFlags;
+  /** The sink of audit events in force, where the runtime does not remember the request. */
+  readonly audit?: AuditSink;
   /** The schedule of backups in force, where the runtime does not remember the request. */
   readonly schedule?: BackupSpec;
   readonly join?: JoinState;

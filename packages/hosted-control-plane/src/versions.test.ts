@@ -42,6 +42,8 @@ function issuers(...given: { url?: string; audiences?: string[]; prefix?: string
   return { authentication: { jwt } };
 }
 
+const sink = (url: string): object => ({ audit: { webhook: { url } } });
+
 describe("a hosted control plane", () => {
   test.each([
     ["a version without its v", { version: "1.34.1" }, /should match/],
@@ -129,6 +131,14 @@ describe("a hosted control plane", () => {
       "flags and the embedded runtime",
       { version: "v1.34.0", runtime: "Embedded", flags: { apiServer: { eventTTLSeconds: 600 } } },
       /spec.flags needs runtime Process or Pods/,
+    ],
+    ["an audit sink over plain HTTP", { version: "v1.34.0", ...sink("http://sink.test") }, /begins with https/],
+    ["an audit sink's URL with a user", { version: "v1.34.0", ...sink("https://a@sink.test") }, /has no user/],
+    ["an audit sink's URL with a query", { version: "v1.34.0", ...sink("https://sink.test/?a") }, /no user, query/],
+    [
+      "an audit sink and the embedded runtime",
+      { version: "v1.34.0", runtime: "Embedded", ...sink("https://sink.test") },
+      /spec.audit needs runtime Process or Pods/,
     ],
     ["a flag's value beyond its bounds", { version: "v1.34.0", flags: { apiServer: { eventTTLSeconds: 1 } } }, /60/],
     [

@@ -3,6 +3,7 @@ import type { Resource } from "@causeway/kubernetes";
 import { age, column, conditionColumn, paused } from "../columns.ts";
 import type { Kind } from "../kind.ts";
 import { labels } from "../names.ts";
+import { auditSink } from "./audit.ts";
 import { authorities, authoritiesStatus } from "./authorities.ts";
 import { jwtIssuers } from "./issuers.ts";
 import { migrationStatus } from "./migration-status.ts";
@@ -88,6 +89,10 @@ const specRules = [
   {
     rule: "!has(self.flags) || !has(self.runtime) || self.runtime != 'Embedded'",
     message: "spec.flags needs runtime Process or Pods: the embedded API server is no program with flags",
+  },
+  {
+    rule: "!has(self.audit) || !has(self.runtime) || self.runtime != 'Embedded'",
+    message: "spec.audit needs runtime Process or Pods: the embedded runtime sends no tenant its audit events",
   },
   {
     rule: "!has(self.runtime) || self.runtime != 'Embedded' || !(has(self.backup) || has(self.restore))",
@@ -243,6 +248,7 @@ const hostedControlPlaneSpec = object({
   pods: optional(podsSettings),
   flags: optional(flagSettings),
   authorities: optional(authorities),
+  audit: optional(auditSink),
   backup: optional(
     object(
       {

@@ -58,6 +58,8 @@ export interface RuntimeOptions {
   readonly nodes: { readonly networks: readonly string[]; readonly tunnels?: string } | undefined;
   /** Networks of the OIDC issuers that tenants may name. */
   readonly issuerNetworks: readonly string[];
+  /** Networks of the sinks of audit events that tenants may name. */
+  readonly auditNetworks: readonly string[];
   /** Where control planes as processes are backed up and restored from; undefined: none is. */
   readonly backups: Backups | undefined;
   readonly metrics: Metrics;
@@ -67,12 +69,12 @@ export interface RuntimeOptions {
 
 /** The runtimes that are offered, as one. */
 export function openRuntime(options: RuntimeOptions): { runtime: ControlPlaneRuntime; stop(): Promise<void> } {
-  const { choice, apiServer, dir, nodes, issuerNetworks, backups, metrics, clock, log } = options;
+  const { choice, apiServer, dir, nodes, issuerNetworks, auditNetworks, backups, metrics, clock, log } = options;
   const embedded = createEmbeddedRuntime({ apiServer, issuerNetworks, ...(nodes ? { nodes } : {}) });
   if (choice.programs === undefined)
     return { runtime: createRuntimes({ runtimes: { Embedded: embedded }, default: "Embedded" }), stop: async () => {} };
   const tunnels = nodes?.tunnels === undefined ? {} : { tunnels: nodes.tunnels };
-  const tools = { authenticators, issuerNetworks, backups, metrics, clock, log };
+  const tools = { authenticators, issuerNetworks, auditNetworks, backups, metrics, clock, log };
   const processes = createProcessRuntime({ dir, programs: choice.programs, ...tunnels, ...tools });
   const runtimes = { Embedded: embedded, Process: processes };
   return { runtime: createRuntimes({ runtimes, default: choice.default }), stop: () => processes.stop() };

@@ -39,6 +39,8 @@ export interface SystemOptions {
   readonly nodes?: { readonly networks: readonly string[]; readonly tunnels?: string };
   /** Networks of the OIDC issuers that control planes may name. Default: they may name none. */
   readonly issuerNetworks?: readonly string[];
+  /** Networks of the sinks of audit events that control planes may name. Default: they may name none. */
+  readonly auditNetworks?: readonly string[];
   /** What runs hosted control planes. Default: the embedded API server. */
   readonly runtime?: RuntimeChoice;
   /** Where control planes as processes are backed up and restored from. Default: none is. */
@@ -106,6 +108,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     dir: state.path("control-planes"),
     nodes: options.nodes,
     issuerNetworks: options.issuerNetworks ?? [],
+    auditNetworks: options.auditNetworks ?? [],
     backups: options.backups,
     metrics: apiServer.metrics,
     clock,

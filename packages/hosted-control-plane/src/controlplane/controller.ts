@@ -16,6 +16,7 @@ import {
 } from "@causeway/kubernetes";
 import { HostedControlPlane } from "@causeway/api";
 import type { Backups } from "../backup/backups.ts";
+import { createAuditWatchdog, type WatchedSink } from "../audit-delivery/watchdog.ts";
 import { createIssuerWatchdog, type WatchedIssuers } from "../believed/watchdog.ts";
 import type { ControlPlaneRuntime } from "../runtime.ts";
 import { createTunnelWatchdog, type WatchedTunnel } from "../tunnel/watchdog.ts";
@@ -69,10 +70,13 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): {
     log,
   });
   const issuerChecks = createIssuerWatchdog({ watched: () => watchedIssuers(opened, options), changed, clock, log });
+  const sinks = createAuditWatchdog({ watched: () => watchedSinks(opened, options), changed, clock, log });
   const webhooks = (id: string) => watchdog.findings(id);
   const tunnel = (id: string) => tunnels.facts(id);
   const issuers = (id: string) => issuerChecks.facts(id);
-  const from = { ...opened, runtime, advertise: options.advertise, webhooks, tunnel, issuers };
+  const auditDelivery = (id: string) => sinks.facts(id);
+  const facts = { webhooks, tunnel, issuers, auditDelivery };
+  const from = { ...opened, runtime, advertise: options.advertise, ...facts };
   const { backups } = options;
   const using = { client: informers.client, runtime, clock, events, ...(backups ? { backups } : {}) };
   const pipeline: Pipeline<Observed, Step, ObjectStatus> = {
@@ -111,7 +115,12 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): {
   ];
   return {
     run: async (signal) => {
-      const checks = Promise.all([watchdog.run(signal), tunnels.run(signal), issuerChecks.run(signal)]);
+      const checks = Promise.all([
+        watchdog.run(signal),
+        tunnels.run(signal),
+        issuerChecks.run(signal),
+        sinks.run(signal),
+      ]);
       await runController(
         {
           name: "hosted-control-plane",
@@ -161,7 +170,7 @@ function watchedIssuers(
 ): WatchedIssuers[] {
   return ours(controlPlanes, shards).flatMap((object) => {
     const { jwt } = object.spec.authentication ?? {};
-    if (jwt === undefined || !["Process", "Pods"].includes(object.status?.runtime ?? "")) return [];
+    if (jwt === undefined || !hasOwnPrograms(object)) return [];
     return {
       id: runtimeId(object),
       jwt,
@@ -169,6 +178,24 @@ function watchedIssuers(
       output: async (signal) => runtime.output?.(runtimeId(object), signal),
     };
   });
+}
+
+/** Those whose API servers send audit events to a sink of their tenant. */
+function watchedSinks(
+  { controlPlanes, clusters, secrets }: Pick<GatherFrom, "controlPlanes" | "clusters" | "secrets">,
+  { runtime, shards }: Pick<HostedControlPlaneOptions, "runtime" | "shards">,
+): WatchedSink[] {
+  return ours(controlPlanes, shards).flatMap((object) => {
+    const { audit } = object.spec;
+    if (audit === undefined || !hasOwnPrograms(object)) return [];
+    const access = (signal: AbortSignal) => accessTo(object, { clusters, secrets, runtime }, signal);
+    return { id: runtimeId(object), url: audit.webhook.url, access };
+  });
+}
+
+/** Its API servers are Kubernetes' own. */
+function hasOwnPrograms({ status }: HostedControlPlane): boolean {
+  return status?.runtime === "Process" || status?.runtime === "Pods";
 }
 
 /** The control planes of this process whose tunnels are checked. */

@@ -30,10 +30,15 @@ export function desired(observed: Observed): ControlPlaneSpec | undefined {
     authentication: authenticationOf(object),
     ...joinOf(observed),
     worker: object.spec.worker === "Own" ? "own" : "shared",
-    ...(object.spec.flags === undefined ? {} : { flags: object.spec.flags }),
+    ...programsOf(observed),
     ...podsOf(observed),
     ...backupsOf(observed),
   };
+}
+
+/** What only runtimes of Kubernetes' own programs read. */
+function programsOf({ object: { spec }, auditSink }: Observed): Pick<ControlPlaneSpec, "flags" | "audit"> {
+  return { ...(spec.flags === undefined ? {} : { flags: spec.flags }), ...(auditSink ? { audit: auditSink } : {}) };
 }
 
 function backupsOf({ object, authorities }: Observed): Pick<ControlPlaneSpec, "backup" | "restore" | "rotating"> {

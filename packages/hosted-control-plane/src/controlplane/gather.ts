@@ -9,10 +9,11 @@ import {
   type Informers,
 } from "@causeway/kubernetes";
 import { Cluster, HostedControlPlane, Machine } from "@causeway/api";
-import type { ControlPlaneRuntime, ControlPlaneState, JoinCertificates } from "../runtime.ts";
+import type { AuditSink, ControlPlaneRuntime, ControlPlaneState, JoinCertificates } from "../runtime.ts";
 import { clusterName, runtimeId } from "./names.ts";
 import { kubeconfigRenewAnnotation, kubeconfigRootAnnotation, kubeconfigServerAnnotation } from "./kubeconfig.ts";
 import { bundleOf, rootOf, serialsOf, type AuthorityFacts, type RotatedRoots } from "./roots.ts";
+import type { AuditFacts } from "../audit-delivery/facts.ts";
 import type { IssuerFacts } from "../believed/facts.ts";
 import type { TunnelFacts } from "../tunnel/facts.ts";
 import type { Finding } from "../webhooks/findings.ts";
@@ -37,6 +38,8 @@ export interface Observed {
   readonly authorities: AuthorityFacts | undefined;
   /** Certificates of an etcd that is joined. */
   readonly etcd: JoinCertificates | undefined;
+  /** Where it wants its audit events, with the token of its Secret. */
+  readonly auditSink?: AuditSink | undefined;
   /** The kubeconfig Secret: where it points, and when (ms since epoch) to write a new one. */
   readonly kubeconfig: KubeconfigFacts | undefined;
   /** Serial numbers of the authorities that are trusted; undefined without one. */
@@ -58,6 +61,8 @@ export interface Observed {
   readonly tunnel?: TunnelFacts | undefined;
   /** What its API servers made of the issuers of tokens. Undefined: not checked yet. */
   readonly issuers?: IssuerFacts | undefined;
+  /** Whether its audit sink receives events. Undefined: nothing is known yet. */
+  readonly auditDelivery?: AuditFacts | undefined;
 }
 
 /** Caches of the management cluster, and what gather reads elsewhere. */
@@ -68,6 +73,8 @@ export interface GatherFrom {
   readonly tunnel: (id: string) => TunnelFacts | undefined;
   /** What the check of issuers found last. */
   readonly issuers: (id: string) => IssuerFacts | undefined;
+  /** What the check of audit sinks found last. */
+  readonly auditDelivery: (id: string) => AuditFacts | undefined;
   readonly controlPlanes: Informer<HostedControlPlane>;
   readonly clusters: Informer<Cluster>;
   readonly secrets: Informer<Secret>;
@@ -121,6 +128,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     roots,
     authorities: ca && sa && (await authoritiesOf(from, { object, name, roots: { ca, sa, proxy } }, signal)),
     etcd: object.spec.datastore === undefined ? undefined : certificatesOf(secret("etcd")),
+    auditSink: auditSinkOf(object, (of) => ownSecret(from, { namespace: key.namespace, name: of }, name)),
     kubeconfig: kubeconfigOf(secret("kubeconfig")),
     trustedSerials: ca && serialsOf(bundleOf(ca)),
     kubeconfigSecret: secret("kubeconfig"),
@@ -131,10 +139,32 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     webhooks: from.webhooks(runtimeId(object)),
     tunnel: from.tunnel(runtimeId(object)),
     issuers: from.issuers(runtimeId(object)),
+    auditDelivery: from.auditDelivery(runtimeId(object)),
     initialized: object.status?.initialization?.controlPlaneInitialized === true,
     defaults: {
       host: object.spec.endpoint?.host ?? object.status?.endpoint?.host ?? (await defaultHost(from, object)),
     },
+  };
+}
+
+/** A Secret of this cluster, and of no other one in the namespace. */
+function ownSecret({ secrets }: Pick<GatherFrom, "secrets">, key: ObjectKey, cluster: string): Secret | undefined {
+  const found = secrets.get(key);
+  return found?.metadata.labels?.["cluster.x-k8s.io/cluster-name"] === cluster ? found : undefined;
+}
+
+function auditSinkOf(
+  { spec: { audit } }: HostedControlPlane,
+  secretNamed: (name: string) => Secret | undefined,
+): AuditSink | undefined {
+  if (audit === undefined) return undefined;
+  const { url, certificateAuthority, tokenSecret } = audit.webhook;
+  const token = tokenSecret === undefined ? undefined : secretText(secretNamed(tokenSecret), "token");
+  return {
+    url,
+    ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
+    ...(tokenSecret === undefined ? {} : { tokenSecret }),
+    ...(token === undefined ? {} : { token: token.trim() }),
   };
 }
 

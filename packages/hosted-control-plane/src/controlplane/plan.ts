@@ -10,6 +10,7 @@ import { canonicalJson } from "@causeway/foundation";
 import type { HostedControlPlane } from "@causeway/api";
 import { rootsDigest } from "../runtime.ts";
 import type { ControlPlaneProblem, ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
+import { auditConditions, auditEvents } from "../audit-delivery/condition.ts";
 import { webhookConditions, webhookEvents } from "../webhooks/findings.ts";
 import { issuerConditions, issuerEvents } from "../believed/condition.ts";
 import { backedUp, backupStatus } from "./backup-spec.ts";
@@ -91,6 +92,7 @@ export function plan(observed: Observed, now: number): Plan<Step, HostedControlP
         ...clockConditions(object, observed.state?.clocks),
         ...webhookConditions(observed.webhooks),
         ...issuerConditions(object, observed.issuers),
+        ...auditConditions(object, observed.auditDelivery),
         ...tunnel.conditions,
       ),
     ),
@@ -101,6 +103,7 @@ export function plan(observed: Observed, now: number): Plan<Step, HostedControlP
       ...clockEvents(object, observed.state?.clocks),
       ...webhookEvents(object, observed.webhooks),
       ...issuerEvents(object, observed.issuers),
+      ...auditEvents(object, observed.auditDelivery),
       ...tunnel.events,
     ],
   };
@@ -207,11 +210,13 @@ function isRunning(state: ControlPlaneState | undefined, spec: ControlPlaneSpec)
   if (state.roots !== undefined && state.roots !== rootsDigest(spec)) return false;
   if (state.join?.stage !== spec.join?.stage) return false;
   if (canonicalJson(state.authentication) !== canonicalJson(spec.authentication)) return false;
-  const settings = [spec.flags ?? null, spec.backup ?? null];
-  if (canonicalJson([state.flags ?? null, state.schedule ?? null]) !== canonicalJson(settings)) return false;
+  if (canonicalJson(settingsIn(state)) !== canonicalJson(settingsOf(spec))) return false;
   const { objects, bytes } = spec.limits;
   return state.limits.objects === objects && state.limits.bytes === bytes && sameNames(state.names, spec.names);
 }
+
+const settingsOf = ({ flags, backup, audit }: ControlPlaneSpec) => [flags ?? null, backup ?? null, audit ?? null];
+const settingsIn = ({ flags, schedule, audit }: ControlPlaneState) => [flags ?? null, schedule ?? null, audit ?? null];
 
 function sameNames(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && new Set([...a, ...b]).size === new Set(a).size;

@@ -49,6 +49,8 @@ export interface PodsSettings {
   readonly cloudNetworks?: readonly string[];
   /** Networks of the OIDC issuers that tenants may name: API servers connect to them. Default: they may name none. */
   readonly issuerNetworks?: readonly string[];
+  /** Networks of the sinks of audit events that tenants may name. Default: they may name none. */
+  readonly auditNetworks?: readonly string[];
   /** The tunnel to the tenants' nodes. Undefined: API servers connect to nodes themselves. */
   readonly tunnel?: TunnelSettings;
   /** Where API servers write who did what. Default: to their containers' logs. */

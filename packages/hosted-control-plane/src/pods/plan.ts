@@ -21,7 +21,7 @@ import { grantOf } from "./ceilings.ts";
 import { API_SERVICE_PORT, etcdRoot, rootCredentials } from "./objects/credentials.ts";
 import { insideOf, isBehindGateway } from "./gateway.ts";
 import { credentialsOf, issueSteps, ownEtcdCredentials } from "./plan-credentials.ts";
-import { endpointOf, tenantNetwork, withoutWithdrawn } from "./objects/network.ts";
+import { endpointOf, SINK_POLICY, tenantNetwork, withoutWithdrawn, withoutWithdrawnSinks } from "./objects/network.ts";
 import { applySteps, initializedNamespace, namespaceSteps } from "./plan-objects.ts";
 import { etcdAuthoritySteps } from "./plan-etcd-authority.ts";
 import { copyName, keySteps } from "./plan-keys.ts";
@@ -127,8 +127,15 @@ function planServing(observed: Observed, now: number): Plan<Step, ControlPlaneSt
  */
 function withdrawnSteps({ live, settings }: Observed, { code }: ControlPlaneProblem): readonly Step[] {
   if (code === "PODS_NAMESPACE_FOREIGN" || code === "PODS_NAMESPACE_DELETED") return [];
-  const policy = withoutWithdrawn(live.get("NetworkPolicy/kube-apiserver") as NetworkPolicy | undefined, settings);
-  return policy === undefined ? [] : applySteps(live, [policy]);
+  const policy = (name: string) => live.get(`NetworkPolicy/${name}`) as NetworkPolicy | undefined;
+  const closed = [
+    withoutWithdrawn(policy("kube-apiserver"), settings),
+    withoutWithdrawnSinks(policy(SINK_POLICY), settings),
+  ];
+  return applySteps(
+    live,
+    closed.flatMap((each) => each ?? []),
+  );
 }
 
 function planPrograms(

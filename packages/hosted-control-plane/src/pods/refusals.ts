@@ -1,5 +1,6 @@
 import { compareVersions } from "@causeway/kubernetes";
 import { CausewayError, parseCidr } from "@causeway/foundation";
+import { auditSinkProblem } from "../audit-sink.ts";
 import { flagArgs } from "../flags.ts";
 import { issuersProblem, versionProblem } from "../issuers.ts";
 import type { ControlPlaneProblem } from "../runtime.ts";
@@ -26,7 +27,7 @@ const operator = (code: string, message: string): ControlPlaneProblem => ({ code
 
 /**
  * What is not done at all, and why. While one of these holds, nothing in the service cluster is changed, but for
- * networks of issuers that the operator does not permit any more.
+ * networks of issuers and sinks that the operator does not permit any more.
  */
 export function refusalOf(observed: Observed): ControlPlaneProblem | undefined {
   for (const rule of rules) {
@@ -104,6 +105,16 @@ const issuers: Rule = ({ spec, settings }) => {
   const old = versionProblem(jwt, spec.version);
   if (old !== undefined) return user("PODS_UNSUPPORTED", old);
   return issuersProblem(jwt, settings.issuerNetworks);
+};
+
+/** kube-apiserver has one webhook of audit events. */
+const audit: Rule = ({ spec, settings }) => {
+  if (spec.audit !== undefined && settings.audit?.webhook !== undefined)
+    return operator(
+      "AUDIT_SINK_NOT_PERMITTED",
+      "the operator's own webhook (--audit-webhook-url) receives the audit events of all control planes, and kube-apiserver sends them to one: spec.audit cannot name another",
+    );
+  return auditSinkProblem(spec.audit, { networks: settings.auditNetworks });
 };
 
 /** Before anything is written: what the schema did not refuse must not end the pass that writes other objects. */
@@ -225,6 +236,7 @@ const rules: readonly Rule[] = [
   version,
   unsupported,
   issuers,
+  audit,
   flags,
   accessList,
   nodePort,

@@ -5,6 +5,7 @@ import type { ControlPlaneSpec } from "../runtime.ts";
 import type { ChildCommand } from "./child.ts";
 import type { Ports } from "./ports.ts";
 import { auditLogArgs } from "../audit-log.ts";
+import { auditSinkArgs } from "../audit-sink.ts";
 
 /** What the command lines are made from. */
 export interface CommandsFrom {
@@ -24,6 +25,8 @@ export interface CommandsFrom {
   readonly tokenWebhook: string | undefined;
   /** The configuration of OIDC issuers; undefined: there is none. */
   readonly issuers: string | undefined;
+  /** The kubeconfig of the tenant's sink of audit events; undefined: there is none. */
+  readonly auditSink: string | undefined;
 }
 
 /** The programs of one control plane, in the order in which they are started. */
@@ -99,7 +102,17 @@ function apiArgs(from: CommandsFrom): string[] {
   return withFlags(ownApiArgs(from), flagArgs("apiServer", from.spec.flags));
 }
 
-function ownApiArgs({ dir, ports, spec, listen, egress, encryption, tokenWebhook, issuers }: CommandsFrom): string[] {
+function ownApiArgs({
+  dir,
+  ports,
+  spec,
+  listen,
+  egress,
+  encryption,
+  tokenWebhook,
+  issuers,
+  auditSink,
+}: CommandsFrom): string[] {
   const pki = (name: string): string => join(dir, "pki", name);
   const issuer = `https://kubernetes.default.svc.${spec.dnsDomain}`;
   const { host } = spec.endpoint;
@@ -110,6 +123,7 @@ function ownApiArgs({ dir, ports, spec, listen, egress, encryption, tokenWebhook
     "--allow-privileged=true",
     "--anonymous-auth=true",
     ...auditLogArgs(join(dir, "run", "audit.log")),
+    ...(auditSink === undefined ? [] : auditSinkArgs(auditSink)),
     `--audit-policy-file=${join(dir, "audit-policy.json")}`,
     ...(tokenWebhook === undefined
       ? []

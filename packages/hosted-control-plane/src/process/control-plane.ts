@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { ExternalAuthenticator, ExternalAuthenticators } from "@causeway/apiserver";
 import { canonicalJson, messageOf, type Clock, type Log } from "@causeway/foundation";
 import { auditPolicy, encryptionConfig } from "../at-rest.ts";
+import { auditSinkConfig } from "../audit-sink.ts";
 import type { Backups } from "../backup/backups.ts";
 import type { BackupTarget } from "../backup/gather.ts";
 import { issuersFile, issuersText, issuersVersion } from "../issuers.ts";
@@ -88,7 +89,8 @@ export class ProcessControlPlane {
     writeOnce(join(dir, "audit-policy.json"), () => auditPolicy);
     const tokenWebhook = await this.#serveTokens(spec, ports);
     const issuers = this.#writeIssuers(spec);
-    const files = { egress, encryption, tokenWebhook, issuers };
+    const auditSink = this.#writeAuditSink(spec);
+    const files = { egress, encryption, tokenWebhook, issuers, auditSink };
     const commands = commandsOf({ spec, ports, programs, dir, listen: this.#listen(spec), ...files });
     const rotation = spec.join === undefined ? etcdRotation(join(dir, "pki"), spec) : undefined;
     const digests = digestsOf(spec, commands, rotation);
@@ -181,6 +183,7 @@ export class ProcessControlPlane {
       limits,
       authentication,
       ...(flags === undefined ? {} : { flags }),
+      ...(spec.audit === undefined ? {} : { audit: spec.audit }),
       ...(spec.backup === undefined ? {} : { schedule: spec.backup }),
       ...(this.#backup === undefined ? {} : { backup: this.#backup }),
       roots: rootsDigest(spec),
@@ -242,6 +245,14 @@ export class ProcessControlPlane {
     const of = issuersVersion(version);
     const file = join(this.#using.dir, issuersFile(of));
     writeChanged(file, issuersText(jwt, of));
+    return file;
+  }
+
+  /** kube-apiserver reads it when it starts, so that a change starts it again. Undefined: there is none. */
+  #writeAuditSink({ audit }: ControlPlaneSpec): string | undefined {
+    if (audit === undefined) return undefined;
+    const file = join(this.#using.dir, "audit-sink.json");
+    writeChanged(file, auditSinkConfig(audit));
     return file;
   }
 
@@ -373,7 +384,7 @@ function digestsOf(spec: ControlPlaneSpec, commands: Commands, etcdRotation: str
   const stage = stageOf(spec);
   return [
     digestOf([commands.etcd, certificates, stage === "Reserve", ...etcd]),
-    digestOf([commands.api, pki, stage === "Serve"]),
+    digestOf([commands.api, pki, stage === "Serve", ...(spec.audit === undefined ? [] : [spec.audit])]),
     digestOf([commands.controllers, pki]),
   ];
 }

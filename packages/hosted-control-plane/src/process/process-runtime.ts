@@ -4,6 +4,7 @@ import type { ExternalAuthenticators } from "@causeway/apiserver";
 import { CausewayError, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import type { Backups } from "../backup/backups.ts";
 import { createBackupController } from "../backup/controller.ts";
+import { refuseAuditSink } from "../audit-sink.ts";
 import { notOffered } from "../backup/store.ts";
 import { flagArgs } from "../flags.ts";
 import { refuseIssuers, versionProblem } from "../issuers.ts";
@@ -27,6 +28,8 @@ export interface ProcessRuntimeOptions {
    * others. Default: they may name none.
    */
   readonly issuerNetworks?: readonly string[];
+  /** Networks of the sinks of audit events that tenants may name, by address. Default: they may name none. */
+  readonly auditNetworks?: readonly string[];
   /** What verifies tokens in addition to the API server, by the name of `authentication.external.type`. */
   readonly authenticators?: ExternalAuthenticators;
   /** Where control planes are backed up and restored from. Undefined: none is. */
@@ -115,6 +118,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
       await cleaned;
       refuseUnsupported(spec, authenticators);
       refuseIssuers(spec.authentication.jwt, options.issuerNetworks);
+      refuseAuditSink(spec.audit, { networks: options.auditNetworks, addressesOnly: true });
       if (spec.restore !== undefined && backups === undefined) throw notOffered();
       const folder = await installed.of(spec.version, signal);
       const controlPlane = open(spec.id);

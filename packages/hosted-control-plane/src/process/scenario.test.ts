@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { get } from "node:https";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -49,6 +49,7 @@ function start(backups?: Backups, authenticators?: ExternalAuthenticators): Proc
     programs,
     backups,
     issuerNetworks: ["192.0.2.0/24"],
+    auditNetworks: ["192.0.2.0/24"],
     ...tools,
   });
   runtimes.push(runtime);
@@ -208,6 +209,17 @@ describe("a control plane as processes", () => {
     const plugins = commandLine("kube-apiserver").filter((arg) => arg.startsWith("--enable-admission-plugins"));
     expect(plugins).toEqual(["--enable-admission-plugins=NodeRestriction,PodNodeSelector"]);
     expect(commandLine("kube-controller-manager")).toContain("--node-monitor-grace-period=30s");
+    // A sink of audit events, and another token of it, start kube-apiserver again, too.
+    for (const token of ["first", "second"]) {
+      const before = pidOf("kube-apiserver");
+      const audit = { url: "https://192.0.2.9/events", tokenSecret: "sink", token };
+      await runtime.ensure(specOf({ flags, audit }), signal);
+      expect(await ready(runtime)).toMatchObject({ flags, audit });
+      expect([pidOf("etcd") === etcd, pidOf("kube-apiserver") === before]).toEqual([true, false]);
+      const file = join(dir, "state/default.web/audit-sink.json");
+      expect([readFileSync(file, "utf8").includes(token), statSync(file).mode & 0o777]).toEqual([true, 0o600]);
+      expect(commandLine("kube-apiserver")).toContain(`--audit-webhook-config-file=${file}`);
+    }
   });
 
   test("is restored before its first API server starts, once, with the key of its backup, whatever fails and ends", async () => {
@@ -396,6 +408,7 @@ describe("a control plane as processes", () => {
       "PROCESS_RUNTIME_UNSUPPORTED",
     ],
     ["an access list", { allowedCidrs: ["192.0.2.0/24"] }, "RUNTIME_HAS_NO_ACCESS_LIST"],
+    ["an audit sink by a name", { audit: { url: "https://sink.test" } }, "AUDIT_SINK_NOT_PERMITTED"],
     ["a flag that no tenant may set", { flags: { apiServer: { auditLogPath: "/etc/x" } } }, "FLAG_NOT_ALLOWED"],
     ["a name that leads out of its folder", { id: "../etc" }, "PROCESS_RUNTIME_UNSUPPORTED"],
   ])("is refused with %s, and nothing is made", async ([, changes, code]) => {

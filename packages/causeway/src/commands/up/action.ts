@@ -45,6 +45,7 @@ export async function up(options: UpOptions, signal: AbortSignal): Promise<void>
       withVolumes: options.volumes,
       ...(options.port ? { port: options.port } : {}),
       ...(options.oidcNetworks ? { issuerNetworks: options.oidcNetworks } : {}),
+      ...(options.auditNetworks ? { auditNetworks: options.auditNetworks } : {}),
       nodes: {
         networks: options.nodeNetworks ?? [],
         ...(options.tunnelSockets === undefined ? {} : { tunnels: options.tunnelSockets }),

@@ -83,6 +83,11 @@ function options() {
       cidrs,
     )
     .option(
+      "--audit-networks <cidrs>",
+      "networks of the sinks of audit events that control planes of runtime Process may name (default: they may name none)",
+      cidrs,
+    )
+    .option(
       "--tunnel-sockets <dir>",
       "folder of a tunnel's sockets, NAMESPACE.NAME.sock, that kubelets are reached through",
     )

@@ -150,7 +150,7 @@ function args({
     ...(isIP(endpoint.host) === 0 ? [] : [`--advertise-address=${endpoint.host}`]),
     "--allow-privileged=true",
     "--anonymous-auth=true",
-    ...auditArgs(audit ?? DEFAULT_AUDIT, PKI),
+    ...auditArgs(audit ?? DEFAULT_AUDIT, spec.audit, PKI),
     `--audit-policy-file=${CONFIG}/audit-policy.yaml`,
     ...(spec.authentication.jwt === undefined
       ? []

@@ -1,3 +1,5 @@
+import { auditSinkArgs, auditSinkConfig } from "../../audit-sink.ts";
+import type { AuditSink } from "../../runtime.ts";
 import type { AuditSettings, AuditWebhook } from "../options.ts";
 import type { Mount } from "./pod.ts";
 import { AUDIT_LOG_MEGABYTES, auditLogArgs } from "../../audit-log.ts";
@@ -9,9 +11,10 @@ const FOLDER = "/var/lib/kube-apiserver/audit";
 /** Events that wait for the webhook; more are dropped, and no request is held up. */
 const BUFFER = 5_000;
 
-/** The flags of kube-apiserver. `pki`: where its Secret is mounted. */
-export function auditArgs({ log, webhook }: AuditSettings, pki: string): string[] {
-  return [...logArgs[log], ...(webhook === undefined ? [] : webhookArgs(pki))];
+/** The flags of kube-apiserver, which has one webhook at most. `pki`: where its Secret is mounted. */
+export function auditArgs({ log, webhook }: AuditSettings, sink: AuditSink | undefined, pki: string): string[] {
+  const own = sink === undefined ? [] : auditSinkArgs(`${pki}/${AUDIT_WEBHOOK_FILE}`);
+  return [...logArgs[log], ...(webhook === undefined ? own : webhookArgs(pki))];
 }
 
 const logArgs: Readonly<Record<AuditSettings["log"], readonly string[]>> = {
@@ -41,14 +44,5 @@ export function auditMounts({ log }: AuditSettings): Mount[] {
 export function auditWebhookConfig({ url, certificateAuthority, token }: AuditWebhook, id: string): string {
   const dot = id.indexOf(".");
   const server = `${url.replace(/\/$/, "")}/${id.slice(0, dot)}/${id.slice(dot + 1)}`;
-  const ca = Buffer.from(certificateAuthority).toString("base64");
-  const config = {
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [{ name: "audit", cluster: { server, "certificate-authority-data": ca } }],
-    users: [{ name: "kube-apiserver", user: { token } }],
-    contexts: [{ name: "audit", context: { cluster: "audit", user: "kube-apiserver" } }],
-    "current-context": "audit",
-  };
-  return `${JSON.stringify(config, undefined, 2)}\n`;
+  return auditSinkConfig({ url: server, certificateAuthority, token });
 }

@@ -3,6 +3,7 @@ import { formatIp, nthAddress, parseCidr, type CertificateSubject, type KeyPair 
 import { accountKeys, servingRoot, trustedBy, type ControlPlaneSpec } from "../../runtime.ts";
 import type { Credentials, Entry } from "../steps.ts";
 import { isPooled, type AuditWebhook } from "../options.ts";
+import { auditSinkConfig } from "../../audit-sink.ts";
 import { AUDIT_WEBHOOK_FILE, auditWebhookConfig } from "./audit.ts";
 import { digestOf } from "../tenant.ts";
 
@@ -19,7 +20,7 @@ export interface CredentialsFrom {
   /** cloud.conf; undefined: there is no cloud. */
   readonly cloudConfig: string | undefined;
   readonly tunnel: { readonly certificateAuthority: string } | undefined;
-  /** Undefined: its audit events go to no webhook. */
+  /** The operator's. Undefined: its audit events go to the tenant's, or to none. */
   readonly auditWebhook?: AuditWebhook | undefined;
 }
 
@@ -88,7 +89,7 @@ export function etcdCredentials({
 }
 
 function apiServer(from: CredentialsFrom): Credentials {
-  const { spec, etcdAuthority, tunnel, auditWebhook } = from;
+  const { spec, etcdAuthority, tunnel } = from;
   const client = (file: string, of: KeyPair, commonName: string, organizations: readonly string[] = []): Entry => ({
     type: "certificate",
     file,
@@ -127,8 +128,13 @@ function apiServer(from: CredentialsFrom): Credentials {
     text("sa.key", spec.serviceAccountKey),
     text("sa.pub", accountKeys(spec)),
     ...egress,
-    ...(auditWebhook === undefined ? [] : [text(AUDIT_WEBHOOK_FILE, auditWebhookConfig(auditWebhook, spec.id))]),
+    ...auditWebhookOf(from),
   ]);
+}
+
+function auditWebhookOf({ spec, auditWebhook }: CredentialsFrom): Entry[] {
+  if (auditWebhook !== undefined) return [text(AUDIT_WEBHOOK_FILE, auditWebhookConfig(auditWebhook, spec.id))];
+  return spec.audit === undefined ? [] : [text(AUDIT_WEBHOOK_FILE, auditSinkConfig(spec.audit))];
 }
 
 function controllerManager(from: CredentialsFrom): Credentials {

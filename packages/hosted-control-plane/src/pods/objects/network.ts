@@ -127,6 +127,7 @@ export function networkPolicies(
         ...towardsIssuers(spec, settings),
       ],
     }),
+    ...towardsSink(namespace, spec, settings),
     ...(isPooled(spec) && !both ? [] : [policyOf(namespace, "etcd", etcdRules(clientsOfOwn(settings)))]),
     client("kube-controller-manager"),
     client("kube-scheduler"),
@@ -239,6 +240,39 @@ function towardsIssuers(
     (a, b) => a - b,
   );
   return [{ to: issuerNetworks.map(withoutLinkLocal), ports: ports.flatMap(tcp) }];
+}
+
+/**
+ * A policy of its own, of control planes that name a sink of audit events: at the port of this, in no other network.
+ */
+function towardsSink(
+  namespace: string,
+  { audit }: ControlPlaneSpec,
+  { auditNetworks = [] }: PodsSettings,
+): NetworkPolicy[] {
+  if (audit === undefined || auditNetworks.length === 0) return [];
+  const ports = tcp(Number(new URL(audit.url).port || "443"));
+  const egress = [{ to: auditNetworks.map(withoutLinkLocal), ports }];
+  return [policyOf(namespace, SINK_POLICY, { podSelector: selectorOf("kube-apiserver"), egress })];
+}
+
+/** Of the policy towards a sink of audit events. */
+export const SINK_POLICY = "kube-apiserver-audit";
+
+/** It, without networks that the operator does not permit for sinks any more; undefined: it has none of them. */
+export function withoutWithdrawnSinks(
+  live: NetworkPolicy | undefined,
+  { auditNetworks = [] }: PodsSettings,
+): NetworkPolicy | undefined {
+  const permitted = new Set(auditNetworks.map((cidr) => canonicalJson(withoutLinkLocal(cidr))));
+  const { egress = [] } = live?.spec ?? {};
+  const kept = egress.flatMap((rule) => {
+    const to = (rule.to ?? []).filter((peer) => permitted.has(canonicalJson(peer)));
+    return to.length === 0 ? [] : [{ ...rule, to }];
+  });
+  if (live === undefined || canonicalJson(kept) === canonicalJson(egress)) return undefined;
+  const rules = { podSelector: selectorOf("kube-apiserver"), egress: kept };
+  return policyOf(live.metadata.namespace ?? "", SINK_POLICY, rules);
 }
 
 /**

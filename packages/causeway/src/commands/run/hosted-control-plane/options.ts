@@ -48,6 +48,10 @@ export function hostedControlPlaneOptions() {
       "--oidc-networks <cidrs>",
       "networks of the OIDC issuers that control planes may name, which API servers connect to (default: they may name none)",
     )
+    .option(
+      "--audit-networks <cidrs>",
+      "networks of the sinks of audit events that control planes may name, which API servers connect to (default: they may name none)",
+    )
     .option("--cloud-networks <cidrs>", "networks of the cloud's APIs, for cloud controller managers (default: any)")
     .option("--tunnel-url <url>", "https URL of causeway run tunnel-server's port for API servers")
     .option("--tunnel-ca-file <file>", "authority of its certificate")

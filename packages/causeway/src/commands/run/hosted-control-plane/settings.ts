@@ -21,6 +21,7 @@ export function settingsOf(flags: HostedControlPlaneFlags, owner: string): PodsS
     ...(flags.nodeNetworks === undefined ? {} : { nodeNetworks: networksOf("node-networks", flags.nodeNetworks) }),
     ...(flags.cloudNetworks === undefined ? {} : { cloudNetworks: networksOf("cloud-networks", flags.cloudNetworks) }),
     ...(flags.oidcNetworks === undefined ? {} : { issuerNetworks: networksOf("oidc-networks", flags.oidcNetworks) }),
+    ...(flags.auditNetworks === undefined ? {} : { auditNetworks: networksOf("audit-networks", flags.auditNetworks) }),
     ...tunnelOf(flags),
     audit: auditOf(flags),
     ...gatewayOf(flags),
