@@ -74,6 +74,7 @@ export function createControllers(options: ControllersOptions): Controllers {
     createHostedControlPlane({
       informers,
       metrics,
+      remoteClusters,
       runtime: options.runtime,
       ...(options.backups ? { backups: options.backups } : {}),
       advertise: options.advertise === undefined ? advertiseTowardsRouter(informers) : async () => options.advertise,

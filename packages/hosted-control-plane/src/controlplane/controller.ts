@@ -11,6 +11,7 @@ import {
   type ObjectKey,
   type Plan,
   type Pipeline,
+  type RemoteClusters,
   type Shards,
   type Source,
 } from "@causeway/kubernetes";
@@ -31,6 +32,8 @@ import type { Step } from "./steps.ts";
 export interface HostedControlPlaneOptions {
   readonly informers: Informers;
   readonly runtime: ControlPlaneRuntime;
+  /** Connections of this process to the clusters, which checks of webhooks use. Default: they make their own. */
+  readonly remoteClusters?: Pick<RemoteClusters, "get">;
   /** Where control planes are restored from. Undefined: none is restored here. */
   readonly backups?: Backups;
   /** The host that nodes reach control planes at, when the object names none; undefined: not known yet. */
@@ -141,12 +144,20 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): {
 /** The control planes of this process, and how the API of each is reached. */
 function watchedApis(
   { controlPlanes, clusters, secrets }: Pick<GatherFrom, "controlPlanes" | "clusters" | "secrets">,
-  { runtime, shards }: Pick<HostedControlPlaneOptions, "runtime" | "shards">,
+  { runtime, shards, remoteClusters }: Pick<HostedControlPlaneOptions, "runtime" | "shards" | "remoteClusters">,
 ): WatchedApi[] {
   return ours(controlPlanes, shards).map((object) => ({
     id: runtimeId(object),
     mayExempt: object.spec.brokenWebhooks === "Exempt",
-    access: (signal) => accessTo(object, { clusters, secrets, runtime }, signal),
+    async access(signal) {
+      const access = await accessTo(object, { clusters, secrets, runtime }, signal);
+      if (access === undefined || access.inside !== undefined) return access;
+      const key = {
+        namespace: object.metadata.namespace ?? "",
+        name: clusterName(object, ownerCluster({ clusters }, object)),
+      };
+      return { ...access, connected: remoteClusters?.get(key)?.client };
+    },
   }));
 }
 

@@ -9,6 +9,8 @@ import { failingClosed, firstName, systemNamespaces, unavailableServices } from 
 export interface CheckOptions {
   /** Of an administrator of the tenant's API. */
   readonly client: KubernetesClient;
+  /** Another one of the same API, for what each check reads. Default: `client`. */
+  readonly reads?: KubernetesClient | undefined;
   /** Exempt the system's requests from webhooks that break them. */
   readonly mayExempt: boolean;
   readonly now: number;
@@ -27,17 +29,17 @@ export interface Checked {
  * tried, as dry runs, which webhooks answer as they answer others. The server names the webhook that failed.
  */
 export async function checkWebhooks(options: CheckOptions, signal: AbortSignal): Promise<Checked> {
-  const { client, mayExempt, now } = options;
+  const { client, reads = client, mayExempt, now } = options;
   const tries = options.tries ? AbortSignal.any([signal, options.tries]) : signal;
-  const broken = await brokenWebhooks(client, { tries, signal });
+  const broken = await brokenWebhooks(client, { reads, tries, signal });
   const exempted: string[] = [];
   if (mayExempt)
     for (const { webhook, isFailure } of broken)
       // A webhook that works and denies a request is a policy, which only its owner may lift.
       if (isFailure && (await exempt(client, webhook, signal)))
         exempted.push(`webhook ${webhook.name} of ${webhook.configuration.kind} ${webhook.configuration.name}`);
-  const after = exempted.length === 0 ? broken : await brokenWebhooks(client, { tries, signal });
-  const services = await unavailableServices(client, now, signal);
+  const after = exempted.length === 0 ? broken : await brokenWebhooks(client, { reads, tries, signal });
+  const services = await unavailableServices(reads, now, signal);
   return { found: [...after.map(({ finding }) => finding), ...services], exempted };
 }
 
@@ -50,9 +52,10 @@ interface Broken {
 
 async function brokenWebhooks(
   client: KubernetesClient,
-  { tries, signal }: { readonly tries: AbortSignal; readonly signal: AbortSignal },
+  using: { readonly reads: KubernetesClient; readonly tries: AbortSignal; readonly signal: AbortSignal },
 ): Promise<Broken[]> {
-  const webhooks = await failingClosed(client, signal);
+  const { reads, tries, signal } = using;
+  const webhooks = await failingClosed(reads, signal);
   if (webhooks.length === 0) return [];
   const names = [...new Set(criticalRequests.flatMap(({ namespace }) => namespace ?? []))];
   const namespaces = await systemNamespaces(client, names, signal);

@@ -102,6 +102,15 @@ describe("a check of webhooks", () => {
     expect(found[0]?.because).toMatch(/failed calling webhook "broken.example.com"/);
   });
 
+  test("reads with a client that is connected already, and connects only to try requests", async () => {
+    const own = createClient({ server: `https://127.0.0.1:${port}` });
+    const using = { client: own, reads: client, mayExempt: false, now: Date.now() };
+    expect((await checkWebhooks(using, signal)).found).toEqual([]);
+    await register(validating, "broken");
+    await expect(checkWebhooks(using, signal)).rejects.toMatchObject({ code: "KUBERNETES_UNREACHABLE" });
+    await own.close();
+  });
+
   test.for<[title: string, more: object]>([
     ["ignores failures", { failurePolicy: "Ignore" }],
     [

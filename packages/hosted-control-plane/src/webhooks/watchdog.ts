@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { canonicalJson, messageOf, type Clock, type Log } from "@causeway/foundation";
-import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
+import { createClient, loadKubeconfig, type ClusterConfig, type KubernetesClient } from "@causeway/kubernetes";
 import { timeLimit } from "../rounds.ts";
 import { checkWebhooks } from "./check.ts";
 import { isSameFinding, type Finding } from "./findings.ts";
@@ -19,6 +19,8 @@ export interface ApiAccess {
   readonly kubeconfig: string;
   /** URLs at which this process reaches it, in place of the kubeconfig's. */
   readonly inside?: readonly string[] | undefined;
+  /** A client with this kubeconfig that is connected already. Undefined: there is none. */
+  readonly connected?: KubernetesClient | undefined;
 }
 
 /** Which control planes are checked, and who is informed. */
@@ -62,6 +64,8 @@ interface Known {
   /** Checks that failed in a row. */
   failures: number;
   findings: readonly Finding[] | undefined;
+  /** The kubeconfig of the last check, which takes milliseconds to parse. */
+  parsed: { readonly kubeconfig: string; readonly config: ClusterConfig } | undefined;
 }
 
 /** Checks each control plane from time to time, with whatever runtime it has. */
@@ -81,8 +85,10 @@ export function createWebhookWatchdog(options: WebhookWatchdogOptions): WebhookW
       const access = await api.access(within);
       entry.due = clock.now() + (access === undefined ? EVERY_BROKEN : EVERY);
       if (access === undefined) return;
-      client = clientOf(access);
-      const options = { client, mayExempt: api.mayExempt, now: clock.now(), tries };
+      if (entry.parsed?.kubeconfig !== access.kubeconfig) entry.parsed = parsedOf(access);
+      // Of its own, since requests that webhooks of the tenant hold up would hold up what else uses the connected one.
+      client = clientOf(entry.parsed.config, access);
+      const options = { client, reads: access.connected, mayExempt: api.mayExempt, now: clock.now(), tries };
       const { found, exempted } = await checkWebhooks(options, within);
       for (const webhook of exempted) informed(api.id, webhook);
       entry.failures = 0;
@@ -118,6 +124,7 @@ export function createWebhookWatchdog(options: WebhookWatchdogOptions): WebhookW
         isRunning: false,
         failures: 0,
         findings: undefined,
+        parsed: undefined,
       };
       known.set(api.id, entry);
       if (entry.isRunning) continue;
@@ -153,8 +160,11 @@ function spread(id: string): number {
   return createHash("sha256").update(id).digest().readUInt16BE() % (EVERY / 6);
 }
 
-function clientOf({ kubeconfig, inside }: ApiAccess): KubernetesClient {
-  const config = loadKubeconfig({ text: kubeconfig, selfContained: true });
+function parsedOf({ kubeconfig }: ApiAccess): NonNullable<Known["parsed"]> {
+  return { kubeconfig, config: loadKubeconfig({ text: kubeconfig, selfContained: true }) };
+}
+
+function clientOf(config: ClusterConfig, { inside }: ApiAccess): KubernetesClient {
   const [server] = inside ?? [];
   return createClient(server === undefined ? config : { ...config, server, tlsServerName: "kubernetes" });
 }

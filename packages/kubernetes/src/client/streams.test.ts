@@ -56,7 +56,8 @@ async function serve(answer: (stream: ServerHttp2Stream, path: string) => void, 
     if (request.httpVersionMajor !== 1) return;
     seen.http1 += 1;
     response.writeHead(200, { "content-type": "application/json" });
-    response.write(lineOf("http1"));
+    if (request.url?.includes("watch=true") === true) response.write(lineOf("http1"));
+    else response.end(objectOf("http1"));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -74,8 +75,8 @@ async function serve(answer: (stream: ServerHttp2Stream, path: string) => void, 
   return { client, seen, sockets, server: { host: "127.0.0.1", port } };
 }
 
-const lineOf = (name: string): string =>
-  `${JSON.stringify({ type: "ADDED", object: { apiVersion: "v1", kind: "ConfigMap", metadata: { name } } })}\n`;
+const objectOf = (name: string): string => JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name } });
+const lineOf = (name: string): string => `{"type":"ADDED","object":${objectOf(name)}}\n`;
 
 const begin = (stream: ServerHttp2Stream, name: string): void => {
   stream.respond({ ":status": 200, "content-type": "application/json" });
@@ -118,6 +119,22 @@ describe("watches of a Kubernetes client over HTTP/2:", () => {
     const names = await Promise.all(watches.map(async (watch) => nameOf(await watch.next())));
     expect(names.toSorted((a = "", b = "") => a.localeCompare(b))).toEqual(["http1", "http1", "http2", "http2"]);
     expect(seen).toEqual({ connections: 3, streams: 2, http1: 2, closed: 0 });
+  });
+
+  test("a read uses the connection of watches unless one of calls is open", async () => {
+    const { client, seen } = await serve((stream, path) => {
+      if (path.includes("watch=true")) return begin(stream, "a");
+      stream.respond({ ":status": 200, "content-type": "application/json" });
+      stream.end(objectOf("http2"));
+    });
+    const key = { namespace: "default", name: "a" };
+    const read = async (): Promise<string> => (await client.get(ConfigMap, key)).metadata.name;
+    await watchOf(client, { resourceVersion: "1" }).next();
+    expect(await read()).toBe("http2");
+    expect(seen).toMatchObject({ connections: 1, streams: 2 });
+    await client.create(ConfigMap, { apiVersion: "v1", kind: "ConfigMap", metadata: key });
+    expect(await read()).toBe("http1");
+    expect(seen).toMatchObject({ streams: 2, http1: 2 });
   });
 
   test("a lost connection ends its watches, and the next watch gets another connection", async () => {

@@ -60,6 +60,11 @@ export class Streams {
     this.#options = options;
   }
 
+  /** There is a connection that takes requests. */
+  get isOpen(): boolean {
+    return [...this.#open].some((session) => session.isUsable);
+  }
+
   /**
    * Undefined: the server does not speak HTTP/2, or not for another stream. Rejects when it cannot be reached, with the
    * signal's reason, and when the response does not begin in time.

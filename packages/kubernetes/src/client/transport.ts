@@ -69,6 +69,8 @@ const MAX_RETRY_WAIT = 30_000;
 interface Connection {
   readonly credentials: Credentials;
   readonly calls: Agent;
+  /** Connections of `calls` that are open. */
+  callsOpen: number;
   /** Watches where the server speaks HTTP/2. */
   readonly streams: Streams;
   /** Watches where it does not. */
@@ -185,7 +187,7 @@ export class Transport {
     const path = this.#base + request.path;
     const headers = this.#headers(request, credentials);
     try {
-      if (request.watch) {
+      if (request.watch || isRareRead(request, connection)) {
         const answer = await connection.streams.request({ path, headers, signal: request.signal });
         if (answer) return answer;
       }
@@ -231,9 +233,11 @@ export class Transport {
     const connect = tlsOptions(this.#config, credentials);
     // Calls over HTTP/1.1, which takes two thirds of the processor time of HTTP/2 for them.
     const shared = { allowH2: false, pipelining: 1, connectTimeout: CONNECT_TIMEOUT, connect };
-    this.#connection = {
+    const calls = new Agent({ ...shared, connections: CONNECTIONS, keepAliveTimeout: 30_000 });
+    const connection: Connection = {
       credentials,
-      calls: new Agent({ ...shared, connections: CONNECTIONS, keepAliveTimeout: 30_000 }),
+      calls,
+      callsOpen: 0,
       streams: new Streams({
         origin: this.#origin,
         tls: connect,
@@ -242,9 +246,12 @@ export class Transport {
       }),
       watches: new Agent({ ...shared, keepAliveTimeout: 1_000 }).compose(forgetRawHeaders),
     };
+    calls.on("connect", () => (connection.callsOpen += 1));
+    calls.on("disconnect", () => (connection.callsOpen -= 1));
+    this.#connection = connection;
     current?.streams.close();
     if (current) void Promise.all([current.calls.close(), current.watches.close()]);
-    return this.#connection;
+    return connection;
   }
 
   async #refusal(answer: Answer, request: TransportRequest): Promise<CausewayError> {
@@ -268,6 +275,11 @@ export class Transport {
   #report(outcome: ClientOutcome, request: TransportRequest): void {
     this.#options.onOutcome?.(outcome, request.path);
   }
+}
+
+/** A read that would need a connection of its own, and may use that of watches. */
+function isRareRead({ method, body }: TransportRequest, { callsOpen, streams }: Connection): boolean {
+  return method === "GET" && body === undefined && callsOpen === 0 && streams.isOpen;
 }
 
 /** JSON where the text is JSON, else the text. */
