@@ -1,4 +1,5 @@
 /** What a tunnel refuses, keeps apart and survives: addresses, tenants, credentials, lost clients and servers. */
+import { once } from "node:events";
 import { createServer, connect, type AddressInfo, type Server, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { parseCidr, silentLog, systemClock, VirtualClock, type DialRules, type Log } from "@causeway/foundation";
@@ -234,6 +235,32 @@ describe.each([
       () => expect([server.status("a").streams, agent.streams, connections.size]).toEqual([0, 0, 0]),
       soon,
     );
+  });
+
+  test("ends the stream of a client that closed its socket, and keeps that of one that only sends no more", async () => {
+    // The target reads everything, and neither sends nor ends by itself.
+    const received = new Map<string, Socket>();
+    const port = await stage.target((socket) => {
+      socket.on("data", (chunk) => received.set(chunk.toString(), socket));
+    });
+    const clock = new VirtualClock(Date.now());
+    const server = await stage.serve({ clock });
+    const agent = await stage.agentOf(server, stage.authorities.a);
+    await agents(server, "a", 1);
+    const [gone, quiet] = [await opened("a", port), await opened("a", port)];
+    gone.end("last words");
+    quiet.end("a question");
+    await vi.waitFor(() => expect([...received.keys()].toSorted()).toEqual(["a question", "last words"]), soon);
+    expect(agent.streams).toBe(2);
+    gone.destroy();
+    await vi.waitFor(async () => {
+      await clock.advance(50);
+      expect([server.status("a").streams, agent.streams]).toEqual([1, 1]);
+    }, soon);
+    received.get("a question")?.end("an answer");
+    quiet.resume();
+    const [answer] = (await once(quiet, "data")) as [Buffer];
+    expect(answer.toString()).toBe("an answer");
   });
 
   test("loses with one of two servers only its streams, and dials go through the other one", async () => {

@@ -29,10 +29,7 @@ function run(start: StreamState, events: readonly StreamEvent[]): { state: Strea
 const words = (effects: readonly StreamEffect[]): string[] =>
   effects.map((effect) => {
     if (effect.type === "failed") return `failed ${effect.reason}`;
-    if (effect.type === "destroy-socket" || effect.type === "send-close") {
-      return effect.flush ? `${effect.type} after what is left` : effect.type;
-    }
-    return effect.type;
+    return "flush" in effect && effect.flush ? `${effect.type} after what is left` : effect.type;
   });
 
 describe("a stream", () => {
@@ -123,6 +120,12 @@ describe("a stream", () => {
       windowed,
       [{ type: "local-end" }, { type: "linger-over" }],
       ["send-end", "linger", "send-close after what is left", "destroy-socket after what is left"],
+    ],
+    [
+      "closes without what the peer has no room for when nothing moves for long after the end of the socket",
+      windowed,
+      [{ type: "read", bytes: 10, streams: 1 }, { type: "local-end" }, { type: "linger-over" }],
+      ["send-end", "linger", "send-close", "destroy-socket after what is left"],
     ],
     [
       "passes on the end of the peer, and sends what is queued before it ends",

@@ -46,7 +46,7 @@ export type StreamEvent =
   | { readonly type: "local-gone" }
   | { readonly type: "remote-end" }
   | { readonly type: "remote-close" }
-  /** After `linger`, nothing came for a while. */
+  /** After `linger`, nothing came for a while, or the client is gone. */
   | { readonly type: "linger-over" }
   | { readonly type: "lost" };
 
@@ -143,8 +143,10 @@ export function planStream(state: StreamState, event: StreamEvent): Next {
     case "remote-end":
       return onRemoteEnd(state);
     case "linger-over":
+      // Of a stream that is over here no credit is counted any more: behind data that the peer has no room for, the
+      // close would never be sent.
       return closing(state, [
-        { type: "send-close", flush: true },
+        { type: "send-close", flush: !state.windowed || state.queued === 0 },
         { type: "destroy-socket", flush: true },
       ]);
     case "local-gone":

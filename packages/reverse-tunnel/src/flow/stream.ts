@@ -25,14 +25,22 @@ export interface StreamOptions {
 type Watched = "no-progress" | "linger-over";
 
 /** Milliseconds. */
-const TIMES = { progress: 250, linger: 2_000, halfClosed: 60_000, flush: 30_000, discard: 5_000 } as const;
+const TIMES = {
+  progress: 250,
+  linger: 2_000,
+  halfClosed: 60_000,
+  probe: 1_000,
+  flush: 30_000,
+  discard: 5_000,
+} as const;
+const NOTHING = Buffer.alloc(0);
 
 /** Performs the rules of plan-stream.ts for one socket. */
 export class TunnelStream {
   readonly #options: StreamOptions;
   readonly #lane: Lane;
   /** Ends of the waits of this stream. */
-  readonly #waits = new Map<Watched, () => void>();
+  readonly #waits = new Map<Watched | "probe", () => void>();
   #state: StreamState;
   #received = 0;
   #accepted = 0;
@@ -132,6 +140,7 @@ export class TunnelStream {
       case "destroy-socket":
         return effect.flush ? this.#finish() : void socket.destroy();
       case "linger":
+        if (this.#options.windowed) this.#probe();
         return this.#options.windowed
           ? this.#watch("linger-over", TIMES.halfClosed, () => this.#received + this.#accepted)
           : this.#watch("linger-over", TIMES.linger, () => this.#received);
@@ -151,6 +160,25 @@ export class TunnelStream {
     };
     this.#waits.get(type)?.();
     this.#waits.set(type, this.#options.deadlines.after(time, late));
+  }
+
+  /**
+   * Is a client that sends no more still there? A Unix socket that its client has closed refuses even a write of
+   * nothing. TCP does not show it: only the wait for bytes ends such a stream. What the client had sent goes first.
+   */
+  #probe(): void {
+    const { socket, deadlines } = this.#options;
+    const again = (): void =>
+      void this.#waits.set(
+        "probe",
+        deadlines.after(TIMES.probe, () => this.#probe()),
+      );
+    if (this.#lane.items.length > 0 || !socket.writable) return again();
+    socket.write(NOTHING, (error) => {
+      if (this.#state.closed) return;
+      if (error) this.dispatch({ type: "linger-over" });
+      else again();
+    });
   }
 
   /**
