@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { konnectivityBinaries, kubernetesBinaries, nodePrograms, root } from "../kubernetes-programs.ts";
 import { conformanceRecipes } from "./conformance-images.ts";
@@ -14,7 +15,7 @@ export interface NodeEnvironment {
   readonly version: string;
 }
 
-/** Debian's packages that machines run, and a program of each. */
+/** Debian's packages that machines run, and a file of each. */
 const PACKAGES = [
   ["containerd", "containerd"],
   ["runc", "runc"],
@@ -22,6 +23,8 @@ const PACKAGES = [
   ["tini", "tini"],
   ["nftables", "nft"],
   ["util-linux", "unshare"],
+  // For a kube-proxy that runs without an image (kubeProxyRecipe).
+  ["netbase", "/etc/protocols"],
 ] as const;
 
 /**
@@ -107,7 +110,9 @@ export async function nodeEnvironment(): Promise<NodeEnvironment | { readonly re
 
 function installPackages(): { readonly reason: string } | undefined {
   if (process.getuid?.() !== 0) return { reason: "machines with a real kubelet need root" };
-  const missing = PACKAGES.filter(([, program]) => spawnSync("sh", ["-c", `command -v ${program}`]).status !== 0);
+  const missing = PACKAGES.filter(
+    ([, file]) => !existsSync(file) && spawnSync("sh", ["-c", `command -v ${file}`]).status !== 0,
+  );
   if (missing.length > 0) {
     const args = ["install", "-y", "-q", "--no-install-recommends", ...missing.map(([name]) => name)];
     const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };

@@ -115,10 +115,13 @@ export const pauseRecipe: ImageRecipe = {
   entrypoint: ["/usr/bin/tini-static", "--", "/bin/busybox", "sleep", "infinity"],
 };
 
-/** kube-proxy of one release, with the programs of both its modes. */
+/**
+ * kube-proxy of one release, with the programs of both its modes. It has /etc/protocols (netbase): without it nft prints
+ * protocol 6 where kube-proxy wrote "tcp", and a kube-proxy that starts again deletes all Services as not its own.
+ */
 export const kubeProxyRecipe = (program: string, kubernetes: string): ImageRecipe => ({
   name: `registry.k8s.io/kube-proxy:${kubernetes}`,
-  packages: [...NFT, ...NFT_TOO, ...IPTABLES],
+  packages: [...NFT, ...NFT_TOO, ...IPTABLES, "netbase"],
   links: Object.fromEntries(IPTABLES_LINKS),
   files: { "usr/local/bin/kube-proxy": program },
   entrypoint: ["/usr/local/bin/kube-proxy"],
