@@ -66,7 +66,7 @@ export { runController } from "./controller/controller.ts";
 export { Brake, type BrakeOptions } from "./controller/brake.ts";
 export { differencesOf } from "./controller/brake-event.ts";
 export { runPipeline, type Charge, type PipelineOptions } from "./controller/pipeline.ts";
-export { watchInformer, watchOwner, watchWith } from "./controller/sources.ts";
+export { collected, watchInformer, watchOwner, watchWith } from "./controller/sources.ts";
 export { secretData, secretText } from "./types/secret-text.ts";
 export { controllerOf, isControlledBy, isDeleting, keyOf, ownerReference } from "./types/identity.ts";
 export {

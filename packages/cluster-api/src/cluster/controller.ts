@@ -1,5 +1,6 @@
 import { Cluster, type ClusterStatus } from "@causeway/api";
 import {
+  collected,
   runPipeline,
   keyOf,
   watchInformer,
@@ -41,10 +42,10 @@ function sources(context: Context): Source[] {
   const { clusters, machines, sets, deployments, pools, informers, remoteClusters } = context;
   return [
     watchInformer(clusters),
-    watchInformer(machines, ({ object }) => [clusterKeyOf(object)]),
-    watchInformer(sets, ({ object }) => [clusterKeyOf(object)]),
-    watchInformer(deployments, ({ object }) => [clusterKeyOf(object)]),
-    watchInformer(pools, ({ object }) => [clusterKeyOf(object)]),
+    collected(watchInformer(machines, ({ object }) => [clusterKeyOf(object)])),
+    collected(watchInformer(sets, ({ object }) => [clusterKeyOf(object)])),
+    collected(watchInformer(deployments, ({ object }) => [clusterKeyOf(object)])),
+    collected(watchInformer(pools, ({ object }) => [clusterKeyOf(object)])),
     ...providerKinds(context).map((kind) =>
       watchInformer(informers.for(kind), ({ object }) =>
         clusters.byIndex(by.reference, objectIndex(object)).map(keyOf),

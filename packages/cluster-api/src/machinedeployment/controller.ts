@@ -1,5 +1,6 @@
 import { labels, MachineDeployment, type MachineDeploymentStatus } from "@causeway/api";
 import {
+  collected,
   controllerOf,
   runPipeline,
   keyOf,
@@ -41,12 +42,12 @@ export function machineDeploymentController(context: Context): ControllerOptions
 function sources({ clusters, deployments, sets, machines }: Context): Source[] {
   return [
     watchInformer(deployments),
-    watchOwner(sets, MachineDeployment.kind),
+    collected(watchOwner(sets, MachineDeployment.kind)),
     // A MachineSet without a controller may be one to adopt.
     watchInformer(sets, ({ object }) =>
       controllerOf(object) ? [] : deployments.byIndex(by.cluster, clusterIndex(object)).map(keyOf),
     ),
-    watchInformer(machines, ({ object }) => deploymentOf(object)),
+    collected(watchInformer(machines, ({ object }) => deploymentOf(object))),
     watchInformer(clusters, ({ object, previous }) =>
       previous && previous.metadata.generation === object.metadata.generation
         ? []

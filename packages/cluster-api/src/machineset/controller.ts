@@ -1,5 +1,6 @@
 import { MachineSet, type MachineSetStatus } from "@causeway/api";
 import {
+  collected,
   controllerOf,
   runPipeline,
   keyOf,
@@ -44,7 +45,7 @@ function sources(context: Context): Source[] {
   const { clusters, machines, sets, informers } = context;
   return [
     watchInformer(sets),
-    watchOwner(machines, MachineSet.kind),
+    collected(watchOwner(machines, MachineSet.kind)),
     // A Machine without a controller may be one to adopt.
     watchInformer(machines, ({ object }) =>
       controllerOf(object)

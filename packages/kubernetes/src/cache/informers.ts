@@ -1,4 +1,5 @@
 import {
+  copyJson,
   messageOf,
   silentLog,
   systemClock,
@@ -102,7 +103,8 @@ class SharedInformers implements Informers {
   #observe(type: ResourceType<KubeObject>, object: KubeObject): void {
     for (const informer of this.#made.values()) {
       if (informer.type.plural === type.plural && apiVersionOf(informer.type) === apiVersionOf(type)) {
-        informer.observe(object);
+        // What a watch, or the server in this process, has brought already needs no copy.
+        if (informer.lacks(object)) informer.observe(copyJson(object));
       }
     }
   }
@@ -158,6 +160,13 @@ class CachedInformer<T extends KubeObject> implements Informer<T> {
     this.#handlers.add(subscription);
     for (const object of this.#store.list()) this.#notify(subscription, { type: "added", object });
     return () => this.#handlers.delete(subscription);
+  }
+
+  /** Whether this revision of the object is one that it selects and does not have. */
+  lacks(object: T): boolean {
+    const { namespace = "", name, resourceVersion } = object.metadata;
+    const held = this.#store.get({ namespace, name })?.metadata.resourceVersion;
+    return (held === undefined || held !== resourceVersion) && this.#selects(object);
   }
 
   observe(object: T): void {

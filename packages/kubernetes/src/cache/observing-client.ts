@@ -1,10 +1,9 @@
-import { copyJson } from "@causeway/foundation";
 import type { KubernetesClient } from "../client/interface.ts";
 import type { KubeObject, ResourceType } from "../types/meta.ts";
 
 type Observe = (type: ResourceType<KubeObject>, object: KubeObject) => void;
 
-/** The same client, but the responses of its writes are passed to `observe`, as a copy of its own. */
+/** The same client, but the responses of its writes are passed to `observe`, which copies what it keeps. */
 export function observing(client: KubernetesClient, observe: Observe): KubernetesClient {
   const seen = async <T extends KubeObject>(
     type: ResourceType<T>,
@@ -14,7 +13,7 @@ export function observing(client: KubernetesClient, observe: Observe): Kubernete
     const object = await answer;
     // A subresource may answer with something else (Scale, TokenRequest, Eviction).
     if (!options?.dryRun && object.kind === type.kind && object.metadata.uid !== undefined) {
-      observe(type as ResourceType<KubeObject>, copyJson(object));
+      observe(type as ResourceType<KubeObject>, object);
     }
     return object;
   };

@@ -258,6 +258,22 @@ describe("the event of a step", () => {
   });
 });
 
+test("the brake encodes a step once, however often it is compared", () => {
+  let encoded = 0;
+  const step = {
+    type: "paint",
+    toJSON: () => {
+      encoded += 1;
+      return { type: "paint" };
+    },
+  };
+  const brake = new Brake({ clock: new VirtualClock(0) });
+  brake.performed(key, step);
+  for (let i = 0; i < 3; i++) brake.performed(key, step);
+  expect(brake.holdOf(key, step)).toEqual({ until: 1_000 });
+  expect(encoded).toBe(1);
+});
+
 test("the brake forgets the oldest of very many steps of a key", () => {
   const brake = new Brake({ clock: new VirtualClock(1) });
   for (let i = 0; i < 3_000; i++) for (let n = 0; n < 4; n++) brake.performed(key, { i });

@@ -53,6 +53,8 @@ export class Brake {
   readonly #count: () => void;
   readonly #trials = new Map<string, Map<string, Trial>>();
   readonly #epochs = new Map<string, string>();
+  /** Of steps that were compared: each is, when it is planned, performed and noted. */
+  readonly #signatures = new WeakMap<object, string>();
 
   constructor({ clock, metrics, name = "" }: BrakeOptions) {
     this.#clock = clock;
@@ -67,7 +69,7 @@ export class Brake {
   /** Until when the step waits; undefined: it does not. */
   holdOf(key: ObjectKey, step: unknown): Hold | undefined {
     const trials = this.#trials.get(idOf(key));
-    const trial = trials?.get(signatureOf(step));
+    const trial = trials?.get(this.#signatureOf(step));
     if (!trial || trial.until <= this.#clock.now()) return undefined;
     return { until: trial.until, ...(trial.error === undefined ? {} : { error: trial.error }) };
   }
@@ -119,8 +121,13 @@ export class Brake {
   }
 
   #recent(key: ObjectKey, step: unknown): Trial | undefined {
-    const trial = this.#trials.get(idOf(key))?.get(signatureOf(step));
+    const trial = this.#trials.get(idOf(key))?.get(this.#signatureOf(step));
     return trial && this.#isRecent(trial) ? trial : undefined;
+  }
+
+  #signatureOf(step: unknown): string {
+    if (typeof step !== "object" || step === null) return signatureOf(step);
+    return this.#signatures.getOrInsertComputed(step, signatureOf);
   }
 
   #isRecent({ last, until }: Trial): boolean {
@@ -130,7 +137,7 @@ export class Brake {
   #put(key: ObjectKey, step: unknown, trial: Trial): void {
     const id = idOf(key);
     const trials = this.#trials.get(id) ?? new Map<string, Trial>();
-    const signature = signatureOf(step);
+    const signature = this.#signatureOf(step);
     trials.delete(signature);
     trials.set(signature, trial);
     // Oldest first: a map keeps the order in which its entries came.

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { ObjectKey } from "../types/meta.ts";
 import { runController } from "./controller.ts";
 import type { ControllerOptions, Source } from "./interface.ts";
+import { collected } from "./sources.ts";
 
 const key = (name: string): ObjectKey => ({ namespace: "n", name });
 const settled = async () => {
@@ -54,6 +55,30 @@ describe("a controller", () => {
     await settled();
     expect(seen.at(-1)).toBe("later");
     expect(await controller.end()).toBe(true);
+  });
+
+  test("reconciles once for all that a collected source names within a tenth of a second", async () => {
+    const seen: number[] = [];
+    let enqueue: Parameters<Source>[0] = () => {};
+    const members: Source = (add) => {
+      enqueue = add;
+      return () => {};
+    };
+    const clock = new VirtualClock(0);
+    const controller = start({
+      clock,
+      sources: [collected(members)],
+      reconcile: async () => void seen.push(clock.now()),
+    });
+    for (let i = 0; i < 10; i++) {
+      enqueue(key("set"));
+      await clock.advance(20);
+      await settled();
+    }
+    await clock.advance(1_000);
+    await settled();
+    expect(seen).toEqual([100, 200]);
+    await controller.end();
   });
 
   test("warns of an object that is not found when it is so for the second time", async () => {

@@ -19,7 +19,7 @@ export const runController: RunController = async (given: ControllerOptions, sig
     ...(measured ? { measured } : {}),
     ...(retries ? { retries } : {}),
   });
-  const stops = options.sources.map((source) => source((key) => queue.add(key)));
+  const stops = options.sources.map((source) => source((key, after) => queue.add(key, after)));
   const stop = () => {
     for (const one of stops.splice(0)) one();
     queue.close();

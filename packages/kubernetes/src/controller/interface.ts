@@ -4,8 +4,11 @@ import type { KeyGroups } from "./turns.ts";
 import type { MeasuredQueue } from "./queue-measures.ts";
 import type { RetryRate } from "./work-queue.ts";
 
-/** Something that names keys to reconcile. Returns how to stop it. */
-export type Source = (enqueue: (key: ObjectKey) => void) => () => void;
+/**
+ * Something that names keys to reconcile: at once, or `after` so many milliseconds, with what is named meanwhile.
+ * Returns how to stop it.
+ */
+export type Source = (enqueue: (key: ObjectKey, after?: number) => void) => () => void;
 
 /** What a reconcile that did not fail leaves behind. */
 export interface ReconcileResult {

@@ -28,11 +28,11 @@ export function shardedSource(source: Source, shards: Shards): Source {
       const before = known;
       known = new Set();
       let replay = true;
-      const stop = source((key) => {
+      const stop = source((key, after) => {
         if (!shards.owns(key.namespace)) return;
         known.add(key.namespace);
         // What was owned before has been named already.
-        if (!replay || !before.has(key.namespace)) enqueue(key);
+        if (!replay || !before.has(key.namespace)) enqueue(key, after);
       });
       replay = false;
       return stop;

@@ -28,6 +28,17 @@ export function watchOwner<T extends KubeObject>(informer: Informer<T>, ownerKin
   });
 }
 
+/** Milliseconds in which changes of objects that a summary is made of are collected. */
+const COLLECTED = 100;
+
+/**
+ * A source whose keys wait a tenth of a second, for objects that sum up many others: changes that come together, such
+ * as those of machines that start together, are one reconcile and one status.
+ */
+export function collected(source: Source): Source {
+  return (enqueue) => source((key) => enqueue(key, COLLECTED));
+}
+
 /** A source from anything that can be subscribed to: `map` names the keys that a value concerns. */
 export function watchWith<V>(
   subscribe: (handler: (value: V) => void) => Unsubscribe,

@@ -59,10 +59,11 @@ export class WorkQueue {
     return this.#ready.size;
   }
 
-  /** Adds the key at once; but one that fails again and again is not hurried beyond once a second. */
-  add(key: ObjectKey): void {
-    if (this.failures(key) >= HURRIED) this.addAfter(key, HURRY_DELAY);
-    else this.#enqueue(key);
+  /**
+   * Adds the key at once, or in `milliseconds`; but one that fails again and again is not hurried beyond once a second.
+   */
+  add(key: ObjectKey, milliseconds = 0): void {
+    this.addAfter(key, this.failures(key) >= HURRIED ? Math.max(HURRY_DELAY, milliseconds) : milliseconds);
   }
 
   /** Adds the key in `milliseconds`, or earlier if an earlier instant is set already. */
@@ -171,7 +172,7 @@ export class WorkQueue {
   }
 
   #forgetLater(id: string): void {
-    this.#later.get(id)?.cancel.abort();
+    this.#later.get(id)?.cancel.abort("another instant");
     this.#later.delete(id);
   }
 }

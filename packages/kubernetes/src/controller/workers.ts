@@ -61,7 +61,8 @@ async function worker({ queue, clock, turns, reconcile }: Shift, replace: () => 
     try {
       await reconcile(key);
     } finally {
-      ended.abort();
+      // A reason: an exception with its stack would be made for each reconcile.
+      ended.abort("done");
       queue.done(key);
       for (const next of turn.end()) queue.add(next);
     }
