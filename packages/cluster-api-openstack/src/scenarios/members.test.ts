@@ -74,7 +74,8 @@ describe("the load balancer of the API when a control-plane machine is replaced"
 
   /** As Cluster API deletes it: with the hook of its control plane, by which the member of etcd leaves. */
   async function deleteMachine(name: string): Promise<void> {
-    const metadata = { annotations: { [kubeadmHook]: "" }, finalizers: ["machine.cluster.x-k8s.io"] };
+    const labels = { "cluster.x-k8s.io/control-plane": "" };
+    const metadata = { labels, annotations: { [kubeadmHook]: "" }, finalizers: ["machine.cluster.x-k8s.io"] };
     await world.client.patch(Machine, { namespace, name }, { type: "merge", body: { metadata } });
     await world.client.delete(Machine, { namespace, name });
   }
@@ -116,12 +117,60 @@ describe("the load balancer of the API when a control-plane machine is replaced"
 
     // Of two that are deleted at once neither may cut off the other, whose etcd has still to leave.
     for (const name of ["etcd-b", "etcd-c"]) await deleteMachine(name);
+    for (const name of ["etcd-b", "etcd-c"]) await world.until("the hook", async () => (await hookOf(name)) === "");
+    // A process that sees one drained before the other removes the member of that one.
+    await process.kill();
     for (const name of ["etcd-b", "etcd-c"]) await drained(name);
+    process = world.start();
     for (const name of ["etcd-b", "etcd-c"])
       await world.until("no hook", async () => (await hookOf(name)) === undefined);
     await world.rested();
     expect(await members(poolOf("etcd"))).toEqual(["etcd-b ONLINE", "etcd-c ONLINE"]);
     await world.remove("etcd", ["etcd-a", "etcd-b", "etcd-c"]);
+    await process.kill();
+    expect(world.inventory()).toEqual(before);
+  });
+
+  it("lets no Machine go with its member, and keeps none for long, when it is killed at any call of a machine that leaves", async () => {
+    const before = world.inventory();
+    let process = world.start();
+    const apiServer = { managedLoadBalancer: { enabled: true } };
+    await world.createCluster("cut", { ...demoSpec, managedSubnets: [{ cidr: "10.8.0.0/24" }], apiServer });
+    await world.clusterReady("cut");
+    await controlPlane("cut-b", "cut");
+    const are = (...wanted: string[]) =>
+      world.until(wanted.join(), async () => JSON.stringify(await members(poolOf("cut"))) === JSON.stringify(wanted));
+    for (const [when, of] of [
+      ["before", 1],
+      ["after", 1],
+      ["before", 2],
+    ] as const) {
+      const name = `cut-${when}-${of}`;
+      await controlPlane(name, "cut");
+      await are(...["cut-b", name].map((one) => `${one} ONLINE`).sort());
+      await deleteMachine(name);
+      await world.until("the hook", async () => (await hookOf(name)) === "");
+      let seen = 0;
+      let reached: () => void = () => {};
+      const atCut = new Promise<boolean>((resolve) => (reached = () => resolve(true)));
+      world.simulator.setFaults((call) => {
+        if (call.method === "GET" || call.service === "identity" || ++seen !== of) return undefined;
+        reached();
+        return { when, cut: true };
+      });
+      await drained(name);
+      const released = world.until("no hook", async () => (await hookOf(name)) === undefined);
+      const isCut = await Promise.race([atCut, released.then(() => false)]);
+      await process.kill();
+      world.simulator.setFaults(undefined);
+      process = world.start();
+      await released;
+      expect(await members(poolOf("cut")), name).toEqual(["cut-b ONLINE"]);
+      // One call removes the member: the second is never reached.
+      expect(isCut, name).toBe(of === 1);
+      await world.removeMachine(name);
+    }
+    await world.remove("cut", ["cut-b"]);
     await process.kill();
     expect(world.inventory()).toEqual(before);
   });

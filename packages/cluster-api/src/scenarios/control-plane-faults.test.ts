@@ -42,6 +42,8 @@ class Model {
   annotations: Record<string, string> = {};
   most = 0;
   readonly violations: string[] = [];
+  /** Names of members that have left etcd. */
+  readonly removed: string[] = [];
   #time = now;
 
   play(event: Fault): void {
@@ -164,6 +166,7 @@ class Model {
         this.members = this.members.map((one) => ({ ...one, isLeader: one.id === step.to.id }));
         return;
       case "remove-member":
+        if (this.members.some(({ id }) => id === step.member.id)) this.removed.push(step.member.name);
         this.members = this.members.filter(({ id }) => id !== step.member.id);
         if (!hasQuorum(this.members)) this.violations.push(`no quorum without ${step.member.name}`);
         return;
@@ -225,6 +228,38 @@ function edited(one: OwnedMachine, body: Readonly<Record<string, unknown>>): Own
     machine: { ...machine, metadata, spec: { ...machine.spec, ...(body["spec"] as object | undefined) } },
   };
 }
+
+/** How many steps are performed before the process ends; a machine leaves in three at most. */
+const points = [0, 1, 2, 3];
+
+test.each(["a", "b"])("machine %s leaves etcd and goes, wherever the processes are killed that remove it", (leaver) => {
+  for (const first of points)
+    for (const second of points)
+      for (const isStale of [false, true]) {
+        const model = new Model();
+        model.machines = model.machines.map((one) =>
+          one.machine.metadata.name === leaver
+            ? edited(one, { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } })
+            : one,
+        );
+        // It is drained, and waits for its hook.
+        model.progress();
+        model.reconcile(first);
+        model.reconcile(second, isStale);
+        for (let round = 0, idle = 0; round < 50 && idle < 3; round++) {
+          idle = model.reconcile() === 0 ? idle + 1 : 0;
+          model.progress();
+        }
+        const names = model.machines.map(({ machine }) => machine.metadata.name).toSorted();
+        expect({
+          violations: model.violations,
+          isThere: names.includes(leaver),
+          machines: names.length,
+          members: model.members.map(({ name }) => name).toSorted(),
+          removed: model.removed,
+        }).toEqual({ violations: [], isThere: false, machines: 3, members: names, removed: [leaver] });
+      }
+});
 
 const SCHEDULES = Number(process.env["CAUSEWAY_FAULT_CONTROL_PLANES"] ?? 300);
 
