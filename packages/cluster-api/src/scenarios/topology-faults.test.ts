@@ -30,7 +30,7 @@ import type { TopologyStep } from "../topology/steps.ts";
 vi.setConfig({ testTimeout: 600_000 });
 
 const schedules = Number(process.env["CAUSEWAY_FAULT_TOPOLOGIES"] ?? 300);
-const seed = 11;
+const seed = Number(process.env["CAUSEWAY_FAULT_SEED"] ?? 11);
 const namespace = "default";
 const kinds = createKindTable(allKinds);
 
