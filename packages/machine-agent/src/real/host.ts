@@ -56,8 +56,8 @@ export async function writeOwn(path: string, text: string): Promise<void> {
   await chmod(path, 0o600);
 }
 
-/** Makes a cgroup in every controller of cgroup v1. */
-export async function makeCgroup(cgroup: string): Promise<void> {
+/** Makes the cgroup of a machine with so many processors in every controller of cgroup v1. */
+export async function makeCgroup(cgroup: string, processors: number): Promise<void> {
   for (const controller of await controllers()) await mkdir(join(CGROUPS, controller, cgroup), { recursive: true });
   // A cgroup of cpuset has no processors of its own until it is given some.
   for (const file of ["cpuset.cpus", "cpuset.mems"]) {
@@ -68,6 +68,25 @@ export async function makeCgroup(cgroup: string): Promise<void> {
       if (value.trim() !== "") await writeFile(join(above, file), value).catch(() => {});
     }
   }
+  await giveWeight(join(CGROUPS, "cpu", cgroup), processors);
+}
+
+/** The weight of a process that is in no cgroup, and the largest that there is. */
+const [PROCESS_SHARES, LARGEST_SHARES] = [1024, 262_144];
+
+/**
+ * Gives a machine's pods the weight of its processors, which a virtual machine's threads would have. Without it the
+ * pods of all machines would get as much of a busy host as one of its processes.
+ */
+async function giveWeight(dir: string, processors: number): Promise<void> {
+  const file = "cpu.shares";
+  await writeFile(join(dir, file), `${PROCESS_SHARES * processors}`).catch(() => {});
+  const above = dirname(dir);
+  const entries = await readdir(above, { withFileTypes: true }).catch(() => []);
+  const machines = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(above, name, file));
+  const shares = await Promise.all(machines.map((path) => readFile(path, "utf8").then(Number, () => 0)));
+  const sum = shares.reduce((one, other) => one + other, 0);
+  await writeFile(join(above, file), `${Math.min(Math.max(sum, PROCESS_SHARES), LARGEST_SHARES)}`).catch(() => {});
 }
 
 /** Removes a cgroup and all below it in every controller, once its processes are gone. What is still used remains. */

@@ -48,7 +48,7 @@ export async function runImageMachine(
   await furnish(machine.name, using.disk, signal, imageFolders);
   if (using.volumes !== undefined) await linkVolumes(join(using.volumes, machine.id), signal);
   await giveMetadata(machine, log, signal);
-  await makeCgroup(cgroupOf(machine));
+  await makeCgroup(cgroupOf(machine), machine.resources.cpu);
   await writeFile("/proc/sys/net/ipv4/ip_forward", "1");
   const host = { cpu: cpus().length, memoryMiB: Math.floor(totalmem() / 1024 / 1024) };
   await writeOwn(paths.kubeletDropIn, kubeletDropIn(machine, host));

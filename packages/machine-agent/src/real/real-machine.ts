@@ -64,7 +64,7 @@ export async function runRealMachine(
   await furnish(machine.name, using.disk, signal);
   if (using.programs.volumes !== undefined) await linkVolumes(joinPath(using.programs.volumes, machine.id), signal);
   await giveMetadata(machine, log, signal);
-  await makeCgroup(cgroupOf(machine));
+  await makeCgroup(cgroupOf(machine), machine.resources.cpu);
   await writeIdentity(identity, using.clock.now());
   const host = { cpu: cpus().length, memoryMiB: Math.floor(totalmem() / 1024 / 1024) };
   await writeOwn(paths.kubeletConfiguration, kubeletConfiguration(machine, configuration, host));
