@@ -3,24 +3,29 @@
  * tools/devcloud). Installs and builds what is missing. `-- process`: the control plane is Kubernetes' own (etcd,
  * kube-apiserver, kube-controller-manager, kube-scheduler) instead of the embedded one. `-- overlay`: pods of different
  * nodes reach each other by VXLAN (flannel) instead of routes of the cloud. `-- kubeadm`: a control plane of machines
- * that kubeadm makes, of two minors, in place of all that. Other arguments go to the test runner.
+ * that kubeadm makes, of two minors, in place of all that. `-- service-cluster`: HostedControlPlanes of runtime Pods on
+ * three such workers. Other arguments go to the test runner.
  */
 import { resolve } from "node:path";
 import { realCloud } from "./devcloud.ts";
 import { controlPlanePrograms, kubernetesBinaries, root, run } from "./kubernetes-programs.ts";
-import { nodeEnvironment } from "./node/environment.ts";
+import { nodeEnvironment, serviceEnvironment } from "./node/environment.ts";
 import { machineImages } from "./node/machine-images.ts";
 
 const PROCESS = "process";
 const OVERLAY = "overlay";
 const KUBEADM = "kubeadm";
+const SERVICE = "service-cluster";
+
+/** The test that the arguments name: a file in test/nodes. */
+const story = [KUBEADM, SERVICE].find((name) => process.argv.includes(name)) ?? "nodes";
+const [isKubeadm, isService] = [story === KUBEADM, story === SERVICE];
 
 async function main(): Promise<number> {
   const cloud = await realCloud();
-  const nodes = "reason" in cloud ? cloud : await nodeEnvironment();
+  const nodes = "reason" in cloud ? cloud : await (isService ? serviceEnvironment() : nodeEnvironment());
   const client = "reason" in nodes ? nodes : await kubernetesBinaries(["kubectl"]);
-  const isProcess = process.argv.includes(PROCESS);
-  const isKubeadm = process.argv.includes(KUBEADM);
+  const isProcess = process.argv.includes(PROCESS) || isService;
   const machines = !isKubeadm || "reason" in client ? [] : await machineImages();
   const plane = !isProcess || "reason" in client ? client : await controlPlanePrograms();
   if ("reason" in cloud || "reason" in nodes || "reason" in client || "reason" in plane || "reason" in machines) {
@@ -36,6 +41,7 @@ async function main(): Promise<number> {
     CAUSEWAY_NODE_KUBELET: nodes.kubelet,
     CAUSEWAY_NODE_IMAGES: nodes.images,
     CAUSEWAY_NODE_VERSION: nodes.version,
+    ...(nodes.previous && { CAUSEWAY_NODE_PREVIOUS: nodes.previous }),
     ...(process.argv.includes(OVERLAY) && { CAUSEWAY_NODES_OVERLAY: "1" }),
     ...(isKubeadm && { CAUSEWAY_NODE_MACHINES: machines.map(({ folder }) => folder).join(":") }),
     ...(isProcess && { CAUSEWAY_NODES_PROGRAMS: plane.dir }),
@@ -48,8 +54,8 @@ async function main(): Promise<number> {
       "run",
       "--config",
       "vitest.nodes.config.ts",
-      isKubeadm ? "test/nodes/kubeadm.test.ts" : "test/nodes/nodes.test.ts",
-      ...process.argv.slice(2).filter((arg) => ![PROCESS, OVERLAY, KUBEADM].includes(arg)),
+      `test/nodes/${story}.test.ts`,
+      ...process.argv.slice(2).filter((arg) => ![PROCESS, OVERLAY, KUBEADM, SERVICE].includes(arg)),
     ],
     { cwd: root, env },
   );

@@ -2,8 +2,10 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { konnectivityBinaries, kubernetesBinaries, nodePrograms, root } from "../kubernetes-programs.ts";
+import { controlPlanePrograms, previousPrograms } from "../kubernetes-programs.ts";
 import { conformanceRecipes } from "./conformance-images.ts";
 import { kubeProxyRecipe, makeImages, pauseRecipe, recipes } from "./images.ts";
+import { serviceRecipes } from "./service-images.ts";
 import { storageRecipes } from "./storage-images.ts";
 
 /** What a machine with a real kubelet needs on its host. */
@@ -13,6 +15,8 @@ export interface NodeEnvironment {
   readonly images: string;
   /** Kubernetes' release, such as "v1.34.4". */
   readonly version: string;
+  /** The minor before, where its control plane has images, too. */
+  readonly previous?: string;
 }
 
 /** Debian's packages that machines run, and a file of each. */
@@ -76,6 +80,26 @@ export async function conformanceEnvironment(): Promise<NodeEnvironment | { read
   const own = recipes(programs, made.version, tunnel.dir).filter(({ name }) => !name.includes("e2e-test-images"));
   makeImages([...own, ...conformanceRecipes(programs, served.dir)], images);
   return { ...made, images };
+}
+
+/** What the host needs for machines of a service cluster: also the images of control planes of two minors. */
+export async function serviceEnvironment(): Promise<NodeEnvironment | { readonly reason: string }> {
+  const made = await nodeEnvironment();
+  if ("reason" in made) return made;
+  const tunnel = await konnectivityBinaries();
+  if ("reason" in tunnel) return tunnel;
+  const plane = await controlPlanePrograms();
+  if ("reason" in plane) return plane;
+  const before = await previousPrograms({ build: true });
+  if ("reason" in before) return { reason: before.reason };
+  const programs = dirname(made.kubelet);
+  const images = join(programs, "service-images");
+  const releases = [
+    { dir: before.dir, version: before.version, etcd: "3.5.21-0" },
+    { dir: join(plane.dir, made.version), version: made.version, etcd: "3.6.4-0" },
+  ];
+  makeImages([...recipes(programs, made.version, tunnel.dir), ...serviceRecipes(root, releases)], images);
+  return { ...made, images, previous: before.version };
 }
 
 /**

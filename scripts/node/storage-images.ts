@@ -18,6 +18,9 @@ const LIBRARIES = [
   ["libedit2", "libbsd0", "libmd0", "libicu72", "libdevmapper1.02.1", "libreadline8", "libpam0g", "libaudit1"],
 ].flat();
 
+/** What an image of Causeway needs to make and mount file systems. */
+export const NODE_PART_PACKAGES: readonly string[] = [...PROGRAMS, ...LIBRARIES];
+
 /** What coreutils are linked with. */
 const COREUTILS = ["libc6", "libacl1", "libattr1", "libgmp10", "libselinux1", "libpcre2-8-0"];
 
@@ -35,7 +38,7 @@ export function storageRecipes(root: string, agnhost: string, upstream?: string)
     ...(upstream === undefined ? [] : [upstreamRecipe(upstream)]),
     {
       name: DRIVER_IMAGE,
-      packages: [...PROGRAMS, ...LIBRARIES],
+      packages: NODE_PART_PACKAGES,
       base: (rootfs) => void makeRootfs(root, rootfs),
       revision: revisionOf(root),
       entrypoint: ["/usr/bin/node", "--max-semi-space-size=1", "/usr/bin/causeway"],

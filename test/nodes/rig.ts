@@ -15,7 +15,6 @@ const POD_CIDR = "10.244.0.0/16";
 export const NAME = "real-nodes";
 /** The MachineDeployment of its workers. */
 export const WORKERS = `${NAME}-workers`;
-const REPLICAS = 2;
 /** Where tools/devcloud links the disks of its servers. */
 const DISKS = "/run/devcloud";
 const LARGEST_OUTPUT = 64 * 1024 * 1024;
@@ -51,6 +50,8 @@ export interface Rig {
 
 export interface RigOptions {
   readonly flavor?: string;
+  /** Its workers. Default 2. */
+  readonly replicas?: number;
   /** Pods reach pods of the other node by flannel's VXLAN, in place of routes on the cluster's router. */
   readonly overlay?: boolean;
   /** False: the cluster's volumes are served by a driver that the test starts. Default true. */
@@ -110,7 +111,16 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     const version = ["--kubernetes-version", needed("CAUSEWAY_NODE_VERSION")];
     const addons = `kube-proxy,coredns${options.overlay ? ",flannel" : ""}`;
     const flavor = options.flavor === undefined ? [] : ["--flavor", options.flavor];
-    const size = ["--replicas", `${REPLICAS}`, ...flavor, ...version, "--addons", addons, "--timeout", "3600"];
+    const size = [
+      "--replicas",
+      `${options.replicas ?? 2}`,
+      ...flavor,
+      ...version,
+      "--addons",
+      addons,
+      "--timeout",
+      "3600",
+    ];
     const create = start("create", "cluster", NAME, ...at, "--cloud", entry, ...size);
     if ((await create.ended) !== 0) throw new Error(`create cluster: ${create.output()}`);
     const printed = start("kubeconfig", "cluster", NAME, ...at);
