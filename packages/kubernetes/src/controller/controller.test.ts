@@ -1,9 +1,11 @@
-import { CausewayError, silentLog, VirtualClock, type Log } from "@causeway/foundation";
+import { CausewayError, silentLog, systemClock, VirtualClock, type Log } from "@causeway/foundation";
 import { describe, expect, test } from "vitest";
 import type { ObjectKey } from "../types/meta.ts";
 import { runController } from "./controller.ts";
 import type { ControllerOptions, Source } from "./interface.ts";
 import { collected } from "./sources.ts";
+import { WorkQueue } from "./work-queue.ts";
+import { runWorkers } from "./workers.ts";
 
 const key = (name: string): ObjectKey => ({ namespace: "n", name });
 const settled = async () => {
@@ -164,4 +166,35 @@ describe("a controller", () => {
     await end;
     expect(ended).toBe(true);
   });
+});
+
+test("one taker waits for keys at rest, and as many keys as allowed are worked on at once", async () => {
+  const queue = new WorkQueue();
+  let waiting = 0;
+  const take = queue.take.bind(queue);
+  queue.take = () => {
+    waiting += 1;
+    return take().finally(() => (waiting -= 1));
+  };
+  let most = 0;
+  const under: (() => void)[] = [];
+  const reconcile = (): Promise<void> =>
+    new Promise((resolve) => {
+      under.push(resolve);
+      most = Math.max(most, under.length);
+    });
+  const finish = (): void => {
+    for (const end of under.splice(0)) end();
+  };
+  const running = runWorkers({ queue, clock: systemClock, turns: undefined, reconcile }, 100);
+  for (let at = 0; at < 150; at++) queue.add({ namespace: "default", name: `key-${at}` });
+  await expect.poll(() => under.length).toBe(100);
+  expect({ waiting, length: queue.length }).toEqual({ waiting: 0, length: 50 });
+  finish();
+  await expect.poll(() => under.length).toBe(50);
+  finish();
+  await expect.poll(() => waiting).toBe(1);
+  queue.close();
+  await running;
+  expect(most).toBe(100);
 });
