@@ -18,10 +18,11 @@ export function roleAggregation(cluster: Cluster): Controller {
     name: "role-aggregation",
     cluster,
     async reconcile() {
-      // A role may aggregate aggregates: continue until nothing changes any more.
-      for (const role of all().filter((r) => at(r, "aggregationRule"))) {
-        const rules = union(role, all());
-        if (same(rules, fields(role)["rules"] ?? [])) continue;
+      const stored = new Set(all());
+      // A role may aggregate aggregates: each is written once, with what it has when nothing changes any more.
+      for (const role of withAggregates([...stored])) {
+        if (stored.has(role)) continue;
+        const { rules } = fields(role);
         await change(internalCall(cluster, roles, { name: role.metadata.name }), ({ object }) => {
           const draft = structuredClone(object) as Draft;
           delete draft.metadata.resourceVersion;
@@ -40,12 +41,16 @@ export function roleAggregation(cluster: Cluster): Controller {
   };
 }
 
-/** First objects with the rules that this controller would give them. */
+/** So often roles are read for what others have by now: an aggregate of aggregates takes two times and one to see it. */
+const PASSES = 4;
+
+/** Objects with the rules that this controller would give them; the others are the same objects. */
 export function withAggregates(objects: readonly KubeObject[]): readonly KubeObject[] {
   const isRole = (object: KubeObject): boolean => object.kind === "ClusterRole";
   // In the order of a list, which is that of the rules.
   const roles = objects.filter(isRole).sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-  for (let changed = true; changed;) {
+  // Roles may select one another, without an end: what is left is done after the writes, as another change is.
+  for (let pass = 0, changed = true; changed && pass < PASSES; pass++) {
     changed = false;
     for (const [i, role] of roles.entries()) {
       if (!at(role, "aggregationRule")) continue;
