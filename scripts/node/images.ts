@@ -116,8 +116,9 @@ export const pauseRecipe: ImageRecipe = {
 };
 
 /**
- * kube-proxy of one release, with the programs of both its modes. It has /etc/protocols (netbase): without it nft prints
- * protocol 6 where kube-proxy wrote "tcp", and a kube-proxy that starts again deletes all Services as not its own.
+ * kube-proxy of one release, with the programs of both its modes. It has /etc/protocols (netbase): without it nft
+ * prints protocol 6 where kube-proxy wrote "tcp", and a kube-proxy that starts again deletes all Services as not its
+ * own.
  */
 export const kubeProxyRecipe = (program: string, kubernetes: string): ImageRecipe => ({
   name: `registry.k8s.io/kube-proxy:${kubernetes}`,

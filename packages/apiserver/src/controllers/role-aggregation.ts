@@ -41,7 +41,9 @@ export function roleAggregation(cluster: Cluster): Controller {
   };
 }
 
-/** So often roles are read for what others have by now: an aggregate of aggregates takes two times and one to see it. */
+/**
+ * So often roles are read for what others have by now: an aggregate of aggregates takes two times and one to see it.
+ */
 const PASSES = 4;
 
 /** Objects with the rules that this controller would give them; the others are the same objects. */

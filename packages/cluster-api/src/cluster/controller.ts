@@ -10,7 +10,8 @@ import {
 } from "@causeway/kubernetes";
 import { by, clusterKeyOf, onConnectionChange, providerKinds, type Context } from "../objects/context.ts";
 import { objectIndex } from "../contract/kind-table.ts";
-import { failure, publish, performAndReport } from "../objects/pipeline.ts";
+import { CalmStatus } from "../objects/calm-status.ts";
+import { failure, publishCalmly, performAndReport } from "../objects/pipeline.ts";
 import type { Observed } from "./observed.ts";
 import { gather } from "./gather.ts";
 import { perform } from "./perform.ts";
@@ -20,13 +21,14 @@ import type { ClusterStep } from "./steps.ts";
 /** Reconciles Clusters: infrastructure, control plane, the connection to the workload cluster, deletion in order. */
 export function clusterController(context: Context): ControllerOptions {
   const { clock, log } = context;
+  const calm = new CalmStatus(clock);
   const pipeline: Pipeline<Observed, ClusterStep, ClusterStatus> = {
     gather: (key) => Promise.resolve(gather(context, key)),
     plan,
     perform: (step, { cluster }, signal) =>
       performAndReport(context, { object: cluster, events: clusterStepEvents(step) }, perform(context, step, signal)),
     publish: ({ cluster }, status, events, signal) =>
-      publish(context, Cluster, { object: cluster, status, events, signal }),
+      publishCalmly(context, calm, Cluster, { object: cluster, status, events, signal }),
     failed: (_observed, { status }, _step, error) => failure(status, error),
   };
   return {

@@ -12,7 +12,8 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import { by, clusterIndex, membersOf, type Context } from "../objects/context.ts";
-import { failure, publish, performAndReport } from "../objects/pipeline.ts";
+import { CalmStatus } from "../objects/calm-status.ts";
+import { failure, publishCalmly, performAndReport } from "../objects/pipeline.ts";
 import type { Observed } from "./observed.ts";
 import { gather } from "./gather.ts";
 import { perform } from "./perform.ts";
@@ -22,6 +23,7 @@ import type { DeploymentStep } from "./steps.ts";
 /** Reconciles MachineDeployments: one MachineSet for each template, and rollouts between them. */
 export function machineDeploymentController(context: Context): ControllerOptions {
   const { clock, log } = context;
+  const calm = new CalmStatus(clock);
   const pipeline: Pipeline<Observed, DeploymentStep, MachineDeploymentStatus> = {
     gather: (key) => Promise.resolve(gather(context, key)),
     plan,
@@ -32,7 +34,7 @@ export function machineDeploymentController(context: Context): ControllerOptions
         perform(context, step, signal),
       ),
     publish: ({ deployment }, status, events, signal) =>
-      publish(context, MachineDeployment, { object: deployment, status, events, signal }),
+      publishCalmly(context, calm, MachineDeployment, { object: deployment, status, events, signal }),
     failed: (_observed, { status }, _step, error) => failure(status, error),
   };
   const reconcile = runPipeline(pipeline, { clock, log, name: "machinedeployment", metrics: context.metrics });

@@ -14,7 +14,8 @@ import {
 import { by, membersOf, providerKinds, type Context } from "../objects/context.ts";
 import { statusVersionOf } from "../contract/provider-object.ts";
 import { objectIndex } from "../contract/kind-table.ts";
-import { failure, publish, performAndReport } from "../objects/pipeline.ts";
+import { CalmStatus } from "../objects/calm-status.ts";
+import { failure, publishCalmly, performAndReport } from "../objects/pipeline.ts";
 import type { Observed } from "./observed.ts";
 import { gather } from "./gather.ts";
 import { perform } from "./perform.ts";
@@ -24,12 +25,14 @@ import type { MachineSetStep } from "./steps.ts";
 /** Reconciles MachineSets: keeps a number of Machines, and replaces unhealthy ones. */
 export function machineSetController(context: Context): ControllerOptions {
   const { clock, log } = context;
+  const calm = new CalmStatus(clock);
   const pipeline: Pipeline<Observed, MachineSetStep, MachineSetStatus> = {
     gather: (key) => Promise.resolve(gather(context, key)),
     plan,
     perform: (step, { set }, signal) =>
       performAndReport(context, { object: set, events: machineSetStepEvents(step) }, perform(context, step, signal)),
-    publish: ({ set }, status, events, signal) => publish(context, MachineSet, { object: set, status, events, signal }),
+    publish: ({ set }, status, events, signal) =>
+      publishCalmly(context, calm, MachineSet, { object: set, status, events, signal }),
     failed: (_observed, { status }, _step, error) => failure(status, error),
   };
   return {

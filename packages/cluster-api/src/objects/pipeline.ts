@@ -7,8 +7,10 @@ import {
   publishStatus,
   type KubeObject,
   type PlannedEvent,
+  type ReconcileResult,
   type ResourceType,
 } from "@causeway/kubernetes";
+import type { CalmStatus } from "./calm-status.ts";
 import type { Context } from "./context.ts";
 import { fieldManager, performObjectStep, type ObjectStep } from "./steps.ts";
 
@@ -33,6 +35,21 @@ export async function publish<T extends KubeObject>(
     return;
   }
   for (const event of events) context.events.event(object, event);
+}
+
+/**
+ * The same for an object that sums up others: a status of which only messages differ waits until a second has passed
+ * since the last, unless there is an event to record.
+ */
+export async function publishCalmly<T extends KubeObject>(
+  context: Pick<Context, "informers" | "events">,
+  calm: CalmStatus,
+  type: ResourceType<T>,
+  report: Parameters<typeof publish<T>>[2],
+): Promise<ReconcileResult | void> {
+  const after = report.events.length > 0 ? undefined : calm.hold(report.object, report.status);
+  if (after !== undefined) return { after };
+  return publish(context, type, report);
 }
 
 /** Performs a write; requested deletions, and objects found to exist, are known at the next reconcile. */

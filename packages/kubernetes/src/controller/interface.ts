@@ -117,8 +117,9 @@ export interface StepAim {
 /**
  * The one pipeline. `gather` reads (undefined: the object is gone, nothing to do), `plan` decides, `perform` makes one
  * step true and is safe to repeat, `publish` writes status (one server-side apply) and events, and writes nothing when
- * nothing changed. `failed` is the status to publish when a step throws. `aimOf` and the members after it are for the
- * brake (`Brake`), which holds back steps that are planned again and again.
+ * nothing changed, or says after which time it is to be called again. `failed` is the status to publish when a step
+ * throws. `aimOf` and the members after it are for the brake (`Brake`), which holds back steps that are planned again
+ * and again.
  */
 export interface Pipeline<Observed, Step, Status, Planned extends Plan<Step, Status> = Plan<Step, Status>> {
   gather(key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined>;
@@ -132,7 +133,12 @@ export interface Pipeline<Observed, Step, Status, Planned extends Plan<Step, Sta
   planned?(observed: Observed, plan: Planned, now: number): number | void;
   /** "deferred": it was not done, and when it is retried is the plan's affair: the brake does not count it. */
   perform(step: Step, observed: Observed, signal: AbortSignal): Promise<void | "deferred">;
-  publish(observed: Observed, status: Status, events: readonly PlannedEvent[], signal: AbortSignal): Promise<void>;
+  publish(
+    observed: Observed,
+    status: Status,
+    events: readonly PlannedEvent[],
+    signal: AbortSignal,
+  ): Promise<ReconcileResult | void>;
   failed(
     observed: Observed,
     plan: Plan<Step, Status>,

@@ -57,6 +57,22 @@ describe("the pipeline", () => {
     }
   });
 
+  test("publishes again when a status that was held back is due, if that is earlier than the plan's own time", async () => {
+    const clock = new VirtualClock();
+    for (const [until, held, after] of [
+      [undefined, 500, 500],
+      [1_000, 500, 500],
+      [1_000, 2_000, 1_000],
+    ] as const) {
+      const wait = until === undefined ? {} : { wait: { for: "a list", until: clock.now() + until } };
+      const { pipeline } = counting(0, {
+        plan: () => ({ steps: [], status: "", ...wait }),
+        publish: async () => ({ after: held }),
+      });
+      expect(await runPipeline(pipeline, { clock })(key, never)).toEqual({ after });
+    }
+  });
+
   test("ends where the object is gone", async () => {
     const { world, pipeline } = counting(3, { gather: () => Promise.resolve(undefined) });
     expect(await runPipeline(pipeline)(key, never)).toBeUndefined();

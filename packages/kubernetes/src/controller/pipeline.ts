@@ -99,8 +99,8 @@ async function reconcile<Observed, Step, Status>(
     if (plan.steps.length === 0) {
       if (!plan.wait) brake.forget(key);
       else if (plan.wait.onlyHeld) brake.forgetSettled(key);
-      await pipeline.publish(observed, plan.status, merged(events, plan.events), signal);
-      return afterWait([plan.wait?.until, again], clock.now());
+      const later = await pipeline.publish(observed, plan.status, merged(events, plan.events), signal);
+      return afterWait([plan.wait?.until, again, instantOf(later, clock)], clock.now());
     }
     const { due, held, only } = sorted(walk, key, plan.steps);
     const leg = { key, observed, plan, events, due };
@@ -167,8 +167,8 @@ async function endHeld<Observed, Step, Status>(
   const { step, error, until } = held;
   const status = error === undefined ? plan.status : pipeline.failed(observed, plan, step, error).status;
   const warnings = (plan.events ?? []).filter(({ type }) => type === "Warning");
-  await pipeline.publish(observed, status, merged(events, warnings), signal);
-  return { after: Math.max(0, Math.min(until, plan.wait?.until ?? until) - clock.now()) };
+  const later = await pipeline.publish(observed, status, merged(events, warnings), signal);
+  return afterWait([until, plan.wait?.until, instantOf(later, clock)], clock.now()) ?? {};
 }
 
 async function performAll<Observed, Step, Status>(
@@ -223,6 +223,11 @@ function countPerformed<Observed, Step, Status>(
   const event = notConverging(step, { aim: pipeline.aimOf?.(step, observed), times: braked.times });
   log.warn("a reconcile does not converge", { ...key, what: event.message, retryMs: braked.until - clock.now() });
   if (braked.first) events.push(event);
+}
+
+/** When a status that was held back is to be published. */
+function instantOf(held: ReconcileResult | void, clock: Clock): number | undefined {
+  return held?.after === undefined ? undefined : clock.now() + held.after;
 }
 
 function afterWait(moments: readonly (number | undefined)[], now: number): ReconcileResult | void {
