@@ -291,6 +291,11 @@ describe("the conditions of a control plane", () => {
       ["False", "RollingOut", "it is busy (PODS_BUSY); version v1.33.2 serves, v1.34.0 is wanted"],
     ],
     [
+      "nothing serves",
+      pods({ problem: problem("none"), ready: false }),
+      ["False", "RollingOut", "it is busy (PODS_BUSY)"],
+    ],
+    [
       "its user must act",
       pods({ problem: problem("user") }),
       ["False", "SpecRefused", "it is busy; change the object (PODS_BUSY)"],

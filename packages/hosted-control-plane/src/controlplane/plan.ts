@@ -300,7 +300,8 @@ function upToDate({ state, object }: Observed): WantedCondition[] {
   const { problem } = state;
   if (problem === undefined) return [{ type, status: "True", reason: "UpToDate" }];
   if (problem.actor === "none") {
-    const message = `${problem.message} (${problem.code}); version ${state.version} serves, ${object.spec.version} is wanted`;
+    const versions = state.ready ? `; version ${state.version} serves, ${object.spec.version} is wanted` : "";
+    const message = `${problem.message} (${problem.code})${versions}`;
     return [{ type, status: "False", reason: "RollingOut", message }];
   }
   return [{ type, status: "False", reason: actorReasons[problem.actor], message: problemMessage(problem) }];
