@@ -8,6 +8,7 @@ import { clusterAfter } from "../dry-run/objects.ts";
 import { now, openStackCluster } from "../testing/objects.ts";
 import { condition, deleting, full, settle, world } from "../testing/cluster-world.ts";
 import {
+  adoptAnnotation,
   clusterFinalizer,
   cloudIdentityAnnotation,
   ownerAnnotation,
@@ -45,6 +46,18 @@ function shown(cloud: ClusterCloud, ids: ReadonlySet<string>): ClusterCloud {
   };
 }
 
+/** After a lost response: what is found by the name and the description in the request. */
+function searched(step: ClusterStep, cloud: ClusterCloud): Identified | undefined {
+  const lists = {
+    "create-network": cloud.networks,
+    "create-security-group": cloud.securityGroups,
+    "create-load-balancer": cloud.loadBalancing.loadBalancers,
+  };
+  if (!("body" in step) || !(step.type in lists)) return undefined;
+  const { name, description: text } = step.body as { readonly name?: string; readonly description?: string };
+  return lists[step.type as keyof typeof lists].find((r) => r.name === name && r.description === text);
+}
+
 /** One management cluster with its Cluster of the name. */
 class Actor {
   object: OpenStackCluster;
@@ -55,11 +68,15 @@ class Actor {
   readonly violations: string[] = [];
   time = now;
 
-  constructor(cloud: ModelCloud, uid: string) {
+  constructor(cloud: ModelCloud, uid: string, spec: Partial<OpenStackCluster["spec"]> = full) {
     this.#cloud = cloud;
     this.#seen = idsOf(cloud.forCluster());
-    const made = openStackCluster(full, { finalizers: [], uid });
-    this.object = made;
+    this.object = openStackCluster(spec, { finalizers: [], uid });
+  }
+
+  /** The IDs of what it has created and is still there; parts of load balancers have those of their names here. */
+  get left(): string[] {
+    return [...idsOf(this.#cloud.forCluster())].filter((id) => this.#own.has(id) && !id.startsWith("(new "));
   }
 
   /** Reads the lists of the cloud again. */
@@ -99,13 +116,9 @@ class Actor {
     for (const id of created) this.#own.add(id);
     if (step.type === "check-names") for (const { id } of after.networks) this.#seen.add(id);
     if (step.type !== "check-names" || this.#mayRecord(step, after)) this.object = clusterAfter(this.object, step);
-    if (isLost && step.type === "create-network") {
-      // The response is lost: what is searched for is found by its name and description.
-      const found = after.networks.find(
-        ({ name, description }) => name === step.body.name && description === step.body.description,
-      );
-      if (found) this.#seen.add(found.id);
-    } else for (const id of created) this.#seen.add(id);
+    const lost = isLost ? searched(step, after) : undefined;
+    if (lost) this.#seen.add(lost.id);
+    else for (const id of created) this.#seen.add(id);
     return false;
   }
 
@@ -148,32 +161,47 @@ const event = fc.record({
   do: fc.constantFrom("act", "act", "act", "act", "act", "lose", "list", "crash"),
 });
 
+/** On a network that is there. */
+const onNetwork = { ...full, managedSubnets: [], subnets: [{ id: "sub-public" }] };
 const SCHEDULES = Number(process.env["CAUSEWAY_FAULT_EQUAL_NAMES"] ?? 60);
+
+/** Two actors and their project after a schedule, when nothing goes wrong any more. */
+function played(
+  { schedule, first }: { readonly schedule: readonly Event[]; readonly first: number },
+  spec: Partial<OpenStackCluster["spec"]>,
+) {
+  const cloud = new ModelCloud();
+  const empty = cloud.inventory;
+  const actors = [new Actor(cloud, "uid-one", spec), new Actor(cloud, "uid-two", spec)] as const;
+  for (const { who, do: what } of schedule) {
+    const actor = actors[who === 0 ? 0 : 1];
+    if (what === "list") actor.list();
+    else if (what === "crash") actor.crash();
+    else actor.act(what === "lose");
+  }
+  // Then both run on, one after the other, with lists that show all.
+  const rest = () => {
+    for (let round = 0, idle = 0; round < 400 && idle < 6; round++) {
+      const actor = actors[(round + first) % 2 === 0 ? 0 : 1];
+      actor.list();
+      let isIdle = true;
+      for (let turn = 0; turn < 80 && !actor.act(false); turn++) isIdle = false;
+      idle = isIdle ? idle + 1 : 0;
+    }
+  };
+  rest();
+  return { cloud, empty, actors, rest, violations: () => actors.map(({ violations }) => violations) };
+}
+
+type Event = typeof event extends fc.Arbitrary<infer T> ? T : never;
+const schedules = fc.record({ schedule: fc.array(event, { maxLength: 60 }), first: fc.nat(1) });
+const runs = { numRuns: SCHEDULES, seed: Number(process.env["CAUSEWAY_FAULT_SEED"] ?? 1) };
 
 it("two objects of one name never use what the other has created, whatever the order of their calls", () => {
   fc.assert(
-    fc.property(fc.array(event, { maxLength: 60 }), fc.nat(1), (schedule, first) => {
-      const cloud = new ModelCloud();
-      const empty = cloud.inventory;
-      const actors = [new Actor(cloud, "uid-one"), new Actor(cloud, "uid-two")] as const;
-      for (const { who, do: what } of schedule) {
-        const actor = actors[who === 0 ? 0 : 1];
-        if (what === "list") actor.list();
-        else if (what === "crash") actor.crash();
-        else actor.act(what === "lose");
-      }
-      // Then both run on, one after the other, with lists that show all.
-      const rest = () => {
-        for (let round = 0, idle = 0; round < 400 && idle < 6; round++) {
-          const actor = actors[(round + first) % 2 === 0 ? 0 : 1];
-          actor.list();
-          let isIdle = true;
-          for (let turn = 0; turn < 80 && !actor.act(false); turn++) isIdle = false;
-          idle = isIdle ? idle + 1 : 0;
-        }
-      };
-      rest();
-      expect(actors.map(({ violations }) => violations)).toEqual([[], []]);
+    fc.property(schedules, (given) => {
+      const { cloud, empty, actors, rest, violations } = played(given, full);
+      expect(violations()).toEqual([[], []]);
       expect(actors.filter(({ isReady }) => isReady)).toHaveLength(1);
       const [winner, loser] = actors[0].isReady ? actors : [actors[1], actors[0]];
       const whole = cloud.inventory;
@@ -183,9 +211,31 @@ it("two objects of one name never use what the other has created, whatever the o
       winner.delete();
       rest();
       expect([winner.isGone, cloud.inventory]).toEqual([true, empty]);
-      expect(actors.map(({ violations }) => violations)).toEqual([[], []]);
+      expect(violations()).toEqual([[], []]);
     }),
-    { numRuns: SCHEDULES, seed: Number(process.env["CAUSEWAY_FAULT_SEED"] ?? 1) },
+    runs,
+  );
+});
+
+it("two objects of one name whose specs name their network have resources of their own, or one is refused", () => {
+  fc.assert(
+    fc.property(schedules, (given) => {
+      const { cloud, empty, actors, rest, violations } = played(given, onNetwork);
+      const ready = actors.filter(({ object }) => condition(object.status, "Ready") === "True Ready");
+      for (const { object } of actors.filter((actor) => !ready.includes(actor)))
+        expect(condition(object.status, "Ready")).toBe("False NameInUse");
+      expect([violations(), ready.length > 0]).toEqual([[[], []], true]);
+      const [stays, goes] = ready[0] === actors[0] ? actors : [actors[1], actors[0]];
+      const before = stays.left;
+      goes.delete();
+      rest();
+      expect([goes.isGone, goes.left, stays.left]).toEqual([true, [], before]);
+      stays.delete();
+      rest();
+      expect([stays.isGone, cloud.inventory]).toEqual([true, empty]);
+      expect(violations()).toEqual([[], []]);
+    }),
+    runs,
   );
 });
 
@@ -218,10 +268,66 @@ it("an object that has its network ignores one of its name that another object h
   expect(settle(w).wait).toEqual(wait);
 });
 
-it("an object whose spec names its network creates no other, and no owner is recorded", () => {
-  const w = world({ ...full, managedSubnets: [], subnets: [{ id: "sub-public" }] });
+it("an object whose spec names its network creates no other, and has its owner in what it creates", () => {
+  const w = world(onNetwork);
+  const empty = w.cloud.inventory;
   settle(w);
-  expect(w.object.metadata.annotations).not.toHaveProperty([ownerAnnotation]);
+  const { networks, loadBalancing, securityGroups, floatingIps } = w.cloud.forCluster();
+  expect(networks.map(({ id }) => id)).toEqual(["net-public"]);
+  const owner = `(${w.object.metadata.uid})`;
+  expect(w.object.metadata.annotations).toHaveProperty([ownerAnnotation]);
+  expect(
+    [...loadBalancing.loadBalancers, ...floatingIps, ...securityGroups.filter(({ name }) => name.includes("demo"))]
+      .map(({ description }) => description)
+      .sort(),
+  ).toEqual([
+    ...Array.from({ length: 2 }, () => `Cluster API managed group ${owner}`),
+    ...Array.from({ length: 2 }, () => `${described} ${owner}`),
+  ]);
+  // Moved, it has another UID and no status.
+  const { status: _gone, ...object } = w.object;
+  w.object = { ...object, metadata: { ...object.metadata, uid: "uid-after-the-move" } };
+  const before = w.cloud.inventory;
+  settle(w);
+  expect(w.cloud.inventory).toEqual(before);
+  deleting(w);
+  settle(w);
+  expect(w.cloud.inventory).toEqual(empty);
+});
+
+it.each([
+  ["is refused what another object created", {}, "False NameInUse"],
+  [
+    "adopts it where the annotation says so, and keeps it when that is gone",
+    { [adoptAnnotation]: "true" },
+    "True Ready",
+  ],
+])("an object whose spec names its network %s", (_what, annotations, expected) => {
+  const first = world(onNetwork);
+  settle(first);
+  const w = { ...world(onNetwork, { finalizers: [], uid: "uid-second", annotations }), cloud: first.cloud };
+  const before = w.cloud.inventory;
+  const { status } = settle(w);
+  expect([condition(status, "Ready"), w.cloud.inventory]).toEqual([expected, before]);
+  w.object = {
+    ...w.object,
+    metadata: { ...w.object.metadata, annotations: without(w.object.metadata.annotations ?? {}, adoptAnnotation) },
+  };
+  settle(w);
+  expect(w.cloud.inventory).toEqual(before);
+});
+
+it("an object of an earlier release, whose spec names its network, knows its resources by their names, and no others", () => {
+  const w = world(onNetwork, {
+    finalizers: [clusterFinalizer],
+    annotations: { [cloudIdentityAnnotation]: "RegionOne/project-1" },
+  });
+  const empty = w.cloud.inventory;
+  settle(w);
+  expect(w.cloud.forCluster().loadBalancing.loadBalancers.map(({ description }) => description)).toEqual([described]);
+  deleting(w);
+  settle(w);
+  expect(w.cloud.inventory).toEqual(empty);
 });
 
 it.each([

@@ -32,12 +32,12 @@ import type { ListRequests } from "../reactions/list-requests.ts";
 import {
   bastionName,
   clusterResourceName,
-  description,
   listenerName,
   loadBalancerName,
   networkName,
   securityGroupName,
 } from "../resources/naming.ts";
+import { descriptionOf } from "./own-view.ts";
 import { apiPorts } from "./endpoint-port.ts";
 import { isStaying } from "./leaving.ts";
 import { seesLoadBalancers } from "./load-balancers-seen.ts";
@@ -278,7 +278,7 @@ function* interestsOf(object: OpenStackCluster, crn: string, cloud: ClusterCloud
   const { spec, status } = object;
   yield networkName(crn);
   yield loadBalancerName(crn);
-  yield description(crn);
+  yield descriptionOf({ object, crn });
   for (const role of nodeRoles) yield securityGroupName(crn, role);
   for (const port of apiPorts(spec)) yield listenerName(crn, port);
   for (const parameter of [spec.network, spec.router, spec.externalNetwork, ...(spec.subnets ?? [])]) {

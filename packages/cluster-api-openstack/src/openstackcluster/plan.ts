@@ -12,6 +12,7 @@ import { missing, type ClusterCloud, type ClusterContext, type Observed, type Li
 import type { ClusterStep } from "./steps.ts";
 import { ignoredClusterChanges } from "./immutable.ts";
 import { planNetwork } from "./network.ts";
+import { ownView, withOwnDescriptions } from "./own-view.ts";
 import { newOwner, ownerOf, possessionOf } from "./possession.ts";
 import { planRouter } from "./router.ts";
 import { planSecurityGroups } from "./security-groups.ts";
@@ -50,11 +51,11 @@ export function plan(observed: Observed, now: number): ClusterPlan {
   const isFree = observed.hold === undefined || observed.hold.until <= now;
   const contended = possession.kind === "own" || !isFree ? undefined : planContended(whole, possession, now);
   if (contended) return contended;
-  const context = "others" in possession ? without(whole, possession.others) : whole;
+  const context = ownView("others" in possession ? without(whole, possession.others) : whole);
   if (deleting) return planDeletion(context, observed.hold, now);
   const foreign = claimProblem(context);
   if (foreign !== undefined) return unclaimed(observed, foreign, now);
-  return planNormal(context, observed, now);
+  return withOwnDescriptions(planNormal(context, observed, now), context);
 }
 
 function without(context: ClusterContext, others: readonly { readonly id: string }[]): ClusterContext {

@@ -36,8 +36,8 @@ type Claimed = Pick<ClusterContext, "object" | "crn"> & {
 
 /** The owner that an object writes down with its finalizer; undefined: its resources are known by their names alone. */
 export function newOwner({ object, crn }: Pick<Claimed, "object" | "crn">): string | undefined {
-  const { metadata, spec } = object;
-  if (metadata.finalizers?.includes(clusterFinalizer) || !spec.managedSubnets?.length) return undefined;
+  const { metadata } = object;
+  if (metadata.finalizers?.includes(clusterFinalizer)) return undefined;
   if (metadata.annotations?.[adoptAnnotation] === "true" || hasRecords(object)) return undefined;
   return ownerFor(crn, metadata.annotations?.[ownerAnnotation] ?? metadata.uid);
 }

@@ -45,7 +45,12 @@ const LONGEST = 255;
  * management clusters know which of two networks is their own. Upstream's networks have no description.
  */
 export function networkDescription(crn: string, owner: string): string {
-  return `${description(crn)} (${owner})`;
+  return withOwner(description(crn), owner);
+}
+
+/** A description with the object that creates what has it. */
+export function withOwner(text: string, owner: string): string {
+  return `${text} (${owner})`;
 }
 
 /**
@@ -53,9 +58,18 @@ export function networkDescription(crn: string, owner: string): string {
  * releases and of upstream, or is no such description.
  */
 export function networkOwner(crn: string, text: string | null): string | undefined {
-  const [start, end] = [`${description(crn)} (`, ")"];
+  return ownerIn(text, description(crn));
+}
+
+function ownerIn(text: string | null, before: string): string | undefined {
+  const [start, end] = [`${before} (`, ")"];
   if (text === null || !text.startsWith(start) || !text.endsWith(end)) return undefined;
   return text.slice(start.length, -end.length);
+}
+
+/** The owner in the description of a managed security group; undefined: it names none. */
+export function groupOwner(text: string | null): string | undefined {
+  return ownerIn(text, securityGroupDescription);
 }
 
 /** The owner that an object names in its network's description: its UID; undefined where that has no room for it. */

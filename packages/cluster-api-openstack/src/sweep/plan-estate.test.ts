@@ -62,6 +62,18 @@ describe("the plan of a sweep of a cluster with everything", () => {
     expect(plan({ networks: [bare] })).toEqual([]);
   });
 
+  test("finds what a cluster created whose spec names its network, with its owner in the descriptions", () => {
+    const owned = <T extends { readonly description: string | null }>(resource: T): T => ({
+      ...resource,
+      description: `${resource.description} (0b0c-1)`,
+    });
+    const content = { loadBalancers: [owned(balancer)], floatingIps: [owned(floatingIp)] };
+    expect(plan({ ...content, securityGroups: groups.map(owned) })).toEqual(
+      plan({ loadBalancers: [balancer], floatingIps: [floatingIp], securityGroups: groups }),
+    );
+    expect(plan({ securityGroups: groups.map(owned) })).toHaveLength(3);
+  });
+
   test("lists clusters by name", () => {
     const servers = ["b/x", "a/y", "a/x"].map((owner) => node(owner, "n", { [serverOwnerKey]: owner }));
     expect(whole({ servers }).map((one) => one.cluster)).toEqual(["a-x", "a-y", "b-x"]);

@@ -4,8 +4,10 @@ import { isRouterInterface } from "../openstackcluster/router.ts";
 import { isGone } from "../openstackmachine/server.ts";
 import {
   description,
+  groupOwner,
   loadBalancerName,
   networkName,
+  networkOwner,
   securityGroupDescription,
   securityGroupName,
   serverOwnerKey,
@@ -38,15 +40,18 @@ function orphanedClusters({ living, ...cloud }: SweepObserved): string[] {
   const texts = marked.map((r) => r.description ?? "");
   const named = [
     ...texts.flatMap((text) => described.exec(text)?.[1] ?? []),
-    ...securityGroups
-      .filter((group) => group.description === securityGroupDescription)
-      .flatMap(({ name }) => grouped.exec(name)?.[1] ?? []),
+    ...securityGroups.filter(isManagedGroup).flatMap(({ name }) => grouped.exec(name)?.[1] ?? []),
     ...[...servers, ...volumes].flatMap(({ metadata }) => metadata[serverOwnerKey]?.replace("/", "-") ?? []),
   ];
   // Upstream marks ports with the bare name of the cluster: alone that names no cluster.
   const whole = [...new Set(named)].filter((cluster) => cluster.includes("-") && !living.has(cluster));
   const bare = (cluster: string) => [...living, ...whole].some((other) => other.endsWith(`-${cluster}`));
   return whole.filter((cluster) => !onlyPorts(cloud, cluster) || !bare(cluster)).sort();
+}
+
+/** Those of clusters whose spec names a network have an owner in their descriptions. */
+function isManagedGroup({ description: text }: { readonly description: string }): boolean {
+  return text === securityGroupDescription || groupOwner(text) !== undefined;
 }
 
 function onlyPorts(cloud: Omit<SweepObserved, "living">, cluster: string): boolean {
@@ -63,15 +68,14 @@ function orphansOf(observed: SweepObserved, cluster: string, { running }: SweepC
   const mark = description(cluster);
   const { projectId } = observed;
   const isMarked = (r: { readonly description: string | null; readonly project_id?: string }) =>
-    r.description === mark && (r.project_id === undefined || r.project_id === projectId);
+    (r.description === mark || networkOwner(cluster, r.description) !== undefined) &&
+    (r.project_id === undefined || r.project_id === projectId);
   const networks = ownNetworks(observed, { crn: cluster, name: networkName(cluster), description: mark, projectId });
   const on = new Set(networks.map(({ id }) => id));
   const ports = observed.ports.filter((p) => isMarked(p) || (on.has(p.network_id) && isBare(p, cluster)));
   const servers = observed.servers.filter((s) => !isGone(s) && isServerOf(s, cluster, { ports, networks: on }));
   const groups = roles.flatMap((role) =>
-    observed.securityGroups.filter(
-      (g) => g.name === securityGroupName(cluster, role) && g.description === securityGroupDescription,
-    ),
+    observed.securityGroups.filter((g) => g.name === securityGroupName(cluster, role) && isManagedGroup(g)),
   );
   const living = servers.filter(({ status }) => status === "ACTIVE");
   const inUse =
