@@ -1,4 +1,4 @@
-import { canonicalJson, CausewayError, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
+import { canonicalJson, CausewayError, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import {
   runPipeline,
   type Namespace,
@@ -16,23 +16,18 @@ import type { HostedControlPlane } from "@causeway/api";
 import { createNodeClocks } from "./clocks/clocks.ts";
 import type { Backups } from "../backup/backups.ts";
 import { createBackupController } from "../backup/controller.ts";
-import { createJoinObjects } from "../process/join-objects.ts";
-import {
-  keyOfId,
-  type BackupState,
-  type ControlPlaneRuntime,
-  type ControlPlaneSpec,
-  type ControlPlaneState,
-} from "../runtime.ts";
+import { keyOfId, type ControlPlaneRuntime, type ControlPlaneSpec, type ControlPlaneState } from "../runtime.ts";
 import { gather } from "./gather.ts";
+import { joinMachines } from "./join-machines.ts";
+import { unseen, type Known } from "./known.ts";
 import { createHandOverController } from "./hand-over/controller.ts";
 import { isHandedOver, isOwnedBy } from "./hand-over/request.ts";
 import { namespaceNameOf } from "./names.ts";
 import { endCopy, type Migrations } from "./migration/perform-migration.ts";
-import { migrationFailureAfter, type MigrationMemory } from "./migration/plan-migration.ts";
+import { migrationFailureAfter } from "./migration/plan-migration.ts";
 import { servedFrom, usesPool } from "./migration/served.ts";
 import { mayBeFrozen, withShortPauses } from "./migration/urgent.ts";
-import type { Observed, RestoreFailure } from "./observed.ts";
+import type { Observed } from "./observed.ts";
 import type { PodsSettings } from "./options.ts";
 import { perform, type PerformContext } from "./perform.ts";
 import { backupTarget } from "./keyspace.ts";
@@ -81,21 +76,6 @@ export interface SharedControlPlanes {
 export interface PodsRuntime extends ControlPlaneRuntime {
   /** Keeps the control planes as requested until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
-}
-
-interface Known {
-  spec: ControlPlaneSpec;
-  state: ControlPlaneState;
-  namespaceName: string;
-  joinedAt: string | undefined;
-  hasEtcdUser: boolean;
-  restored: boolean;
-  migration: MigrationMemory | undefined;
-  backup: BackupState | undefined;
-  /** What was seen of the members of its etcd, and since when. */
-  members: { readonly seen: string; readonly since: number };
-  /** Of a request that is the same. */
-  restoreFailure: (RestoreFailure & { readonly of: string }) | undefined;
 }
 
 /**
@@ -171,7 +151,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     etcd,
     members,
     ...(options.backups ? { backups: options.backups } : {}),
-    join: (step, signal) => join(spec, step, signal),
+    join: (step, signal) => joinMachines(spec, step, signal),
     migrations: {
       ...migrations,
       remember(change) {
@@ -354,38 +334,6 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
       });
     },
   };
-}
-
-/** What a new process knows of a control plane. */
-const unseen = {
-  joinedAt: undefined,
-  hasEtcdUser: false,
-  restored: false,
-  migration: undefined,
-  backup: undefined,
-  members: { seen: "", since: 0 },
-  restoreFailure: undefined,
-};
-
-async function join(
-  spec: ControlPlaneSpec,
-  { server, addresses }: Extract<Step, { type: "create-join-objects" }>,
-  signal: AbortSignal,
-): Promise<void> {
-  let last: unknown = new Error("no API server of it has an address");
-  for (const address of addresses) {
-    const { hostname, port } = new URL(address);
-    const host = hostname.replaceAll(/^\[|\]$/g, "");
-    try {
-      return await createJoinObjects(spec, { server, host, port: Number(port || "443") }, signal);
-    } catch (error) {
-      last = error;
-    }
-  }
-  throw new CausewayError("PODS_API_UNREACHABLE", `none of ${addresses.join(", ")} can be used: ${messageOf(last)}`, {
-    hint: "Run causeway run hosted-control-plane where pods or Services of the service cluster can be reached.",
-    cause: last,
-  });
 }
 
 function sourcesOf(

@@ -8,7 +8,7 @@ import { idOf } from "./live.ts";
 import { capacityOf, shareFor, sharesWanted, type ShareRequest } from "./storage/shares.ts";
 import type { PodsSettings } from "./options.ts";
 import { keyspaceOf } from "./keyspace.ts";
-import type { MigrationMemory } from "./migration/plan-migration.ts";
+import type { MigrationMemory } from "./migration/memory.ts";
 import { isBetween, isCopying, servedFrom, servedSpec } from "./migration/served.ts";
 import { namespaceNameOf } from "./names.ts";
 import { isResizing } from "./plan-members.ts";

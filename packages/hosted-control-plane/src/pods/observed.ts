@@ -1,6 +1,6 @@
 import type { KubeObject, Namespace, Pod } from "@causeway/kubernetes";
 import type { ControlPlaneProblem, ControlPlaneSpec, NodeClock } from "../runtime.ts";
-import type { MigrationMemory, OwnEtcd } from "./migration/plan-migration.ts";
+import type { MigrationMemory, OwnEtcd } from "./migration/memory.ts";
 import type { PodsSettings } from "./options.ts";
 import type { EtcdMembership } from "./pool/membership.ts";
 import type { PoolState } from "./pool/state.ts";

@@ -134,6 +134,7 @@ describe("a move to an own etcd", () => {
       "issue Secret/etcd",
       "apply Service/etcd",
       "apply StatefulSet/etcd",
+      "apply PodDisruptionBudget/etcd",
     ]);
     const { status } = seen(cluster, moved());
     const message = "moving to its own etcd: waiting for the members of its own etcd to start";

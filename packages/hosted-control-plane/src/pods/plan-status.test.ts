@@ -3,7 +3,8 @@ import type { KubeObject, Namespace, Pod, Service } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
 import type { ControlPlaneSpec } from "../runtime.ts";
 import type { Observed } from "./observed.ts";
-import { joinMark, plan } from "./plan.ts";
+import { plan } from "./plan.ts";
+import { joinMark } from "./plan-join.ts";
 import type { PoolState } from "./pool/state.ts";
 import {
   appliedAnnotation,

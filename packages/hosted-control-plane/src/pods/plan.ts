@@ -1,12 +1,12 @@
 import type { KubeObject, Plan, Service } from "@causeway/kubernetes";
-import { trustedBy, type ControlPlaneProblem, type ControlPlaneState, type StorageState } from "../runtime.ts";
+import { type ControlPlaneProblem, type ControlPlaneState } from "../runtime.ts";
 import type { Endpoint, Observed } from "./observed.ts";
 import { imagesOf } from "./images.ts";
 import { isRestored, restoreFailureOf, restoreSteps, restoring } from "./keyspace.ts";
 import { handedOver, heldSteps } from "./hand-over/held.ts";
 import { idOf } from "./live.ts";
+import { heldByOf } from "./migration/api-servers.ts";
 import {
-  heldByOf,
   ownEtcdOf,
   planMigration,
   returnInTime,
@@ -14,12 +14,11 @@ import {
   thawSteps,
   whileRefused,
 } from "./migration/plan-migration.ts";
-import { mayBeFrozen } from "./migration/urgent.ts";
-import { datastoreWithData, isBetween, migrationOf, migrationState } from "./migration/served.ts";
+import { datastoreWithData, isBetween, migrationOf } from "./migration/served.ts";
 import { isPooled } from "./options.ts";
 import { grantOf } from "./ceilings.ts";
-import { API_SERVICE_PORT, etcdRoot, rootCredentials } from "./objects/credentials.ts";
-import { insideOf, isBehindGateway } from "./gateway.ts";
+import { etcdRoot, rootCredentials } from "./objects/credentials.ts";
+import { insideOf } from "./gateway.ts";
 import { credentialsOf, issueSteps, ownEtcdCredentials } from "./plan-credentials.ts";
 import { endpointOf, SINK_POLICY, tenantNetwork, withoutWithdrawn, withoutWithdrawnSinks } from "./objects/network.ts";
 import { applySteps, initializedNamespace, namespaceSteps } from "./plan-objects.ts";
@@ -27,18 +26,18 @@ import { etcdAuthoritySteps } from "./plan-etcd-authority.ts";
 import { copyName, keySteps } from "./plan-keys.ts";
 import { isResizing, membershipProblem, memberSteps } from "./plan-members.ts";
 import { keysOf, refusalOf } from "./refusals.ts";
-import { podProblem, readyAddresses, replicasOf, servedVersion, workload } from "./rollout.ts";
+import { podProblem } from "./rollout.ts";
 import { stagesOf, type Stages } from "./stages.ts";
 import type { Step } from "./steps.ts";
+import { isJoinedAt, joinedAt, joinSteps, ownAddresses, urlOf, waitsToPublish } from "./plan-join.ts";
+import { stateOf } from "./state-of.ts";
 import type { NetworkPolicy } from "./types.ts";
 import { budgetOf } from "./sizes.ts";
-import { OPENED_BELOW, type StorageRecord } from "./storage/records.ts";
 import {
   appliedAnnotation,
   budgetAnnotation,
   componentLabel,
   datastoreAnnotation,
-  digestOf,
   grantedAnnotation,
   inputsAnnotation,
   joinedAnnotation,
@@ -320,59 +319,6 @@ function retainedBudget({ namespace, live, spec }: Observed): Record<string, str
   return { [retainedAnnotation]: "true", [budgetAnnotation]: budget };
 }
 
-/** The URL at which what machines need was created last, by this process or by one before it. */
-function joinedAt(observed: Observed): string | undefined {
-  return observed.joinedAt ?? observed.namespace?.metadata.annotations?.[joinedAnnotation];
-}
-
-/** What machines need was created at this URL, whatever the roots were. */
-function isJoinedAt(observed: Observed, server: string): boolean {
-  const at = joinedAt(observed);
-  return at === server || at?.startsWith(`${server}#`) === true;
-}
-
-/** Where what machines need was created, and with which roots, if they are being rotated. */
-export function joinMark(spec: Observed["spec"], server: string): string {
-  return spec.rotation === undefined ? server : `${server}#${digestOf(trustedBy(spec))}`;
-}
-
-/** Machines that join read roots that are not those of now. */
-function waitsToPublish(observed: Observed, server: string): boolean {
-  return isJoinedAt(observed, server) && joinedAt(observed) !== joinMark(observed.spec, server);
-}
-
-/**
- * Each process creates them once, since the tenant may have deleted some. A tenant names the endpoint: only our own
- * pods and Service are connected to.
- */
-function joinSteps(
-  observed: Observed,
-  { isServing, isComplete }: Stages,
-  { server, port }: { server: string; port: number },
-): Step[] {
-  const { joinedAt: done, spec } = observed;
-  if (mayBeFrozen(observed, observed.migration)) return [];
-  const mark = joinMark(spec, server);
-  // New roots are published when every API server has them.
-  if (!isServing || done === mark || (!isComplete && waitsToPublish(observed, server))) return [];
-  return [{ type: "create-join-objects", server, mark, addresses: ownAddresses(observed, port) }];
-}
-
-/** URLs of our own pods and Service. */
-function ownAddresses(observed: Observed, port: number): string[] {
-  const { live } = observed;
-  const heldBy = heldByOf(observed);
-  // What is written to an own etcd that does not serve yet would be lost if the move returns.
-  const pods = observed.pods.filter(
-    ({ metadata }) => heldBy === undefined || metadata.labels?.["pod-template-hash"] === heldBy,
-  );
-  const { clusterIP } = (live.get("Service/kube-apiserver") as Service | undefined)?.spec ?? {};
-  const addresses = readyAddresses(pods, "kube-apiserver").map((host) => urlOf({ host, port }));
-  const inside =
-    clusterIP === undefined || clusterIP === "None" ? [] : [urlOf({ host: clusterIP, port: API_SERVICE_PORT })];
-  return [...addresses, ...inside];
-}
-
 /** A user of the shared etcd, which may touch its own prefix only. Made by each process once. */
 function poolSteps({ spec, pool, hasEtcdUser, namespaceName }: Observed): {
   steps: Step[];
@@ -405,10 +351,6 @@ function prune({ live }: Observed, kept: ReadonlySet<string>, untouched: readonl
   });
 }
 
-function urlOf({ host, port }: Endpoint): string {
-  return `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
-}
-
 function rereadAt(observed: Observed, now: number): number {
   const { live, spec } = observed;
   const renewals = [...live.values()].flatMap(({ metadata }) => {
@@ -421,42 +363,4 @@ function rereadAt(observed: Observed, now: number): number {
     restoreFailureOf(observed, now)?.until ?? Infinity,
     now + 24 * 3600_000,
   );
-}
-
-function stateOf(observed: Observed, problem: ControlPlaneProblem | undefined, endpoint?: Endpoint): ControlPlaneState {
-  const { spec, live, pods, settings } = observed;
-  const service = live.get("Service/kube-apiserver") as Service | undefined;
-  const api = workload(live.get("Deployment/kube-apiserver"));
-  const joined = joinedAt(observed) !== undefined || spec.initialized === true;
-  const ready = joined && (api?.status?.readyReplicas ?? 0) > 0;
-  return {
-    ready,
-    ...(problem === undefined ? {} : { problem, ...(problem.actor === "none" ? { starting: true as const } : {}) }),
-    runtime: "Pods",
-    endpoint: endpoint ?? endpointOf(spec, service, settings) ?? spec.endpoint,
-    ...(isBehindGateway(spec) && settings.gateway?.address !== undefined ? { address: settings.gateway.address } : {}),
-    version: servedVersion(pods, "kube-apiserver") ?? spec.version,
-    names: spec.names,
-    ...storageOf(observed),
-    authentication: spec.authentication,
-    requested: observed.requested,
-    ...migrationState(observed),
-    ...(observed.clocks === undefined ? {} : { clocks: observed.clocks }),
-    replicas: replicasOf(api),
-    ...(problem === undefined ? {} : { message: `${problem.message} (${problem.code})` }),
-  };
-}
-
-/** In the shared etcd its budget is the limit. */
-function storageOf({ spec, pool, namespaceName }: Observed): Pick<ControlPlaneState, "limits" | "storage"> {
-  if (!isPooled(spec)) return { limits: spec.limits };
-  const record = pool?.storage?.[namespaceName];
-  const storage = record && storageState(record);
-  return { limits: { ...spec.limits, bytes: budgetOf(spec) }, ...(storage === undefined ? {} : { storage }) };
-}
-
-function storageState({ bytes, budget, stage, opensAt, lacksSpace }: StorageRecord): StorageState {
-  if (lacksSpace === true) return { bytes, budget, stage, lacksSpace };
-  const opens = stage === "Sealed" && opensAt !== undefined && bytes <= budget * OPENED_BELOW ? { opensAt } : {};
-  return { bytes, budget, stage, ...opens };
 }

@@ -13,7 +13,7 @@ import { openEtcd, type Call } from "../../etcd/etcd-admin.ts";
 import { compact } from "../../etcd/maintenance.ts";
 import { policyKeys } from "../../etcd/permissions.ts";
 import { rangeOf } from "../../etcd/range.ts";
-import type { Comparison } from "./plan-migration.ts";
+import type { Comparison } from "./memory.ts";
 
 /** The two etcds of one attempt. */
 export interface CopyFrom {

@@ -15,7 +15,8 @@ import type { MigrationStep, Step } from "../steps.ts";
 import { datastoreAnnotation, migratingAnnotation } from "../tenant.ts";
 import { changedSince, reopen, startCopy, type DatastoreCopy } from "./copy.ts";
 import { freeze, thaw } from "./freeze.ts";
-import { COMPARE_WITHIN, type MigrationMemory } from "./plan-migration.ts";
+import type { MigrationMemory } from "./memory.ts";
+import { COMPARE_WITHIN } from "./plan-migration.ts";
 import { MIGRATION_NAME, migrationObject, type MigrationRecord } from "./record.ts";
 
 /** What a process keeps of its migrations: it begins again without it. */

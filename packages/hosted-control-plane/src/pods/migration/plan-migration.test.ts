@@ -19,6 +19,7 @@ import {
 } from "../testing/recorded-move.ts";
 import { own, poolOf, specOf } from "../testing/spec.ts";
 import { componentLabel } from "../tenant.ts";
+import type { MigrationMemory } from "./memory.ts";
 import {
   COPY_LIMIT,
   FREEZE_LIMIT,
@@ -27,7 +28,6 @@ import {
   RETENTION,
   returnInTime,
   returnsAt,
-  type MigrationMemory,
   type ServingPlan,
 } from "./plan-migration.ts";
 import type { MigrationRecord, MigrationStage } from "./record.ts";

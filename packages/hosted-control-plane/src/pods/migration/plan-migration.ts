@@ -1,38 +1,16 @@
 import { hasCode, messageOf } from "@causeway/foundation";
-import type { ConfigMap, Deployment, KubeObject, Pod } from "@causeway/kubernetes";
+import type { ConfigMap, Deployment, KubeObject } from "@causeway/kubernetes";
 import type { ControlPlaneProblem } from "../../runtime.ts";
 import { keyspaceOf } from "../keyspace.ts";
 import type { Observed } from "../observed.ts";
 import { isPooled } from "../options.ts";
-import { isRolledOut, podsOf, workload } from "../rollout.ts";
+import { podsOf, workload } from "../rollout.ts";
 import type { Step } from "../steps.ts";
 import { prefixOf } from "../tenant.ts";
-import type { MigrationRecord, MigrationStage } from "./record.ts";
+import { apiServers, hashOf, hasOwnServers, isReady } from "./api-servers.ts";
+import type { MigrationMemory, OwnEtcd } from "./memory.ts";
+import type { MigrationRecord } from "./record.ts";
 import { datastoreWithData, etcdWanted, MIGRATION_ID, migrationOf, ownSpec } from "./served.ts";
-
-/** Both sides at the moment of the comparison, in which no write is accepted. */
-export interface Comparison {
-  readonly keys: number;
-  readonly hash: string;
-  /** Of the shared etcd. */
-  readonly revision: number;
-}
-
-/** What this process did for one attempt; another process begins without it. */
-export interface MigrationMemory {
-  readonly attempt: number;
-  /** All data was copied once, and what changes is known. */
-  readonly copied?: true;
-  readonly compared?: Comparison;
-  /**
-   * In which stage writes to the shared etcd were accepted again: after a thaw in Freezing they are refused once more.
-   */
-  readonly thawed?: MigrationStage;
-  /** Why the attempt ends. */
-  readonly failure?: string;
-  /** The data in the shared etcd was deleted. */
-  readonly removed?: true;
-}
 
 /** Milliseconds in which writes may be refused: what does not serve by then goes back. */
 export const FREEZE_LIMIT = 30_000;
@@ -46,12 +24,6 @@ export const COPY_LIMIT = 30 * 60_000;
 const [FIRST_RETRY, LONGEST_RETRY] = [600_000, 24 * 3600_000];
 /** Milliseconds that the shared etcd has the old data. */
 export const RETENTION = 24 * 3600_000;
-
-/** How the own etcd is to be now, next to the shared one. */
-export interface OwnEtcd {
-  /** Its members start with the record's revision; later they are restarted without the container for that. */
-  readonly seeded: boolean;
-}
 
 /** Undefined: there is none yet, it is given up, or it is the one that serves. */
 export function ownEtcdOf(observed: Observed, now: number): OwnEtcd | undefined {
@@ -304,38 +276,6 @@ export function whileRefused(
 
 /** Refusals with which the data may be of another, or is all that is left. */
 const NOT_OURS: ReadonlySet<string> = new Set(["PODS_NAMESPACE_FOREIGN", "PODS_NAMESPACE_DELETED", "PODS_DATA_LOST"]);
-
-/** Which API servers the Service leads to: undefined: all. */
-export function heldByOf(observed: Pick<Observed, "namespace" | "live" | "pods">): string | undefined {
-  const record = migrationOf(observed);
-  if (record?.heldBy === undefined || datastoreWithData(observed) === "Own") return undefined;
-  const isHeld = record.stage === "Switching" || (record.stage === "Returning" && hasOwnServers(observed));
-  return isHeld ? record.heldBy : undefined;
-}
-
-/** One that stores in an own etcd runs, or may start still. */
-function hasOwnServers({ live, pods }: Pick<Observed, "live" | "pods">): boolean {
-  const program = workload(live.get("Deployment/kube-apiserver")) as Deployment | undefined;
-  if (program === undefined) return false;
-  return !isShared(program.spec.template.spec) || !isRolledOut(program) || apiServers(pods)[0].length > 0;
-}
-
-/** Those that store in an own etcd, and those that store in the shared one. */
-function apiServers(pods: readonly Pod[]): readonly [own: Pod[], shared: Pod[]] {
-  const all = podsOf(pods, "kube-apiserver");
-  return [all.filter(({ spec }) => !isShared(spec)), all.filter(({ spec }) => isShared(spec))];
-}
-
-function isShared({ containers }: Pod["spec"]): boolean {
-  return containers.some(({ command = [] }) => command.some((each) => each.startsWith("--etcd-prefix=")));
-}
-
-function isReady({ status, metadata }: Pod): boolean {
-  const is = status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True");
-  return is === true && metadata.deletionTimestamp === undefined;
-}
-
-const hashOf = (pod: Pod | undefined): string | undefined => pod?.metadata.labels?.["pod-template-hash"];
 
 /** What this process knows after a step failed: an attempt that cannot succeed ends, and a lost copy begins again. */
 export function migrationFailureAfter(

@@ -39,15 +39,15 @@ import {
   type World,
 } from "../testing/recorded-move.ts";
 import { poolOf } from "../testing/spec.ts";
+import { heldByOf } from "./api-servers.ts";
+import type { MigrationMemory } from "./memory.ts";
 import {
   FREEZE_LIMIT,
-  heldByOf,
   migrationFailureAfter,
   planMigration,
   RETENTION,
   thawSteps,
   whileRefused,
-  type MigrationMemory,
   type ServingPlan,
 } from "./plan-migration.ts";
 import type { MigrationRecord, MigrationStage } from "./record.ts";

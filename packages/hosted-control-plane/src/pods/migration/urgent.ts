@@ -1,6 +1,6 @@
 import { isAborted, messageOf, type Log } from "@causeway/foundation";
 import type { Reconcile } from "@causeway/kubernetes";
-import type { MigrationMemory } from "./plan-migration.ts";
+import type { MigrationMemory } from "./memory.ts";
 import { datastoreWithData, migrationOf, type ServedFrom } from "./served.ts";
 
 /** Milliseconds until what failed while writes are refused is repeated. */

@@ -1,6 +1,7 @@
 import type { ConfigMap, Deployment, KubeObject, Namespace, Pod, Service } from "@causeway/kubernetes";
 import { isMigrationStep } from "../migration/perform-migration.ts";
-import { migrationFailureAfter, type Comparison, type MigrationMemory } from "../migration/plan-migration.ts";
+import type { Comparison, MigrationMemory } from "../migration/memory.ts";
+import { migrationFailureAfter } from "../migration/plan-migration.ts";
 import { migrationObject, parseMigration, type MigrationRecord } from "../migration/record.ts";
 import { MIGRATION_ID } from "../migration/served.ts";
 import type { MigrationStep, Step } from "../steps.ts";

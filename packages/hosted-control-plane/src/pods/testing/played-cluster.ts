@@ -7,7 +7,7 @@ import { etcdMembers } from "../objects/etcd.ts";
 import type { PodsSettings } from "../options.ts";
 import { plan } from "../plan.ts";
 import { isMigrationStep } from "../migration/perform-migration.ts";
-import type { MigrationMemory } from "../migration/plan-migration.ts";
+import type { MigrationMemory } from "../migration/memory.ts";
 import { servedSpec } from "../migration/served.ts";
 import { fileNames } from "../plan-credentials.ts";
 import { isMemberStep, isResizing, membersAnnotation, type MemberStep } from "../plan-members.ts";

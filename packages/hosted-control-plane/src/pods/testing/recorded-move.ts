@@ -1,12 +1,8 @@
 /** A control plane whose move to an own etcd is at a given record, and what is planned for it. */
 import type { Deployment, KubeObject, Namespace, Pod, Secret } from "@causeway/kubernetes";
 import type { ControlPlaneSpec } from "../../runtime.ts";
-import {
-  planMigration,
-  type MigrationMemory,
-  type MigrationPlan,
-  type ServingPlan,
-} from "../migration/plan-migration.ts";
+import type { MigrationMemory } from "../migration/memory.ts";
+import { planMigration, type MigrationPlan, type ServingPlan } from "../migration/plan-migration.ts";
 import { migrationObject, type MigrationRecord, type MigrationStage } from "../migration/record.ts";
 import { MIGRATION_ID } from "../migration/served.ts";
 import type { Observed } from "../observed.ts";
