@@ -6,12 +6,15 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { createAuthority, issueCertificate, type KeyPair } from "@causeway/foundation";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { KubernetesClient, WatchEvent, WatchOptions } from "./interface.ts";
 import { ConfigMap } from "../types/core.ts";
 import { createClient } from "./client.ts";
 import { Streams } from "./streams.ts";
+import { lines } from "./watch-stream.ts";
 
 const DAY = 86_400_000;
 const opened: { stop(): Promise<void> }[] = [];
@@ -245,4 +248,34 @@ describe("watches of a Kubernetes client over HTTP/2:", () => {
       await new Promise<void>((resolve) => proxy.close(() => resolve()));
     }
   });
+});
+
+test("a watch that waits for the next event keeps no bytes of the last one", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  let received: WeakRef<ArrayBufferLike> | undefined;
+  const silence = Promise.withResolvers<void>();
+  const send = (): IteratorResult<Uint8Array> => {
+    const bytes = new Uint8Array(Buffer.from(lineOf("a")));
+    received = new WeakRef(bytes.buffer);
+    return { done: false, value: bytes };
+  };
+  const iterator: AsyncIterator<Uint8Array> = {
+    async next() {
+      if (received === undefined) return send();
+      await silence.promise;
+      return { done: true, value: undefined };
+    },
+  };
+  const events = lines({ [Symbol.asyncIterator]: () => iterator });
+  await events.next();
+  const next = events.next();
+  const isFree = async (): Promise<boolean> => {
+    await new Promise((done) => setImmediate(done));
+    collect();
+    return received?.deref() === undefined;
+  };
+  await expect.poll(isFree).toBe(true);
+  silence.resolve();
+  expect(await next).toEqual({ done: true, value: undefined });
 });

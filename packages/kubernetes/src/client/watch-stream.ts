@@ -12,23 +12,53 @@ const DEEPEST = 10_000;
  * a line that is too long.
  */
 export async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  let held: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of chunks) {
+  const iterator = chunks[Symbol.asyncIterator]();
+  const splitter = new Splitter();
+  try {
+    for (;;) {
+      const found = await splitter.next(iterator);
+      if (found === undefined) return;
+      for (let line = found.shift(); line !== undefined; line = found.shift()) yield line;
+    }
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+/**
+ * The part of a line that was received. A generator that waits keeps all of its variables, also those out of scope: a
+ * silent watch would keep what it received last, with the memory that was received together with it.
+ */
+class Splitter {
+  #held: Buffer[] = [];
+  #size = 0;
+
+  /** The lines that end in the next piece; undefined after the last piece. */
+  async next(iterator: AsyncIterator<Uint8Array>): Promise<string[] | undefined> {
+    const { done, value } = await iterator.next();
+    return done === true ? undefined : this.#split(value);
+  }
+
+  #split(chunk: Uint8Array): string[] {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    const found: string[] = [];
     let start = 0;
     for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, start)) {
       const tail = bytes.subarray(start, end);
-      const line = held.length === 0 ? tail : Buffer.concat([...held, tail]);
-      held = [];
-      size = 0;
+      const line = this.#held.length === 0 ? tail : Buffer.concat([...this.#held, tail]);
+      this.#held = [];
+      this.#size = 0;
       start = end + 1;
-      if (line.length > 0) yield line.toString("utf8");
+      if (line.length > 0) found.push(line.toString("utf8"));
     }
-    if (start >= bytes.length) continue;
-    size += bytes.length - start;
-    if (size > LONGEST_LINE) throw new LimitExceeded("bytes", LONGEST_LINE);
-    held.push(bytes.subarray(start));
+    if (start < bytes.length) this.#hold(bytes.subarray(start));
+    return found;
+  }
+
+  #hold(rest: Buffer): void {
+    this.#size += rest.length;
+    if (this.#size > LONGEST_LINE) throw new LimitExceeded("bytes", LONGEST_LINE);
+    this.#held.push(rest);
   }
 }
 
