@@ -45,6 +45,20 @@ test("a status that exists already is not written", async () => {
   expect(applied).toEqual([]);
 });
 
+test("a status is encoded to be remembered only where others have fields in it", async () => {
+  let encoded = 0;
+  const list = Object.assign(["a"], { toJSON: () => (encoded += 1) });
+  for (const [others, times] of [
+    [{}, 0],
+    [{ phase: "theirs" }, 1],
+  ] as const) {
+    const { client, applied } = counting((status) => ({ ...status, ...others }));
+    await publishStatus(client, Thing, thing(), options({ list }));
+    await publishStatus(client, Thing, thing({ list: ["a"] }), options({ list }));
+    expect([applied.length, encoded]).toEqual([1, times]);
+  }
+});
+
 test("a changed status is written once, with the transition times of what has not turned", async () => {
   const { client, applied } = counting();
   const standing = thing({ phase: "Up", conditions: [ready("True", "t1")] });

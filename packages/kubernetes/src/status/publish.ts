@@ -34,8 +34,9 @@ export async function publishStatus<T extends KubeObject, S extends object>(
   const comparison = compareStatus(options.status, standing);
   const memory = ((client as RememberingClient)[applied] ??= new Map<string, string>());
   const id = [type.group, type.plural, object.metadata.uid, fieldManager].join("/");
-  const digest = digestOf(options.status);
-  if (comparison.same && (!comparison.more || memory.get(id) === digest)) return object;
+  // Most statuses have no more fields than ours, and need no digest.
+  const isKnown = (): boolean => memory.has(id) && memory.get(id) === digestOf(options.status);
+  if (comparison.same && (!comparison.more || isKnown())) return object;
   const { name, namespace, uid } = object.metadata;
   const configuration = {
     apiVersion: object.apiVersion,
@@ -50,7 +51,7 @@ export async function publishStatus<T extends KubeObject, S extends object>(
     ...(signal ? { signal } : {}),
   });
   const after = compareStatus(options.status, (answer as { status?: unknown }).status ?? {});
-  if (after.more) memory.set(id, digest);
+  if (after.more) memory.set(id, digestOf(options.status));
   else memory.delete(id);
   return answer;
 }
