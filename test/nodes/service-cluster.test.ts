@@ -241,7 +241,8 @@ describe.skipIf(PREVIOUS === undefined)("control planes as pods of real nodes", 
 
   test("an image that cannot be pulled changes nothing for clients, and is named in a condition", async () => {
     const before = readyOf(namespace, "kube-apiserver").map(({ metadata }) => metadata.uid);
-    const absent = VERSION.replace(/\d+$/, "99");
+    // Lower than the one that follows: what was requested cannot be lowered again.
+    const absent = VERSION.replace(/\d+$/, "0");
     const written = await during("image", async (writes) => {
       patch("one", { version: absent });
       await until("a condition", () => /image/i.test(condition("one", "UpToDate")?.message ?? ""));
@@ -255,8 +256,6 @@ describe.skipIf(PREVIOUS === undefined)("control planes as pods of real nodes", 
       expect.arrayContaining(before),
     );
     expect(written.failures).toEqual([]);
-    patch("one", { version: PREVIOUS });
-    await until("as before", () => isSettled("one"));
   });
 
   test("an upgrade by one minor, under writes", async () => {
