@@ -2,9 +2,11 @@
  * `npm run test:nodes`: real containers on real kubelets, in the namespaces of a real OpenStack's servers (tools/node,
  * tools/devcloud). Installs and builds what is missing. `-- process`: the control plane is Kubernetes' own (etcd,
  * kube-apiserver, kube-controller-manager, kube-scheduler) instead of the embedded one. `-- overlay`: pods of different
- * nodes reach each other by VXLAN (flannel) instead of routes of the cloud. `-- kubeadm`: a control plane of machines
- * that kubeadm makes, of two minors, in place of all that. `-- service-cluster`: HostedControlPlanes of runtime Pods on
- * three such workers. Other arguments go to the test runner.
+ * nodes reach each other by VXLAN (flannel) instead of routes of the cloud. In place of the life of a cluster, on one
+ * of these control planes: `-- verbs` has what kubectl does through the tunnel, `-- repairs` what becomes of deleted
+ * and broken add-ons. `-- kubeadm`: a control plane of machines that kubeadm makes, of two minors, in place of all
+ * that. `-- service-cluster`: HostedControlPlanes of runtime Pods on three such workers. Other arguments go to the
+ * test runner.
  */
 import { resolve } from "node:path";
 import { realCloud } from "./devcloud.ts";
@@ -17,8 +19,11 @@ const OVERLAY = "overlay";
 const KUBEADM = "kubeadm";
 const SERVICE = "service-cluster";
 
+/** What is tested, if not the life of a cluster. */
+const STORIES = [KUBEADM, SERVICE, "verbs", "repairs"];
+
 /** The test that the arguments name: a file in test/nodes. */
-const story = [KUBEADM, SERVICE].find((name) => process.argv.includes(name)) ?? "nodes";
+const story = STORIES.find((name) => process.argv.includes(name)) ?? "nodes";
 const [isKubeadm, isService] = [story === KUBEADM, story === SERVICE];
 
 async function main(): Promise<number> {
@@ -55,7 +60,7 @@ async function main(): Promise<number> {
       "--config",
       "vitest.nodes.config.ts",
       `test/nodes/${story}.test.ts`,
-      ...process.argv.slice(2).filter((arg) => ![PROCESS, OVERLAY, KUBEADM, SERVICE].includes(arg)),
+      ...process.argv.slice(2).filter((arg) => ![PROCESS, OVERLAY, ...STORIES].includes(arg)),
     ],
     { cwd: root, env },
   );

@@ -7,6 +7,7 @@ import { inventory } from "../support/inventory.ts";
 import { eventually } from "../support/processes.ts";
 import { hostname, sendRequests } from "./requests.ts";
 import { IMAGE, NAME, startRig, WORKERS, type Rig } from "./rig.ts";
+import { service, web } from "./workload.ts";
 
 const TIMEOUT = 10 * 60_000;
 /** The control plane is Kubernetes' own programs. */
@@ -320,47 +321,6 @@ const healthCheck = {
 function onePod(name: string, container: object): object {
   const containers = [{ name: "main", image: IMAGE, ...container }];
   return { apiVersion: "v1", kind: "Pod", metadata: { name }, spec: { terminationGracePeriodSeconds: 1, containers } };
-}
-
-function web(generation: string): object {
-  const soon = (key: string) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: 5 });
-  return {
-    apiVersion: "apps/v1",
-    kind: "Deployment",
-    metadata: { name: "web" },
-    spec: {
-      replicas: 4,
-      selector: { matchLabels: { app: "web" } },
-      template: {
-        metadata: { labels: { app: "web" }, annotations: { generation } },
-        spec: {
-          tolerations: [soon("node.kubernetes.io/not-ready"), soon("node.kubernetes.io/unreachable")],
-          terminationGracePeriodSeconds: 30,
-          topologySpreadConstraints: [
-            {
-              maxSkew: 1,
-              topologyKey: "kubernetes.io/hostname",
-              whenUnsatisfiable: "ScheduleAnyway",
-              labelSelector: { matchLabels: { app: "web" } },
-            },
-          ],
-          containers: [
-            {
-              name: "web",
-              image: IMAGE,
-              args: ["netexec", "--http-port=8080", "--delay-shutdown=15"],
-              readinessProbe: { httpGet: { path: "/hostname", port: 8080 }, periodSeconds: 1 },
-            },
-          ],
-        },
-      },
-    },
-  };
-}
-
-function service(type: string): object {
-  const spec = { type, selector: { app: "web" }, ports: [{ port: 80, targetPort: 8080 }] };
-  return { apiVersion: "v1", kind: "Service", metadata: { name: "web" }, spec };
 }
 
 interface NodeView {

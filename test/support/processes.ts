@@ -38,16 +38,16 @@ export function causeway(
   return startProgram(file, [...first, ...args], options);
 }
 
-/** Starts a program. */
+/** Starts a program; `withInput`: what is written to `child.stdin` is its input. */
 export function startProgram(
   file: string,
   args: readonly string[],
-  options: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
+  options: { env?: NodeJS.ProcessEnv; cwd?: string; withInput?: boolean } = {},
 ): Started {
   const child = spawn(file, args, {
     cwd: options.cwd ?? root,
     env: { ...process.env, NO_COLOR: "1", ...options.env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [options.withInput ? "pipe" : "ignore", "pipe", "pipe"],
   });
   let text = "";
   const listeners = new Set<() => void>();
@@ -55,8 +55,8 @@ export function startProgram(
     text += chunk.toString("utf8");
     for (const listener of listeners) listener();
   };
-  child.stdout.on("data", take);
-  child.stderr.on("data", take);
+  child.stdout?.on("data", take);
+  child.stderr?.on("data", take);
   const ended = new Promise<number | null>((done) => child.on("close", done));
   return {
     child,
