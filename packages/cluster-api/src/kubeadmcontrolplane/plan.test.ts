@@ -241,6 +241,23 @@ describe("the steps of a KubeadmControlPlane", () => {
       [{ type: "set-conditions" }, { type: "set-conditions" }],
     ],
     [
+      "one of two remains, and a third is added first",
+      observed([owned("a"), owned("b", { failed: true })], {
+        members: [member("a"), member("b")],
+        control: control({ spec: { replicas: 3 } }),
+      }),
+      [{ type: "create" }],
+    ],
+    [
+      "one of two remains alone where no third is wanted",
+      observed([owned("a"), owned("b", { failed: true })], {
+        members: [member("a"), member("b")],
+        control: control({ spec: { replicas: 2 } }),
+      }),
+      [],
+      /lose its quorum/,
+    ],
+    [
       "the last machine remains",
       observed([owned("a", { failed: true })], { control: control({ spec: { replicas: 1 } }) }),
       [],

@@ -28,7 +28,7 @@ import { machineHealth } from "./health.ts";
 import { configOf, inPlaceSpec, machineLabels } from "./machine.ts";
 import { outdatedAt, outdatedBecause } from "./outdated.ts";
 import { memberRemoval, release } from "./removal.ts";
-import { remediation, remediationCleanup, remediationUnderWay } from "./remediation.ts";
+import { remediation, remediationCleanup, remediationUnderWay, type Remediation } from "./remediation.ts";
 import { scaling } from "./scale.ts";
 import { controlPlaneStatus, type Progress } from "./status.ts";
 import type { ControlPlaneStep } from "./steps.ts";
@@ -95,18 +95,21 @@ function decide(observed: Observed, view: View): Next {
   const removal = memberRemoval(observed);
   if (removal.length > 0) return { steps: removal };
   const repair = remediation(observed, view.now);
-  if (repair && (repair.steps.length > 0 || !remediationUnderWay(observed))) {
-    const { steps, blocked, until } = repair;
-    return {
-      steps,
-      ...(blocked ? { blocked: [blocked], remediationBlocked: blocked } : {}),
-      ...(until ? { until } : {}),
-    };
-  }
+  if (repair && (repair.steps.length > 0 || !remediationUnderWay(observed))) return repaired(observed, view, repair);
   const scaled = scaling(observed, view.outdated);
   const isSettled = scaled.steps.length === 0 && !scaled.blocked?.length && !machines.some(isLeavingMachine);
   if (!isSettled || view.outdated.size > 0 || machines.length < (control.spec.replicas ?? 1)) return scaled;
   return addonUpkeep(observed);
+}
+
+/** The replacement of a machine that failed, or one machine more where it would be possible with that. */
+function repaired(observed: Observed, { outdated }: View, repair: Remediation): Next {
+  const { steps, blocked, until, needsMore } = repair;
+  const wait = until ? { until } : {};
+  if (!blocked) return { steps, ...wait };
+  const grown = needsMore ? scaling(observed, outdated) : undefined;
+  if (grown && grown.steps.length > 0) return { steps: grown.steps, remediationBlocked: blocked, ...wait };
+  return { steps, blocked: [blocked, ...(grown?.blocked ?? [])], remediationBlocked: blocked, ...wait };
 }
 
 function isLeavingMachine({ machine }: OwnedMachine): boolean {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { member } from "../testing/control-plane-observed.ts";
-import { survivesReplacing, survivesWithout } from "./quorum.ts";
+import { survivesJoining, survivesReplacing, survivesWithout } from "./quorum.ts";
 
 describe("etcd's quorum", () => {
   const members = (...problems: (string | undefined)[]) =>
@@ -17,6 +17,15 @@ describe("etcd's quorum", () => {
       without,
       replacing,
     ]);
+  });
+  test.each<[survives: boolean, ...problems: (string | undefined)[]]>([
+    [false, undefined],
+    [true, undefined, undefined],
+    [false, undefined, "down"],
+    [true, undefined, undefined, undefined],
+    [false, undefined, undefined, "down"],
+  ])("survives that one more joins and does not serve: %s", (survives, ...problems) => {
+    expect(survivesJoining(members(...problems))).toBe(survives);
   });
   test("a learner has no vote", () => {
     const all = [member("0"), member("1"), member("2", { isLearner: true })];

@@ -26,3 +26,9 @@ export function survivesReplacing(members: readonly EtcdMember[], name: string):
   const serving = left.filter(({ problem }) => problem === undefined).length;
   return left.length > 0 && serving >= quorumOf(left.length + 1);
 }
+
+/** Whether etcd keeps its quorum should one more member join and not serve. */
+export function survivesJoining(members: readonly EtcdMember[]): boolean {
+  const all = voters(members);
+  return all.filter(({ problem }) => problem === undefined).length >= quorumOf(all.length + 1);
+}

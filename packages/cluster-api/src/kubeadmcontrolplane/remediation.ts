@@ -5,7 +5,7 @@ import { lockOf } from "../objects/metadata.ts";
 import { deleteStep, patchStep } from "../objects/steps.ts";
 import type { Observed, OwnedMachine } from "./observed.ts";
 import { byAge } from "./placement.ts";
-import { survivesReplacing, survivesWithout } from "./quorum.ts";
+import { survivesJoining, survivesReplacing, survivesWithout } from "./quorum.ts";
 import type { ControlPlaneStep } from "./steps.ts";
 
 /** What an annotation of the control plane, and later of the replacement, says of a remediation (upstream's form). */
@@ -50,6 +50,8 @@ export interface Remediation {
   readonly steps: readonly ControlPlaneStep[];
   /** Why a failed machine is not replaced now. */
   readonly blocked?: string;
+  /** There are fewer machines than wanted, and with one more it could be replaced. */
+  readonly needsMore?: boolean;
   readonly until?: number;
 }
 
@@ -67,8 +69,16 @@ export function remediation(observed: Observed, now: number): Remediation | unde
     return { steps: [], blocked: `Machine ${under.machine} is being replaced` };
   }
   const refusal = refusalOf(observed, first);
-  if (refusal) return { steps: [], blocked: refusal };
+  if (refusal) return { steps: [], blocked: refusal, needsMore: refusal === QUORUM && mayGrow(observed) };
   return retry(observed, first, now);
+}
+
+const QUORUM = "etcd could lose its quorum";
+
+/** Of two machines neither could be replaced, nor a third one added, for ever. */
+function mayGrow({ control, machines, workload }: Observed): boolean {
+  if (machines.length >= (control.spec.replicas ?? 1) || workload.reach === "unreachable") return false;
+  return "members" in workload.etcd && survivesJoining(workload.etcd.members);
 }
 
 function refusalOf(observed: Observed, { machine }: OwnedMachine): string | undefined {
@@ -84,7 +94,7 @@ function refusalOf(observed: Observed, { machine }: OwnedMachine): string | unde
   const name = machine.status?.nodeRef?.name ?? machine.metadata.name;
   // One too many is not replaced.
   const survives = machines.length > (control.spec.replicas ?? 1) ? survivesWithout : survivesReplacing;
-  if (!survives(workload.etcd.members, name)) return "etcd could lose its quorum";
+  if (!survives(workload.etcd.members, name)) return QUORUM;
   return undefined;
 }
 

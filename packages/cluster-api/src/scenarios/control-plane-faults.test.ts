@@ -283,6 +283,20 @@ test(`${SCHEDULES} schedules of faults keep etcd's quorum, and end with the mach
         idle: model.reconcile(),
       }).toEqual({ violations: [], machines: model.replicas, versions: [model.version], members: names, idle: 0 });
     }),
-    { numRuns: SCHEDULES, seed: Number(process.env["CAUSEWAY_FAULT_SEED"] ?? 1) },
+    {
+      numRuns: SCHEDULES,
+      seed: Number(process.env["CAUSEWAY_FAULT_SEED"] ?? 1),
+      // Of two machines one failed: neither was it replaced nor was a third one added (schedule 962 of seed 8).
+      examples: [
+        [
+          [
+            { do: "edit", replicas: 1, minor: 0 },
+            { do: "reconcile" },
+            { do: "edit", replicas: 5, minor: 0 },
+            { do: "fail", which: 1 },
+          ],
+        ],
+      ],
+    },
   );
 });
