@@ -67,6 +67,9 @@ describe("the causeway command", () => {
       expect(out("run", each)).toContain(
         "runs --max-semi-space-size=1 --single-threaded-gc --optimize-for-size --no-opt --no-concurrent-sparkplug ",
       );
+    for (const each of ["tunnel-server", "tunnel-agent"])
+      expect(out("run", each)).toContain(" --no-incremental-marking --initial-old-space-size=16 ");
+    expect(out("run", "api-gateway")).not.toContain("--no-incremental-marking");
     expect(out("up")).toContain("runs --max-semi-space-size=4 --no-concurrent-sparkplug ");
   });
 

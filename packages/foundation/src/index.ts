@@ -37,6 +37,7 @@ export {
   type MetricOptions,
   type Metrics,
 } from "./metrics.ts";
+export { createSmallMetrics } from "./small-metrics.ts";
 export {
   canonicalIp,
   cidrContains,

@@ -1,8 +1,12 @@
 import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { createMetrics } from "./metrics.ts";
+import { createSmallMetrics } from "./small-metrics.ts";
 
-describe("createMetrics", () => {
+describe.each([
+  ["prom-client", createMetrics],
+  ["no library", createSmallMetrics],
+])("metrics with %s", (_library, createMetrics) => {
   it("renders what was counted, set and observed", async () => {
     const metrics = createMetrics();
     const counter = metrics.counter({ name: "calls_total", help: "Calls.", labels: ["service"] });
@@ -44,6 +48,9 @@ describe("createMetrics", () => {
     expect(await metrics.render()).toContain('ready{component="here"} 1');
     expect(await metrics.render()).not.toContain("gone");
   });
+});
+
+describe("createMetrics", () => {
   it("keeps the metrics of two registries apart", async () => {
     const registry = new Registry();
     createMetrics(registry).gauge({ name: "a", help: "A." }).set(1);

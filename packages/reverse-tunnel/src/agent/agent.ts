@@ -1,6 +1,7 @@
 import { backoff, messageOf, type Clock, type Log, type Metrics, type DialRules } from "@causeway/foundation";
 import { Blocks } from "../flow/blocks.ts";
 import { Connection } from "../flow/connection.ts";
+import { roomOf } from "../flow/plan-stream.ts";
 import type { TunnelPacket } from "../protocol/packets.ts";
 import { callServer, type Call, type CallOptions } from "./call.ts";
 import { dialTarget } from "./dial.ts";
@@ -130,12 +131,13 @@ function serve(call: Call, { options, metrics, blocks }: Context, onLost: (reaso
   let isOver = false;
   const dials = new Map<bigint, AbortController>();
   let lastId = 0n;
+  const most = (): number => roomOf(connection.streams);
   const dial = async ({ random, protocol, address }: Extract<TunnelPacket, { type: "dial" }>): Promise<void> => {
     const cancelled = new AbortController();
     dials.set(random, cancelled);
     const started = clock.now();
     try {
-      const socket = await dialTarget({ protocol, address }, rules, { signal: cancelled.signal, blocks });
+      const socket = await dialTarget({ protocol, address }, rules, { signal: cancelled.signal, blocks, most });
       metrics.dialDuration.observe((clock.now() - started) / 1000);
       const id = ++lastId;
       connection.send({ type: "dialled", random, id, error: "" });
@@ -156,7 +158,6 @@ function serve(call: Call, { options, metrics, blocks }: Context, onLost: (reaso
     codec: call.codec,
     role: "agent",
     peerWindow: call.peerWindow,
-    release: (chunk) => blocks.release(chunk),
     clock,
     onPacket(packet) {
       if (packet.type === "dial") void dial(packet);

@@ -10,6 +10,8 @@ const TIMEOUT = 5_000;
 export interface DialOptions {
   readonly signal: AbortSignal;
   readonly blocks: Blocks;
+  /** Bytes of one read, at most. */
+  readonly most: () => number;
 }
 
 /**
@@ -45,10 +47,10 @@ async function resolve(host: string): Promise<string[]> {
   }
 }
 
-function open(host: string, port: number, { signal, blocks }: DialOptions): Promise<Socket> {
+function open(host: string, port: number, { signal, blocks, most }: DialOptions): Promise<Socket> {
   return new Promise((done, reject) => {
     const onread = {
-      buffer: blocks.input,
+      buffer: (): Buffer => blocks.input(most()),
       callback: (size: number): boolean => socket.emit("data", blocks.take(size)),
     };
     const socket: Socket = connect({ host, port, allowHalfOpen: true, noDelay: true, onread });

@@ -1,34 +1,26 @@
 /** As libuv reads, in bytes. */
 const SIZE = 64 * 1024;
-/** Less is copied to memory that V8 collects: a block would be kept for a few bytes. */
-const SMALL = 8 * 1024;
-/** Blocks that are kept without use: 16 MiB, as many as 256 streams have queued at most. */
-const MOST_FREE = 256;
+/** Less is copied to the memory that Node keeps for small buffers. */
+const SMALL = 2 * 1024;
 
 /**
- * Memory for what sockets receive, used again once it was sent. Otherwise each read takes 64 KiB of new memory, which
- * V8 collects no sooner than when tens of MiB of it are in use no more.
+ * What sockets are read into, one after the other: what came is copied at once. Otherwise each read takes 64 KiB of new
+ * memory, however little comes.
  */
 export class Blocks {
-  /** What sockets are read into, one after the other: what came is copied at once. */
-  readonly input = Buffer.allocUnsafeSlow(SIZE);
-  readonly #free: ArrayBuffer[] = [];
-  /** Blocks that are in use. */
-  readonly #used = new WeakSet<ArrayBufferLike>();
+  readonly #input = Buffer.allocUnsafeSlow(SIZE);
 
-  /** A copy of what was read into `input`. */
-  take(size: number): Buffer {
-    if (size <= SMALL) return Buffer.from(this.input.subarray(0, size));
-    const block = this.#free.pop() ?? new ArrayBuffer(SIZE);
-    this.#used.add(block);
-    const copy = Buffer.from(block, 0, size);
-    copy.set(this.input.subarray(0, size));
-    return copy;
+  /** The memory for the next read of a socket, of so many bytes at most. */
+  input(most: number): Buffer {
+    return most < SIZE ? this.#input.subarray(0, most) : this.#input;
   }
 
-  /** The copy, or the last part of it, was sent: its memory is used for what comes next. */
-  release({ buffer }: Buffer): void {
-    if (!this.#used.delete(buffer) || this.#free.length >= MOST_FREE || !(buffer instanceof ArrayBuffer)) return;
-    this.#free.push(buffer);
+  /** A copy of what was read: of much with memory of its own, which is freed when it was sent. */
+  take(size: number): Buffer {
+    const read = this.#input.subarray(0, size);
+    if (size <= SMALL) return Buffer.from(read);
+    const copy = Buffer.allocUnsafeSlow(size);
+    copy.set(read);
+    return copy;
   }
 }

@@ -4,6 +4,7 @@ import type { Codec } from "../protocol/codec.ts";
 import type { TunnelPacket } from "../protocol/packets.ts";
 import { Deadlines } from "./deadlines.ts";
 import { Outbox } from "./outbox.ts";
+import { Received } from "./received.ts";
 import { TunnelStream } from "./stream.ts";
 
 /** Packets that are not of an open stream. */
@@ -17,8 +18,6 @@ export interface ConnectionOptions {
   readonly role: "server" | "agent";
   /** Bytes that each stream may send before the first WINDOW; undefined: the peer knows no windows. */
   readonly peerWindow: number | undefined;
-  /** Called with what a socket gave, or the last part of it, when it was sent. */
-  readonly release?: (chunk: Buffer) => void;
   readonly clock: Clock;
   readonly onPacket: (packet: OtherPacket) => void;
   readonly onBytes?: (direction: "sent" | "received", bytes: number) => void;
@@ -36,13 +35,15 @@ export class Connection {
   readonly #deadlines: Deadlines;
   readonly #streams = new Map<bigint, TunnelStream>();
   readonly #ended = new Set<bigint>();
+  /** What is read now. Undefined: V8 collects it. */
+  #received: Received | undefined;
   #holders = 0;
   #isLost = false;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
     const { wire, codec, clock } = options;
-    this.#outbox = new Outbox(wire, codec, options.release);
+    this.#outbox = new Outbox(wire, codec);
     this.#deadlines = new Deadlines(clock);
     wire.on("data", (chunk: Buffer) => this.#read(chunk));
     wire.on("end", () => this.lose("it ended the connection"));
@@ -106,11 +107,15 @@ export class Connection {
 
   #read(chunk: Buffer): void {
     if (this.#isLost) return;
+    const { codec } = this.#options;
+    const received = codec.keepsChunks ? undefined : new Received(chunk);
+    this.#received = received;
     try {
-      this.#options.codec.read(chunk, this.#onPacket);
+      codec.read(chunk, this.#onPacket);
     } catch (error) {
       this.lose(messageOf(error));
     }
+    received?.end();
   }
 
   readonly #onPacket = (packet: TunnelPacket): void => {
@@ -129,7 +134,7 @@ export class Connection {
     const stream = this.#streams.get(packet.id);
     if (packet.type === "data") this.#options.onBytes?.("received", packet.data.length);
     if (stream) {
-      stream.handle(packet);
+      stream.handle(packet, this.#received);
       // A server's request to close has an answer.
       if (packet.type === "close") this.send({ type: "closed", id: packet.id, error: "" });
       return;

@@ -1,10 +1,16 @@
+import { Socket } from "node:net";
 import type { Writable } from "node:stream";
 import type { Codec, Control } from "../protocol/codec.ts";
+import { free } from "./received.ts";
 
 /** What one stream has to send, in order. */
 export interface Lane {
   readonly id: bigint;
   readonly items: (Buffer | Control)[];
+  /** Bytes of its items are of its own reads, and freed once they were sent. */
+  readonly frees: boolean;
+  /** What the first item is the rest of. */
+  whole?: Buffer | undefined;
   /** Bytes that may be sent now. */
   credit(): number;
   sent(bytes: number): void;
@@ -27,18 +33,19 @@ const UNREAD = `it asks for responses and does not read them: ${MOST_URGENT} pac
 export class Outbox {
   readonly #wire: Writable;
   readonly #codec: Codec;
-  readonly #release: ((chunk: Buffer) => void) | undefined;
   readonly #urgent: Control[] = [];
   #lanes: Lane[] = [];
   readonly #waiting = new Set<Lane>();
   readonly #onWritten = (): void => this.#pump();
+  /** Another stream may pass on the bytes themselves. */
+  readonly #isSocket: boolean;
   #isPumping = false;
   #isClosed = false;
 
-  constructor(wire: Writable, codec: Codec, release?: (chunk: Buffer) => void) {
+  constructor(wire: Writable, codec: Codec) {
     this.#wire = wire;
     this.#codec = codec;
-    this.#release = release;
+    this.#isSocket = wire instanceof Socket;
   }
 
   send(packet: Control): void {
@@ -80,15 +87,22 @@ export class Outbox {
     if (item === undefined) return true;
     if (!Buffer.isBuffer(item)) {
       lane.items.shift();
+      lane.whole = undefined;
       this.#write(this.#codec.packet(item), this.#onWritten);
     } else {
       const size = Math.min(item.length, PIECE, lane.credit());
       // Without credit it waits for `wake`.
       if (size <= 0) return true;
       const isLast = item.length === size;
+      const whole = lane.whole ?? item;
       if (isLast) lane.items.shift();
       else lane.items[0] = item.subarray(size);
-      this.#send(lane.id, isLast ? item : item.subarray(0, size), isLast ? this.#released(item) : this.#onWritten);
+      lane.whole = isLast ? undefined : whole;
+      this.#send(
+        lane.id,
+        isLast ? item : item.subarray(0, size),
+        isLast && lane.frees ? this.#released(whole) : this.#onWritten,
+      );
       lane.sent(size);
     }
     if (lane.items.length > 0 && !this.#waiting.has(lane)) {
@@ -104,12 +118,11 @@ export class Outbox {
     else this.#write(prefix, onWritten, piece);
   }
 
-  /** Writes are done in order: after its last part the whole chunk was sent. */
+  /** Writes are done in order: after its last part the whole chunk was sent, and V8 would collect it late. */
   #released(chunk: Buffer): () => void {
-    const release = this.#release;
-    if (!release) return this.#onWritten;
+    if (!this.#isSocket) return this.#onWritten;
     return () => {
-      release(chunk);
+      free(chunk);
       this.#pump();
     };
   }

@@ -1,11 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  largestWindowOf,
   LIMITS,
   openStream,
   planStream,
-  roomOf,
   type StreamEffect,
   type StreamEvent,
   type StreamState,
@@ -259,6 +257,26 @@ describe("a stream", () => {
       { window: 2 * window, owed: 0 },
     ],
     [
+      "shrinks its window by what it does not grant again where it is larger than its part",
+      { ...windowed, window: 4 * window },
+      [
+        { type: "received", bytes: 2 * window },
+        { type: "accepted", bytes: 2 * window, streams: LIMITS.windows / (3 * window) },
+      ],
+      [{ type: "grant", bytes: window }],
+      { window: 3 * window, owed: 0, unread: 0 },
+    ],
+    [
+      "grants nothing where its window is larger than its part by more than it owes",
+      { ...windowed, window: 4 * window },
+      [
+        { type: "received", bytes: window },
+        { type: "accepted", bytes: window, streams: LIMITS.windows },
+      ],
+      [],
+      { window: 3 * window, owed: 0, unread: 0 },
+    ],
+    [
       "has a largest window",
       { ...windowed, window: largestWindow },
       [
@@ -338,28 +356,6 @@ describe("a stream", () => {
   test.each(rows)("%s", (_title, start, events, expected) => {
     expect(words(run(start, events).effects)).toEqual(expected);
   });
-});
-
-test.each([
-  [1, 256],
-  [16, 256],
-  [32, 128],
-  [200, 20.48],
-  [256, 16],
-  [10_000, 16],
-])("each of %i streams may have %d KiB queued", (streams, kib) => {
-  expect(roomOf(streams)).toBe(Math.floor(kib * 1024));
-});
-
-test.each([
-  [1, 4096],
-  [8, 4096],
-  [16, 2048],
-  [200, 163.84],
-  [512, 128],
-  [10_000, 128],
-])("the window of each of %i streams may grow to %d KiB", (streams, kib) => {
-  expect(largestWindowOf(streams)).toBe(Math.floor(kib * 1024));
 });
 
 const event: fc.Arbitrary<StreamEvent> = fc.oneof(

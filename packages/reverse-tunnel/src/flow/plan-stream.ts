@@ -17,7 +17,7 @@ export interface StreamState {
   readonly unread: number;
   /** Bytes that the socket accepted and the peer was not granted again. */
   readonly owed: number;
-  /** What a peer with windows may have sent ahead; it grows while the socket accepts all at once. */
+  /** What a peer with windows may have sent ahead. */
   readonly window: number;
   /** The socket is not read. */
   readonly paused: boolean;
@@ -76,18 +76,18 @@ export interface Next {
 
 /** Bounds of the bytes that a stream keeps in memory. */
 export const LIMITS = {
-  /** A peer with windows sends so much ahead at first, in bytes: two of its largest packets, */
-  window: 128 * 1024,
+  /** A peer with windows sends so much ahead at first, in bytes, */
+  window: 48 * 1024,
   /** so much at most, */
   largestWindow: 4 * 1024 * 1024,
   /** and no more than its part of so much for all streams of the connection that it opens windows for. */
-  windows: 32 * 1024 * 1024,
+  windows: 10 * 1024 * 1024,
   /** The socket is not read while so much waits to be sent, */
   queue: 256 * 1024,
   /** of all streams of a connection together so much, */
-  queues: 4 * 1024 * 1024,
+  queues: 8 * 1024 * 1024,
   /** but of each at least so much. */
-  leastQueue: 16 * 1024,
+  leastQueue: 32 * 1024,
   /** A peer without windows is not read while a stream that makes progress has so much unread. */
   mark: 1024 * 1024,
   /** A stream that makes no progress ends with so much unread. */
@@ -113,7 +113,7 @@ export function openStream(kind: Pick<StreamState, "windowed" | "lingers" | "cre
 
 /** What each of so many streams of a connection may have queued, in bytes. */
 export function roomOf(streams: number): number {
-  return Math.max(LIMITS.leastQueue, Math.min(LIMITS.queue, Math.floor(LIMITS.queues / streams)));
+  return Math.max(LIMITS.leastQueue, Math.min(LIMITS.queue, Math.floor(LIMITS.queues / Math.max(1, streams))));
 }
 
 /** What the window of each of so many streams of a connection may grow to, in bytes. */
@@ -195,8 +195,8 @@ function onAccepted(state: StreamState, { bytes, streams }: Share): Next {
   let { window } = state;
   if (!state.windowed) owed = 0;
   else if (owed >= Math.max(window / 4, LIMITS.window / 2)) {
-    const more = unread === 0 && 2 * window <= largestWindowOf(streams) ? window : 0;
-    effects.push({ type: "grant", bytes: owed + more });
+    const more = growthOf(window, { owed, unread, largest: largestWindowOf(streams) });
+    if (owed + more > 0) effects.push({ type: "grant", bytes: owed + more });
     window += more;
     owed = 0;
   }
@@ -204,6 +204,13 @@ function onAccepted(state: StreamState, { bytes, streams }: Share): Next {
   if (isReleased) effects.push({ type: "release" });
   const stalled = state.stalled && unread > LIMITS.mark / 2;
   return { state: { ...state, unread, owed, window, stalled, holding: state.holding && !isReleased }, effects };
+}
+
+/** How much a window grows while its socket accepts all at once, or shrinks where more streams share the connection. */
+function growthOf(window: number, now: { readonly owed: number; readonly unread: number; readonly largest: number }) {
+  // A grant is not withdrawn: a window shrinks by what is not granted again.
+  if (window > now.largest) return -Math.min(now.owed, window - now.largest);
+  return now.unread === 0 && 2 * window <= now.largest ? window : 0;
 }
 
 function onLocalEnd(state: StreamState): Next {

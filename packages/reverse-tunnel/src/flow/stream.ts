@@ -1,7 +1,9 @@
+import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TunnelPacket } from "../protocol/packets.ts";
 import type { Deadlines } from "./deadlines.ts";
 import type { Lane, Outbox } from "./outbox.ts";
+import type { Received } from "./received.ts";
 import { openStream, planStream, type StreamEffect, type StreamEvent, type StreamState } from "./plan-stream.ts";
 
 /** A socket and the tunnel's connection that it is joined to. */
@@ -45,14 +47,17 @@ export class TunnelStream {
   #received = 0;
   #accepted = 0;
   #failure: string | undefined;
+  readonly #isSocket: boolean;
 
   constructor(options: StreamOptions) {
     this.#options = options;
     const { id, windowed, credit, role, socket } = options;
+    this.#isSocket = socket instanceof Socket;
     this.#state = openStream({ windowed, credit, lingers: role === "server" });
     this.#lane = {
       id,
       items: [],
+      frees: this.#isSocket,
       credit: () => (windowed ? this.#state.credit : Number.POSITIVE_INFINITY),
       sent: (bytes) => this.dispatch({ type: "sent", bytes, streams: options.streams() }),
     };
@@ -75,14 +80,21 @@ export class TunnelStream {
     return this.#state.closed;
   }
 
-  handle(packet: Extract<TunnelPacket, { type: "data" | "close" | "closed" | "window" | "end" }>): void {
+  /** `received` has the packet's data, and is used until the socket accepted it. */
+  handle(
+    packet: Extract<TunnelPacket, { type: "data" | "close" | "closed" | "window" | "end" }>,
+    received?: Received,
+  ): void {
     switch (packet.type) {
       case "data": {
         const size = packet.data.length;
         this.#received += size;
         this.dispatch({ type: "received", bytes: size });
         if (this.#state.closed || size === 0) return;
+        received?.use();
         this.#options.socket.write(packet.data, (error) => {
+          // A stream that is no socket may pass on the bytes themselves.
+          if (this.#isSocket) received?.end();
           this.#accepted += size;
           const streams = this.#options.streams();
           this.dispatch(error ? { type: "local-gone" } : { type: "accepted", bytes: size, streams });

@@ -5,6 +5,8 @@ export type Control = Exclude<TunnelPacket, { type: "data" }>;
 
 /** How packets are written on the wire of a connection, and read from it. One object serves one connection. */
 export interface Codec {
+  /** What arrived is in use after `read`, too: of an unfinished packet, or because the wire cut it from more memory. */
+  readonly keepsChunks: boolean;
   packet(packet: Control): Buffer;
   /** What precedes that many bytes of a stream. */
   dataPrefix(id: bigint, size: number): Buffer;

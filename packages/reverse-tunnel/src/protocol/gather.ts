@@ -1,5 +1,6 @@
 /**
- * Keeps what arrived until as much is there as is needed: each byte is copied once for each need, however it is cut.
+ * Keeps copies of what arrived until as much is there as is needed: each byte is copied twice at most for each need,
+ * however it is cut.
  */
 export class Gather {
   #kept: Buffer[] = [];
@@ -9,7 +10,8 @@ export class Gather {
   /** All that is kept, once it is as much as needed; it is kept no more. */
   push(chunk: Buffer): Buffer | undefined {
     if (this.#size === 0 && chunk.length >= this.#needed) return chunk;
-    this.#kept.push(chunk);
+    // A copy: the memory of what arrived is freed when it was read.
+    this.#kept.push(Buffer.from(chunk));
     this.#size += chunk.length;
     if (this.#size < this.#needed) return undefined;
     const all = Buffer.concat(this.#kept);
@@ -22,7 +24,7 @@ export class Gather {
   keep(rest: Buffer, needed: number): void {
     this.#needed = needed;
     if (rest.length === 0) return;
-    this.#kept = [rest];
+    this.#kept = [Buffer.from(rest)];
     this.#size = rest.length;
   }
 }

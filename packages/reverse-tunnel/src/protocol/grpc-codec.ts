@@ -6,6 +6,7 @@ import { dataHeader, decodePacket, encodePacket } from "./packets.ts";
 export function grpcCodec(): Codec {
   const reader = new FrameReader();
   return {
+    keepsChunks: true,
     packet(packet) {
       const bytes = encodePacket(packet);
       return Buffer.concat([framePrefix(bytes.length), bytes]);

@@ -50,6 +50,7 @@ export interface PlainCodec extends Codec {
 export function plainCodec(): PlainCodec {
   const reader = new PlainReader();
   const codec: PlainCodec = {
+    keepsChunks: false,
     onPing() {},
     onPong() {},
     onToken() {},

@@ -1,6 +1,12 @@
-import { createServer } from "node:http";
+import type { RequestListener, Server } from "node:http";
+import { createServer } from "node:net";
 import type { Metrics } from "@causeway/foundation";
 import { listen, type Listen, type ListeningServer } from "./listen.ts";
+
+/** A connection without a byte for so long ends (ms). */
+const IDLE = 30_000;
+/** Connections at a time. */
+const MOST = 100;
 
 /**
  * Health (/healthz, /readyz) or metrics (/metrics) in plain text, as konnectivity's health and admin ports. @throws
@@ -10,7 +16,7 @@ export function serveStatus(
   where: Listen,
   { metrics, unready }: { readonly metrics?: Metrics; readonly unready: () => string | undefined },
 ): Promise<ListeningServer> {
-  const server = createServer((request, response) => {
+  const respond: RequestListener = (request, response) => {
     const path = (request.url ?? "/").replace(/\?.*/, "");
     const send = (status: number, text: string, type = "text/plain; charset=utf-8"): void => {
       response.writeHead(status, { "Content-Type": type });
@@ -27,6 +33,14 @@ export function serveStatus(
       (text) => send(200, text, metrics.contentType),
       () => send(500, "metrics cannot be rendered\n"),
     );
+  };
+  let http: Server | undefined;
+  // Loaded with the first connection: it takes 4 MiB.
+  const load = (): Server => process.getBuiltinModule("node:http").createServer(respond).setTimeout(IDLE);
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    http ??= load();
+    http.emit("connection", socket);
   });
+  server.maxConnections = MOST;
   return listen(server, where);
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { createMetrics, systemClock, whenAborted } from "@causeway/foundation";
+import { createSmallMetrics, systemClock, whenAborted } from "@causeway/foundation";
 import {
   readDuration,
   readFile,
@@ -19,7 +19,7 @@ import type { TunnelAgentFlags } from "./command.ts";
  */
 export async function tunnelAgent(flags: TunnelAgentFlags, signal: AbortSignal): Promise<void> {
   const log = commandLog(flags.logLevel);
-  const metrics = createMetrics();
+  const metrics = createSmallMetrics();
   const agentId = flags.agentId ?? process.env["PROXY_AGENT_ID"] ?? randomUUID();
   const port = readPort("proxy-server-port", flags.proxyServerPort);
   const keepalive = readDuration("keepalive-time", flags.keepaliveTime);

@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { createMetrics, messageOf, systemClock, whenAborted, type Log } from "@causeway/foundation";
+import { createSmallMetrics, messageOf, systemClock, whenAborted, type Log } from "@causeway/foundation";
 import {
   invalidConfiguration,
   onlyTenant,
   readDuration,
   readPair,
   readRules,
-  readTenants,
   serveStatus,
   startTunnelServer,
   type ProxyStrategy,
@@ -27,11 +26,11 @@ const PAUSE = 5_000;
  */
 export async function tunnelServer(flags: TunnelServerFlags, signal: AbortSignal): Promise<void> {
   const log = commandLog(flags.logLevel);
-  const metrics = createMetrics();
+  const metrics = createSmallMetrics();
   // Without tokens no client is needed, which takes some megabytes.
   const reviews = hasTokens(flags) ? (await import("./reviews.ts")).createReviews(metrics) : undefined;
   const review: Reviewer = (source) => reviews?.reviewer(source);
-  const tenants = readAll(flags, review);
+  const tenants = await readAll(flags, review);
   const certificate = readPair(flags.clusterCert, flags.clusterKey);
   const serverPort = readPort("server-port", flags.serverPort);
   const serverPair = readPair(flags.serverCert, flags.serverKey);
@@ -89,8 +88,8 @@ export async function tunnelServer(flags: TunnelServerFlags, signal: AbortSignal
 const hasTokens = ({ tenants, kubeconfig, authenticationAudience }: TunnelServerFlags): boolean =>
   tenants !== undefined || kubeconfig !== "" || authenticationAudience !== "";
 
-function readAll(flags: TunnelServerFlags, review: Reviewer): TunnelTenant[] {
-  if (flags.tenants !== undefined) return readTenants(flags.tenants, review);
+async function readAll(flags: TunnelServerFlags, review: Reviewer): Promise<TunnelTenant[]> {
+  if (flags.tenants !== undefined) return (await import("./tenants.ts")).readTenants(flags.tenants, review);
   const { udsName, serverCaCert, clusterCaCert, kubeconfig, authenticationAudience: audience } = flags;
   if (udsName === "" && flags.serverPort === "0")
     throw invalidConfiguration("--uds-name, --server-port or --tenants is required");
@@ -103,14 +102,14 @@ function readAll(flags: TunnelServerFlags, review: Reviewer): TunnelTenant[] {
 }
 
 async function followTenants(
-  { server, read, log }: { server: TunnelServer; read: () => TunnelTenant[]; log: Log },
+  { server, read, log }: { server: TunnelServer; read: () => Promise<TunnelTenant[]>; log: Log },
   signal: AbortSignal,
 ): Promise<void> {
   let problem = "";
   while (!signal.aborted) {
     await systemClock.sleep(PAUSE, signal).catch(() => {});
     try {
-      if (!signal.aborted) await server.setTenants(read());
+      if (!signal.aborted) await server.setTenants(await read());
       problem = "";
     } catch (error) {
       // The tenants that were read last remain.
