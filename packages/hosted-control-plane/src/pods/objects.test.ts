@@ -38,6 +38,10 @@ function checkObject(object: KubeObject, namespace: string): void {
     expect(container.resources?.limits?.["memory"]).toBeDefined();
     expect(container["readinessProbe"]).toBeDefined();
   }
+  const spread = (pod?.spec.template.spec["topologySpreadConstraints"] ?? []) as readonly object[];
+  if (pod !== undefined) expect(spread).toHaveLength(2);
+  // A rollout of a Deployment has old and new pods at once: only the new ones are spread.
+  for (const each of spread) expect("matchLabelKeys" in each).toBe(object.kind === "Deployment");
 }
 
 test("each object of a control plane as pods is labelled, restricted and in the namespace, and no secret is outside of Secrets", () => {

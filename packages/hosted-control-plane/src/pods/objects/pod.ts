@@ -77,6 +77,8 @@ export function podTemplate(of: PodOf): PodTemplateSpec {
         topologyKey,
         whenUnsatisfiable: "ScheduleAnyway",
         labelSelector: { matchLabels: labels },
+        // Of a Deployment: pods that are being replaced do not count, or all new ones may share a node.
+        ...(of.mounts.some(({ claim }) => claim === true) ? {} : { matchLabelKeys: ["pod-template-hash"] }),
       })),
       ...(of.first === undefined ? {} : { initContainers: [firstContainer(of, of.first)] }),
       containers: [container(of)],
