@@ -11,8 +11,10 @@ export { createLog, silentLog, type Log, type LogFields, type LogLevel } from ".
 export type { CertificateOptions, CertificateSubject, KeyPair } from "./pki-interface.ts";
 export { readCertificate, type CertificateFacts } from "./certificates.ts";
 export {
+  isCertificateFor,
   parseCertificate,
   publicKeyHash,
+  readValidity,
   splitCertificates,
   verifyChain,
   verifyIssuer,

@@ -2,7 +2,7 @@ import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { hasCode } from "./errors.ts";
 import { readCertificate } from "./certificates.ts";
-import { publicKeyHash, verifyChain } from "./parsed-certificates.ts";
+import { isCertificateFor, publicKeyHash, readValidity, verifyChain } from "./parsed-certificates.ts";
 import { createAuthority, createRequest, issueCertificate, readRequest, signRequest } from "./pki.ts";
 
 const NOW = Date.UTC(2026, 5, 1);
@@ -28,6 +28,7 @@ describe("the authority", () => {
     const issued = await issueCertificate(authority, { ...subject, usages: ["server"], lifetime: DAY, now: NOW });
     const facts = readCertificate(issued.certificate);
     expect(facts).toMatchObject({ ...subject, isAuthority: false, notBefore: NOW - 300_000, notAfter: NOW + DAY });
+    expect(readValidity(issued.certificate)).toEqual({ notBefore: NOW - 300_000, notAfter: NOW + DAY });
     expect(verifyChain(issued.certificate, authority.certificate)).toBe(true);
     const stranger = await createAuthority({ commonName: "kubernetes", lifetime: 10 * DAY, now: NOW });
     expect(verifyChain(issued.certificate, stranger.certificate)).toBe(false);
@@ -74,6 +75,22 @@ describe("a certificate request", () => {
   });
 });
 
+test.each<[string, string, string[], boolean]>([
+  ["all of its names", "a", ["10.0.0.1", "fd00::1"], true],
+  ["an address in another spelling", "a.example", ["FD00:0::1"], true],
+  ["another address", "a", ["10.0.0.1", "10.0.0.2"], false],
+  ["another name", "b", ["10.0.0.1"], false],
+  ["its common name alone", "system:node:a", [], false],
+  ["a name that its wildcard would match", "x.wild.example", [], false],
+])("a certificate is judged by exact names: %s", async (_, host, addresses, answer) => {
+  const authority = await createAuthority({ commonName: "kubernetes", lifetime: DAY });
+  const dnsNames = [...subject.dnsNames, "*.wild.example"];
+  const wanted = { ...subject, dnsNames, usages: ["server"], lifetime: DAY } as const;
+  const { certificate } = await issueCertificate(authority, wanted);
+  expect(isCertificateFor(certificate, host, addresses)).toBe(answer);
+});
+
 test("text that is not a certificate is refused with a code", () => {
-  expect(() => readCertificate("nonsense")).toThrow(expect.objectContaining({ code: "PKI_CERTIFICATE_INVALID" }));
+  for (const read of [readCertificate, readValidity, (text: string) => isCertificateFor(text, "a", [])])
+    expect(() => read("nonsense")).toThrow(expect.objectContaining({ code: "PKI_CERTIFICATE_INVALID" }));
 });

@@ -1,7 +1,7 @@
 import {
   CausewayError,
   createRequest,
-  readCertificate,
+  readValidity,
   type CertificateSubject,
   type Clock,
   type KeyPair,
@@ -39,7 +39,7 @@ export function servingWish(node: string, ipAddresses: readonly string[]): Certi
  * @see https://kubernetes.io/docs/tasks/tls/certificate-rotation/
  */
 export function renewalTime(certificate: string, random: number): number {
-  const { notBefore, notAfter } = readCertificate(certificate);
+  const { notBefore, notAfter } = readValidity(certificate);
   return notBefore + (notAfter - notBefore) * (0.7 + 0.2 * random);
 }
 

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readCertificate, type KeyPair } from "@causeway/foundation";
+import { readValidity, type KeyPair } from "@causeway/foundation";
 import type { MachineDisks } from "./interface.ts";
 
 /** What a joined machine keeps on its disk: who it is in which cluster. */
@@ -75,7 +75,7 @@ function isUuid(name: string): boolean {
 
 function current(identity: Identity | undefined, now: number): Identity | undefined {
   try {
-    return identity && readCertificate(identity.certificate).notAfter > now ? identity : undefined;
+    return identity && readValidity(identity.certificate).notAfter > now ? identity : undefined;
   } catch {
     return undefined;
   }

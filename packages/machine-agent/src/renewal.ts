@@ -2,7 +2,8 @@ import {
   CausewayError,
   hasCode,
   messageOf,
-  readCertificate,
+  isCertificateFor,
+  readValidity,
   type Clock,
   type KeyPair,
   type Log,
@@ -37,7 +38,7 @@ export async function renewClient(
 ): Promise<KeyPair | undefined> {
   const due = renewalTime(identity.certificate, using.random);
   if (!(await sleepUntil(due, using))) return undefined;
-  const { notAfter } = readCertificate(identity.certificate);
+  const { notAfter } = readValidity(identity.certificate);
   const pair = await persist(
     async () => {
       if (using.clock.now() >= notAfter) throw expired();
@@ -71,7 +72,7 @@ export async function keepServing(
   const { identity, addresses } = wanted;
   if (addresses.length === 0) return;
   for (let serving = identity.serving; !using.signal.aborted;) {
-    if (serving && serves(serving.certificate, identity.nodeName, addresses)) {
+    if (serving && isCertificateFor(serving.certificate, identity.nodeName, addresses)) {
       if (!(await sleepUntil(renewalTime(serving.certificate, using.random), using))) return;
     }
     serving = await persist(() => requestCertificate(client, servingWish(identity.nodeName, addresses), using), {
@@ -81,12 +82,6 @@ export async function keepServing(
     if (!serving) return;
     await using.keep(serving);
   }
-}
-
-function serves(certificate: string, node: string, addresses: readonly string[]): boolean {
-  const { dnsNames, ipAddresses } = readCertificate(certificate);
-  const has = new Set([...dnsNames, ...ipAddresses]);
-  return [node, ...addresses].every((name) => has.has(name));
 }
 
 /** False when the signal aborted first. */
