@@ -13,6 +13,7 @@ const seconds = [
   "packages/cinder-csi/src/schedules.test.ts",
   "packages/cluster-api/src/cluster-api.test.ts",
   "packages/hosted-control-plane/src/pods/migration/migration.test.ts",
+  "packages/hosted-control-plane/src/pods/migration/waves.test.ts",
   "packages/magnum-api/src/early-deletion.test.ts",
   "packages/magnum-api/src/failed-step.test.ts",
   "packages/magnum-api/src/keystone-away.test.ts",
