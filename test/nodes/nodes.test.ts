@@ -263,8 +263,8 @@ describe("a cluster whose nodes run real containers", () => {
     const { total, failures, longestPause } = await requests.end();
     const counts = `${total} requests while both nodes were replaced, ${failures.length} failed`;
     console.log([`${counts}; the longest pause was ${longestPause} ms`, ...failures].join("\n"));
-    // Some fail: a new node is a member before its kube-proxy serves, and one that goes may be a member for a moment
-    // longer than its host; monitors do not guard the floating IP of an OVN load balancer. Others are served meanwhile.
+    // How many fail is printed: a new node waits until its kube-proxy serves, and a host until load balancers have left
+    // its Node, for a time that is limited.
     expect(longestPause).toBeLessThan(10_000);
   });
 
