@@ -1,7 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Cluster, MachineDeployment, OpenStackCluster, toCustomResourceDefinition } from "@causeway/api";
+import {
+  Cluster,
+  MachineDeployment,
+  OpenStackCluster,
+  toCustomResourceDefinition,
+  withConversionWebhook,
+} from "@causeway/api";
 import { startApiServer } from "@causeway/apiserver";
 import { systemClock } from "@causeway/foundation";
 import { createClient, CustomResourceDefinition, Lease, loadKubeconfig } from "@causeway/kubernetes";
@@ -27,7 +33,7 @@ async function until<T>(check: () => Promise<T | undefined>): Promise<T> {
 }
 
 test(
-  "a cluster without Cluster API gets CRDs, conversion and controllers, and providers as they come",
+  "a cluster gets CRDs, conversion in place of a release's and controllers, and providers as they come",
   { timeout: 120_000 },
   async () => {
     const server = await startApiServer({});
@@ -39,6 +45,10 @@ test(
     writeFileSync(kubeconfig, text);
     const client = createClient(loadKubeconfig({ text }));
     closing.push(() => client.close());
+    // As a release's manifests have installed it, whose manager was scaled down.
+    const service = { namespace: "capi-system", name: "capi-webhook-service", path: "/convert" };
+    const released = withConversionWebhook(toCustomResourceDefinition(MachineDeployment), { service } as never);
+    await client.create(CustomResourceDefinition, released as unknown as CustomResourceDefinition);
     const stop = new AbortController();
     const running = runClusterApi(
       {

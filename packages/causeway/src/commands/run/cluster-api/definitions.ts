@@ -7,11 +7,32 @@ export async function installDefinitions(
   kinds: readonly Kind<KubeObject>[],
   { webhook, signal }: { readonly webhook: WebhookClient; readonly signal: AbortSignal },
 ): Promise<void> {
+  const options = { fieldManager: "causeway-cluster-api", signal };
   for (const kind of kinds) {
-    const crd = withConversionWebhook(toCustomResourceDefinition(kind), webhook);
-    await client.apply(CustomResourceDefinition, crd as unknown as CustomResourceDefinition, {
-      fieldManager: "causeway-cluster-api",
-      signal,
-    });
+    const crd = withConversionWebhook(toCustomResourceDefinition(kind), webhook) as unknown as CustomResourceDefinition;
+    const key = { namespace: "", name: crd.metadata.name };
+    const present = await client.find(CustomResourceDefinition, key, { signal });
+    if (isConvertedByService(present)) {
+      await client.patch(CustomResourceDefinition, key, { type: "merge", body: conversionOf(crd) }, options);
+    }
+    await client.apply(CustomResourceDefinition, crd, options);
   }
+}
+
+interface Converted {
+  readonly spec: {
+    readonly conversion?: { readonly webhook?: { readonly clientConfig?: { readonly service?: object } } };
+  };
+}
+
+/** As manifests of a release have it: a service and a URL exclude each other, and an apply removes no field of others. */
+function isConvertedByService(crd: KubeObject | undefined): boolean {
+  return (crd as unknown as Converted | undefined)?.spec.conversion?.webhook?.clientConfig?.service !== undefined;
+}
+
+function conversionOf(crd: KubeObject): Readonly<Record<string, unknown>> {
+  const { conversion } = (crd as unknown as Converted).spec;
+  if (conversion === undefined) return { spec: { conversion: null } };
+  const clientConfig = { ...conversion.webhook?.clientConfig, service: null };
+  return { spec: { conversion: { ...conversion, webhook: { ...conversion.webhook, clientConfig } } } };
 }
