@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { Agent, request } from "node:https";
 import {
   allKinds,
   Cluster,
@@ -60,8 +63,7 @@ async function connect(server: ApiServer): Promise<KubernetesClient> {
   return client;
 }
 
-/** As another cluster's API server that calls our webhook over TLS. */
-async function throughWebhook(): Promise<ApiServer> {
+async function serve() {
   const authority = await createAuthority({ commonName: "webhook-ca", lifetime: day });
   const certificate = await issueCertificate(authority, {
     commonName: "webhook",
@@ -72,7 +74,12 @@ async function throughWebhook(): Promise<ApiServer> {
   });
   const webhook = await serveConversion({ kinds, address: "127.0.0.1", port: 0, certificate, log: silentLog });
   closing.push(() => webhook.close());
-  const url = `https://127.0.0.1:${webhook.port}${CONVERT_PATH}`;
+  return { authority, url: `https://127.0.0.1:${webhook.port}${CONVERT_PATH}` };
+}
+
+/** As another cluster's API server that calls our webhook over TLS. */
+async function throughWebhook(): Promise<ApiServer> {
+  const { authority, url } = await serve();
   const caBundle = Buffer.from(authority.certificate).toString("base64");
   const crds = kinds.map((kind) => withConversionWebhook(toCustomResourceDefinition(kind), { url, caBundle }));
   const server = await startApiServer({ crds });
@@ -135,4 +142,14 @@ describe.each([
     expect(stored.spec).toMatchObject({ minReadySeconds: 7, version: "v1.34.0" });
     expect(stored.metadata.annotations).toBeUndefined();
   });
+});
+
+test("a connection is kept for longer than API servers keep it, which send no review twice", async () => {
+  const { authority, url } = await serve();
+  const agent = new Agent({ keepAlive: true, ca: authority.certificate });
+  closing.push(() => Promise.resolve(agent.destroy()));
+  const [response] = (await once(request(url, { agent }).end(), "response")) as [IncomingMessage];
+  response.resume();
+  const [, seconds] = /^timeout=(\d+)$/.exec(String(response.headers["keep-alive"])) ?? [];
+  expect(Number(seconds)).toBeGreaterThan(90);
 });

@@ -13,6 +13,11 @@ export const VALIDATE_PATH = "/validate";
 export const MUTATE_PATH = "/mutate";
 /** Bytes of a review at most: a list of objects as large as etcd takes a request to be, many times over. */
 const LARGEST = 64 * 1024 * 1024;
+/**
+ * For how long a connection without a request is kept, in ms: longer than API servers keep it (90 s). One that ends
+ * here while they send a review on it fails the write that is reviewed, since a POST is not sent again.
+ */
+const IDLE = 120_000;
 
 /** Where the webhook is served, and what it converts and judges. */
 export interface ConversionOptions {
@@ -36,6 +41,7 @@ export async function serveConversion(options: ConversionOptions): Promise<{ por
       if (!response.headersSent) send(response, 400, messageOf(error));
     });
   });
+  server.keepAliveTimeout = IDLE;
   server.listen(port, address);
   try {
     await once(server, "listening");
