@@ -32,7 +32,7 @@ export function openStackCluster({ name, clouds, cloud }: ClusterRequest): reado
     {
       apiVersion: "v1",
       kind: "Secret",
-      metadata: { name: `${name}-cloud-config` },
+      metadata: { name: `${name}-cloud-config`, labels: { "clusterctl.cluster.x-k8s.io/move": "true" } },
       data: { "clouds.yaml": Buffer.from(clouds).toString("base64") },
     },
     object(INFRASTRUCTURE, "OpenStackCluster", "", {
