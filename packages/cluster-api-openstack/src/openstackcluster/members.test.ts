@@ -36,6 +36,25 @@ test.each<[string, OpenStackMachine, boolean]>([
   expect(members.map(({ name, address }) => `${name} ${address}`)).toEqual(expected ? ["pool-cp-0 10.6.0.4"] : []);
 });
 
+test.each<[string, string, object, Status, boolean]>([
+  ["remains, known by its name", "with a server", { spec: { providerID: "openstack:///s" } }, {}, true],
+  ["goes", "that is being deleted", { spec: { providerID: "openstack:///s" }, deletionTimestamp }, {}, false],
+  ["goes", "without a server", { spec: {} }, {}, false],
+  ["goes", "whose server was read", { spec: { providerID: "openstack:///s" } }, { instanceState: "ERROR" }, false],
+])(
+  "a member %s for a machine %s that clusterctl moved without its status %#",
+  (_goes, _what, more, status, remains) => {
+    const { spec, ...metadata } = more as { spec: object };
+    const moved = { ...machine(status, metadata), spec } as OpenStackMachine;
+    const present = [
+      { name: "pool-cp-0", address: "10.6.0.4" },
+      { name: "foreign", address: "10.6.0.9" },
+    ] as Member[];
+    const kept = [{ address: "10.6.0.4", protocol_port: 6443, name: "pool-cp-0", tags: [] }];
+    expect(desired([moved], present).members).toEqual(remains ? kept : []);
+  },
+);
+
 describe("the member of a deleted control-plane machine", () => {
   const at = (n: number) => `10.6.0.${n}`;
   const cp = (n: number, metadata: object = {}, state: string | undefined = "ACTIVE") =>

@@ -27,7 +27,8 @@ export function isControlPlane(machine: OpenStackMachine): boolean {
 /**
  * One member per control-plane machine that runs and has an address on the cluster's network. The member of a deleted
  * machine remains while it serves and the others do not yet, for `MEMBER_LEAVES_WITHIN`; that of a machine which leaves
- * the control plane before it is deleted (`context.leaving`), until then. `present`: the members that the pool has.
+ * the control plane before it is deleted (`context.leaving`), until then; and that of a machine which is still to be
+ * read. `present`: the members that the pool has.
  */
 export function desiredMembers(
   context: MembersContext,
@@ -51,12 +52,19 @@ export function desiredMembers(
           ? member !== undefined && (others.length === 0 || serves(member))
           : others.length > 0 && leavesLater(machine, context.now) && serves(member),
       );
+  const nameOf = ({ metadata }: OpenStackMachine) => `${pool.name}-${metadata.name}`;
+  const unread = context.machines
+    .filter((machine) => isControlPlane(machine) && isStaying(machine) && isUnread(machine))
+    .flatMap((machine) => {
+      const address = pool.present.find(({ name }) => name === nameOf(machine))?.address;
+      return address === undefined ? [] : [{ machine, address }];
+    });
   return {
-    members: [...running, ...kept]
+    members: [...running, ...kept, ...unread]
       .map(({ machine, address }) => ({
         address,
         protocol_port: pool.port,
-        name: `${pool.name}-${machine.metadata.name}`,
+        name: nameOf(machine),
         tags: [...context.tags],
       }))
       .sort((a, b) => a.address.localeCompare(b.address)),
@@ -71,6 +79,14 @@ function addressOn({ status }: OpenStackMachine, subnets: readonly Subnet[]): st
 
 function isDeleted({ metadata }: OpenStackMachine): boolean {
   return metadata.deletionTimestamp !== undefined;
+}
+
+/**
+ * It has a server, of which nothing was read so far: clusterctl moves objects without their status. Its member is known
+ * by its name until then.
+ */
+function isUnread({ spec, status }: OpenStackMachine): boolean {
+  return spec.providerID !== undefined && status?.instanceState === undefined && !status?.initialization?.provisioned;
 }
 
 /** Deleted, and not so long ago that its member must go whatever the others do. */
