@@ -132,7 +132,7 @@ export class TunnelStream {
         return void socket.resume();
       case "hold":
         this.#options.hold();
-        return this.#watch("no-progress", TIMES.progress, () => this.#accepted);
+        return this.#watch("no-progress", TIMES.progress, () => `${this.#accepted} ${unwrittenOf(socket)}`);
       case "release":
         return this.#options.release();
       case "grant":
@@ -154,15 +154,15 @@ export class TunnelStream {
       case "linger":
         if (this.#options.windowed) this.#probe();
         return this.#options.windowed
-          ? this.#watch("linger-over", TIMES.halfClosed, () => this.#received + this.#accepted)
-          : this.#watch("linger-over", TIMES.linger, () => this.#received);
+          ? this.#watch("linger-over", TIMES.halfClosed, () => `${this.#received + this.#accepted}`)
+          : this.#watch("linger-over", TIMES.linger, () => `${this.#received}`);
       case "failed":
         this.#failure = effect.reason;
     }
   }
 
   /** Dispatches the event once `count` did not change for that time. */
-  #watch(type: Watched, time: number, count: () => number): void {
+  #watch(type: Watched, time: number, count: () => string): void {
     const before = count();
     const late = (): void => {
       this.#waits.delete(type);
@@ -210,4 +210,14 @@ export class TunnelStream {
     });
     socket.resume();
   }
+}
+
+/**
+ * Bytes of a write under way that the kernel has not taken, as Node itself counts them for the time limits of sockets.
+ * What waits behind a write becomes one write, which is reported when all of it is done: of up to a megabyte, a steady
+ * reader may take longer than it takes to count as one that reads nothing.
+ */
+function unwrittenOf(socket: Duplex): number {
+  const { _handle } = socket as { readonly _handle?: { readonly writeQueueSize?: number } | null };
+  return _handle?.writeQueueSize ?? 0;
 }

@@ -1,0 +1,37 @@
+import { Duplex } from "node:stream";
+import { VirtualClock } from "@causeway/foundation";
+import { expect, test } from "vitest";
+import { Deadlines } from "./deadlines.ts";
+import type { Outbox } from "./outbox.ts";
+import { LIMITS } from "./plan-stream.ts";
+import { TunnelStream } from "./stream.ts";
+
+test("a reader that is slow within one write holds the connection, and one that reads nothing does not", async () => {
+  const clock = new VirtualClock(0);
+  const handle = { writeQueueSize: LIMITS.mark };
+  // No write ends: only the bytes that the kernel has not taken become fewer.
+  const socket = Object.assign(new Duplex({ read() {}, write() {} }), { _handle: handle });
+  const [seen, outbox] = [[] as string[], { wake() {}, send() {} } as unknown as Outbox];
+  const stream = new TunnelStream({
+    id: 1n,
+    socket,
+    outbox,
+    deadlines: new Deadlines(clock),
+    windowed: false,
+    credit: 0,
+    role: "server",
+    streams: () => 1,
+    hold: () => void seen.push("hold"),
+    release: () => void seen.push("release"),
+    onClosed: () => void seen.push("closed"),
+  });
+  stream.handle({ type: "data", id: 1n, data: Buffer.alloc(LIMITS.mark + 1) });
+  for (let i = 0; i < 20; i += 1) {
+    handle.writeQueueSize -= 1_000;
+    await clock.advance(250);
+  }
+  expect(seen).toEqual(["hold"]);
+  await clock.advance(250);
+  expect(seen).toEqual(["hold", "release"]);
+  stream.dispatch({ type: "lost" });
+});
