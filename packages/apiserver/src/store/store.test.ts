@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CausewayError } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { openStore, type RecordCodec, type Store, type StoreEvent, type StoreKey } from "./index.ts";
 
 const PODS = { cluster: "", resource: "/pods" };
@@ -59,6 +59,69 @@ describe("a store in memory", () => {
     expect(store.get(key("a"))?.object).toMatchObject({ spec: 1 });
     expect(store.get(key("b"))).toBeUndefined();
     expect(store.revision).toBe(revision + 3);
+  });
+
+  describe("with Leases of nodes", () => {
+    const lease = (name: string): StoreKey => ({
+      cluster: "one",
+      resource: "coordination.k8s.io/leases",
+      namespace: "kube-node-lease",
+      name,
+    });
+    const names = Array.from({ length: 20 }, (_, at) => `node-${at}`);
+    const exec = vi.spyOn(DatabaseSync.prototype, "exec");
+    const commits = (): number => exec.mock.calls.filter(([text]) => text === "COMMIT").length;
+    const renewals: Promise<{ readonly revision: number }>[] = [];
+    /** Each in a turn of its own. */
+    const renew = async (count: number): Promise<void> => {
+      for (const name of names.slice(0, count)) {
+        renewals.push(store.update(lease(name), pod(name), store.get(lease(name))?.revision ?? 0));
+        await turn();
+      }
+    };
+    beforeEach(async () => {
+      renewals.length = 0;
+      for (const name of names) await store.create(lease(name), pod(name));
+      exec.mockClear();
+    });
+    afterAll(() => exec.mockRestore());
+
+    it("commits renewals together, after a while", async () => {
+      await renew(5);
+      expect(commits()).toBe(0);
+      const revisions = (await Promise.all(renewals)).map(({ revision }) => revision);
+      expect(commits()).toBe(1);
+      expect(revisions).toEqual(revisions.toSorted((a, b) => a - b));
+    });
+
+    it("commits renewals with the next other write, in their order", async () => {
+      await renew(5);
+      const { revision } = await store.create(key("a"), pod("a"));
+      expect(commits()).toBe(1);
+      expect((await Promise.all(renewals)).map((each) => each.revision)).toEqual(
+        [5, 4, 3, 2, 1].map((before) => revision - before),
+      );
+    });
+
+    it("lets no more than a few renewals wait", async () => {
+      await renew(16);
+      expect(commits()).toBe(1);
+      await Promise.all(renewals);
+    });
+
+    it("writes renewals that wait when it is closed", async () => {
+      await renew(1);
+      await store.close();
+      expect(await renewals[0]).toHaveProperty("revision");
+      store = openStore();
+    });
+
+    it("refuses a renewal from an old revision, though the one before it waits", async () => {
+      await renew(1);
+      const late = store.update(lease("node-0"), pod("node-0"), store.get(lease("node-0"))?.revision ?? 0);
+      await expect(late).rejects.toMatchObject({ code: "STORE_CONFLICT" });
+      await Promise.all(renewals);
+    });
   });
 
   it("keeps logical clusters and resources apart", async () => {

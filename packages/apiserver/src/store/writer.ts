@@ -19,6 +19,14 @@ interface Queued {
   readonly reject: (error: unknown) => void;
 }
 
+/**
+ * Milliseconds that the renewal of a node's Lease waits at most for other writes to share their commit, and how many
+ * may wait. Kubelets renew every ten seconds and have 40, so that a quarter of a second changes nothing; a commit and
+ * sync of its own for each were most of what clusters at rest cost.
+ */
+const RENEWAL_WAIT = 250;
+const MOST_RENEWALS = 16;
+
 /** What the open transaction has done so far. */
 interface Batch {
   revision: number;
@@ -28,7 +36,8 @@ interface Batch {
 
 /**
  * The only writer. Writes of one turn of the event loop share one transaction and one sync to disk; each is checked
- * against what those before it in the queue left. Answers and events go out only after the commit.
+ * against what those before it in the queue left. Answers and events go out only after the commit. Renewals of nodes'
+ * Leases wait for the next write, a short while at most.
  */
 export class Writer {
   /** Why the last transaction failed, and when; undefined if it did not. */
@@ -39,6 +48,8 @@ export class Writer {
   readonly #charge: Charge;
   #queue: Queued[] = [];
   #scheduled = false;
+  /** While only renewals are queued. */
+  #waiting: NodeJS.Timeout | undefined;
   #closed = false;
   #abandoned = false;
 
@@ -55,6 +66,10 @@ export class Writer {
     return new Promise((resolve, reject) => {
       this.#queue.push({ write, resolve, reject });
       if (this.#scheduled) return;
+      if (isRenewal(write) && this.#queue.length < MOST_RENEWALS) {
+        this.#waiting ??= setTimeout(() => this.#flush(), RENEWAL_WAIT);
+        return;
+      }
       this.#scheduled = true;
       setImmediate(() => this.#flush());
     });
@@ -68,6 +83,8 @@ export class Writer {
 
   #flush(): void {
     this.#scheduled = false;
+    clearTimeout(this.#waiting);
+    this.#waiting = undefined;
     const queue = this.#queue;
     if (queue.length === 0) return;
     this.#queue = [];
@@ -216,6 +233,12 @@ export class Writer {
       records.run("INSERT OR REPLACE INTO latest VALUES (?, ?, ?, ?)", collection, key.namespace, key.name, revision);
     }
   }
+}
+
+/** A Lease that is there already, of those that kubelets renew. */
+function isRenewal({ kind, ...write }: Write): boolean {
+  if (kind !== "update" || !("key" in write)) return false;
+  return write.key.namespace === "kube-node-lease" && write.key.resource === "coordination.k8s.io/leases";
 }
 
 function clusterOf(write: Write): string {
