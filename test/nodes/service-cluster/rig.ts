@@ -10,7 +10,7 @@ import { NAME, startRig, type Rig } from "../rig.ts";
 
 const TIMEOUT = 20 * 60_000;
 const DRIVER = "cinder.csi.openstack.org";
-export const NODES = 3;
+const NODES = 3;
 /** What a member of etcd says of itself, without a certificate. */
 const METRICS_PORT = 2381;
 

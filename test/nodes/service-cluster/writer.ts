@@ -7,7 +7,7 @@ import { loadKubeconfig } from "@causeway/kubernetes";
 import type { WriterData, Written } from "./writes.ts";
 
 /** Milliseconds after which a client gives up a request, with its connection. */
-const PATIENCE = 3_000;
+const REQUEST_TIMEOUT = 3_000;
 
 const { kubeconfig, round, counts } = workerData as WriterData;
 const { server, ca, certificate, key } = loadKubeconfig({
@@ -49,7 +49,7 @@ async function client(number: number): Promise<string[]> {
 function post(agent: Agent, body: string): Promise<number> {
   return new Promise((done, reject) => {
     const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
-    const signal = AbortSignal.timeout(PATIENCE);
+    const signal = AbortSignal.timeout(REQUEST_TIMEOUT);
     const sent = request(url, { method: "POST", agent, headers, signal }, (response) => {
       response.on("error", reject);
       response.resume().on("end", () => done(response.statusCode ?? 0));
