@@ -9,7 +9,7 @@ import { TunnelStream } from "./stream.ts";
 test("a reader that is slow within one write holds the connection, and one that reads nothing does not", async () => {
   const clock = new VirtualClock(0);
   const handle = { writeQueueSize: LIMITS.mark };
-  // No write ends: only the bytes that the kernel has not taken become fewer.
+  // No write ends: only the bytes that the kernel has not accepted become fewer.
   const socket = Object.assign(new Duplex({ read() {}, write() {} }), { _handle: handle });
   const [seen, outbox] = [[] as string[], { wake() {}, send() {} } as unknown as Outbox];
   const stream = new TunnelStream({

@@ -213,7 +213,7 @@ export class TunnelStream {
 }
 
 /**
- * Bytes of a write under way that the kernel has not taken, as Node itself counts them for the time limits of sockets.
+ * Bytes of a write under way that the kernel has not accepted, as Node itself counts them for the time limits of sockets.
  * What waits behind a write becomes one write, which is reported when all of it is done: of up to a megabyte, a steady
  * reader may take longer than it takes to count as one that reads nothing.
  */
