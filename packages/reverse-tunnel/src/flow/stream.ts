@@ -213,9 +213,9 @@ export class TunnelStream {
 }
 
 /**
- * Bytes of a write under way that the kernel has not accepted, as Node itself counts them for the time limits of sockets.
- * What waits behind a write becomes one write, which is reported when all of it is done: of up to a megabyte, a steady
- * reader may take longer than it takes to count as one that reads nothing.
+ * Bytes of a write under way that the kernel has not accepted, as Node itself counts them for the time limits of
+ * sockets. What waits behind a write becomes one write, which is reported when all of it is done: of up to a megabyte,
+ * a steady reader may take longer than it takes to count as one that reads nothing.
  */
 function unwrittenOf(socket: Duplex): number {
   const { _handle } = socket as { readonly _handle?: { readonly writeQueueSize?: number } | null };
