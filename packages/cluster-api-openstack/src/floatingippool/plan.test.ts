@@ -50,7 +50,37 @@ describe("the plan of a floating IP pool", () => {
       { object: pool({ maxIPs: 1 }), claims: [claim("a"), claim("b")] },
       ["create-floating-ip"],
     ],
-    ["tags what an attempt left without a tag", { floatingIps: [ip(1, { tags: [] })] }, ["tag-floating-ip ip-1"]],
+    [
+      "tags what an attempt left without a tag with reclaimPolicy Retain",
+      { object: pool({ reclaimPolicy: "Retain" }), floatingIps: [ip(1, { tags: [] })] },
+      ["tag-floating-ip ip-1"],
+    ],
+    [
+      "deletes what an attempt left without a tag, whose claim has gone",
+      { floatingIps: [ip(1, { tags: [] })] },
+      ["delete-floating-ip ip-1 172.24.4.1"],
+    ],
+    [
+      "gives a claim what an attempt left without a tag",
+      { claims: [claim("a")], floatingIps: [ip(1, { tags: [] })] },
+      ["create-address a 172.24.4.1"],
+    ],
+    [
+      "tags it once it is claimed",
+      {
+        claims: [claim("a", { addressRef: { name: "a" } })],
+        addresses: [address("a", "172.24.4.1")],
+        floatingIps: [ip(1, { tags: [] })],
+      },
+      ["tag-floating-ip ip-1"],
+    ],
+    [
+      "deletes none while the address of a claim is not seen",
+      { claims: [claim("a", { addressRef: { name: "a" } })], floatingIps: [ip(1, { tags: [] })] },
+      [],
+    ],
+    ["keeps what was retained before the policy was changed", { floatingIps: [ip(1)] }, []],
+    ["deletes none without a tag that a port has", { floatingIps: [ip(1, { tags: [], port_id: "p" })] }, []],
     [
       "deletes the floating IP of a released address",
       { addresses: [address("a", "172.24.4.1", gone)], floatingIps: [ip(1)] },
@@ -203,7 +233,8 @@ describe("the plan of a floating IP pool", () => {
   test.each(rows)("%s", (_, content, steps) => expect(plan(content).shown).toEqual(steps));
 
   test("creates a floating IP in its network with the proof of who created it, and names those that it has", () => {
-    const { steps } = whole({ claims: [claim("a"), claim("b")], floatingIps: [ip(1, { tags: ["blue"] })] });
+    const object = pool({ reclaimPolicy: "Retain" });
+    const { steps } = whole({ object, claims: [claim("a"), claim("b")], floatingIps: [ip(1, { tags: ["blue"] })] });
     expect(steps).toEqual([
       {
         type: "tag-floating-ip",

@@ -164,6 +164,7 @@ function planClaims(observed: Observed, { cloud, status, now }: PoolState): Pool
         : { type: "create-floating-ip", reason, body: bodyOf(object, status), known },
     );
   }
+  if (steps.length === 0 && left === 0) steps.push(...abandonedSteps(observed, cloud));
   if (steps.length > 0) return { steps, status: withFindings(observed, status, { findings: [ready], now }) };
   if (left === 0) return ended(observed, status, { findings: [ready], now });
   const message = `The maximum of ${most} addresses is in use; ${left} claims wait. Raise spec.maxIPs, or delete claims`;
@@ -174,8 +175,26 @@ function bodyOf(object: OpenStackFloatingIPPool, { floatingIPNetwork }: OpenStac
   return { floating_network_id: floatingIPNetwork?.id ?? "", description: poolDescription(object) };
 }
 
+/**
+ * Where released floating IPs are deleted, so are those that were created for a claim that has gone since: they have
+ * never been claimed, for they have no tag. While the address of a claim is not seen, it may be one of them.
+ */
+function abandonedSteps(observed: Observed, cloud: PoolCloud): PoolStep[] {
+  const { object, claims, addresses } = observed;
+  if (object.spec.reclaimPolicy !== "Delete") return [];
+  if (claims.some(({ metadata }) => !addresses.some(({ spec }) => spec.claimRef.name === metadata.name))) return [];
+  const mark = poolDescription(object);
+  return availableOf(observed, cloud)
+    .filter((ip) => ip.description === mark && ip.tags.length === 0)
+    .map((ip) => ({ type: "delete-floating-ip", reason, id: ip.id, address: ip.floating_ip_address }));
+}
+
+/** Where released ones are deleted, only those that are claimed get the tag. */
 function tagSteps(observed: Observed, cloud: PoolCloud): PoolStep[] {
+  const areDeleted = observed.object.spec.reclaimPolicy === "Delete";
+  const claimed = claimedOf(observed);
   return ownIps(observed, cloud).flatMap((ip): PoolStep[] => {
+    if (areDeleted && !claimed.has(ip.floating_ip_address)) return [];
     const tags = tagsToSet(ip.tags, [poolTag(observed.object)]);
     return tags ? [{ type: "tag-floating-ip", reason, id: ip.id, tags }] : [];
   });
