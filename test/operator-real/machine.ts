@@ -32,7 +32,8 @@ const OWN_FOLDERS = [
   "/var/lib/claims",
 ];
 const KUBECONFIG = "/etc/kubernetes/kubelet.conf";
-const PROCESSOR_SHARES = "8192";
+const PROCESSORS = 8;
+const PROCESSOR_SHARES = `${1024 * PROCESSORS}`;
 const COREFILE = "/etc/kubernetes/Corefile";
 
 async function main(): Promise<void> {
@@ -52,7 +53,7 @@ async function main(): Promise<void> {
     await command("mount", ["--bind", join(machine.disk, "root", folder), folder]);
     await command("mount", ["--make-rshared", folder]);
   }
-  await makeCgroup(machine.cgroup);
+  await makeCgroup(machine.cgroup, PROCESSORS);
   // A machine with fifty processes is not one process among those of its host.
   writeFileSync(join("/sys/fs/cgroup/cpu", dirname(machine.cgroup), "cpu.shares"), PROCESSOR_SHARES);
   await writeOwn(KUBECONFIG, machine.kubeconfig);

@@ -89,7 +89,7 @@ async function act(stage: Stage, { work, reached, limits }: Act): Promise<Outcom
   return { figures, ...(note === undefined ? {} : { note }) };
 }
 
-/** False when the time (ms) comes first. Looks take a sixth of the time at most, however much there is to list. */
+/** False when the time (ms) comes first. Tests take a sixth of the time at most, however much there is to list. */
 async function until(test: () => Promise<boolean>, milliseconds: number): Promise<boolean> {
   const end = performance.now() + milliseconds;
   for (;;) {

@@ -34,7 +34,7 @@ export interface BenchCloud {
 }
 
 const OWN = "bench";
-/** Between two looks at the calls (ms). */
+/** Between two reads of the calls (ms). */
 const COLLECT = 500;
 const UNLIMITED = [
   "instances",

@@ -25,7 +25,9 @@ interface Converted {
   };
 }
 
-/** As manifests of a release have it: a service and a URL exclude each other, and an apply removes no field of others. */
+/**
+ * As manifests of a release have it: a service and a URL exclude each other, and an apply removes no field of others.
+ */
 function isConvertedByService(crd: KubeObject | undefined): boolean {
   return (crd as unknown as Converted | undefined)?.spec.conversion?.webhook?.clientConfig?.service !== undefined;
 }

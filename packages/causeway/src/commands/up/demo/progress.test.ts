@@ -16,7 +16,6 @@ const view = {
   loadBalancer: item("load balancer"),
   application: item("application"),
   addon: item("add-on"),
-  addon: item("add-on"),
 } as unknown as DemoView;
 const follower = { view, onChange: () => () => {}, until: () => Promise.resolve() } as unknown as DemoFollower;
 

@@ -168,7 +168,7 @@ function addonItem({ addons, proxies, cluster }: DemoWorld): Item {
   const [addon] = addons.status?.addons ?? [];
   if (!addon || addon.digest === undefined) return { title, done: false, detail: tidy(addon?.message) };
   if (!proxies && cluster?.metadata.deletionTimestamp !== undefined) return { title, done: false, detail: "waiting" };
-  // Whoever deletes it sees it come back: this line changes twice.
+  // A person who deletes it sees it come back: this line changes twice.
   if (!proxies) return { title, done: false, detail: `${addon.name} was deleted, being restored` };
   const { desiredNumberScheduled: wanted = 0, numberReady: ready = 0 } = proxies.status ?? {};
   const nodes = wanted === 1 ? "node" : "nodes";
