@@ -1,4 +1,3 @@
-import { Socket } from "node:net";
 import type { Writable } from "node:stream";
 import type { Codec, Control } from "../protocol/codec.ts";
 import { free } from "./received.ts";
@@ -7,7 +6,7 @@ import { free } from "./received.ts";
 export interface Lane {
   readonly id: bigint;
   readonly items: (Buffer | Control)[];
-  /** Bytes of its items are of its own reads, and freed once they were sent. */
+  /** Bytes of its items are of its own reads, and freed once they were sent: no wire needs them after its callback. */
   readonly frees: boolean;
   /** What the first item is the rest of. */
   whole?: Buffer | undefined;
@@ -37,15 +36,12 @@ export class Outbox {
   #lanes: Lane[] = [];
   readonly #waiting = new Set<Lane>();
   readonly #onWritten = (): void => this.#pump();
-  /** Another stream may pass on the bytes themselves. */
-  readonly #isSocket: boolean;
   #isPumping = false;
   #isClosed = false;
 
   constructor(wire: Writable, codec: Codec) {
     this.#wire = wire;
     this.#codec = codec;
-    this.#isSocket = wire instanceof Socket;
   }
 
   send(packet: Control): void {
@@ -120,7 +116,6 @@ export class Outbox {
 
   /** Writes are done in order: after its last part the whole chunk was sent, and V8 would collect it late. */
   #released(chunk: Buffer): () => void {
-    if (!this.#isSocket) return this.#onWritten;
     return () => {
       free(chunk);
       this.#pump();
