@@ -122,7 +122,7 @@ describe.each([
 
   test("end the streams of an agent that is lost, and dial through its next connection", async () => {
     const port = await stage.target((socket) => void socket.write("hello"));
-    const server = await stage.serve();
+    const server = await stage.serve({ agentWait: 60_000 });
     const first = await stage.agentOf(server, stage.authorities.a);
     await agents(server, "a", 1);
     const { socket } = await dial(stage.unix("a"), `127.0.0.1:${port}`);

@@ -28,10 +28,10 @@ test("a reader that is slow within one write holds the connection, and one that 
   stream.handle({ type: "data", id: 1n, data: Buffer.alloc(LIMITS.mark + 1) });
   for (let i = 0; i < 20; i += 1) {
     handle.writeQueueSize -= 1_000;
-    await clock.advance(250);
+    await clock.advance(2_000);
   }
   expect(seen).toEqual(["hold"]);
-  await clock.advance(250);
+  await clock.advance(2_000);
   expect(seen).toEqual(["hold", "release"]);
   stream.dispatch({ type: "lost" });
 });
