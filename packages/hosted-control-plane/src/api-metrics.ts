@@ -23,20 +23,22 @@ export function samplesOf(metrics: string, name: string): readonly Sample[] {
 }
 
 /**
- * Requests the metrics whose names begin so of each API server; of those that respond, since the address of their
- * Service may not lead there from this process. A tenant's kinds and webhooks decide how many metrics there are: the
- * others are not kept. Throws what the first one failed with where none responds.
+ * Requests the metrics whose names begin with one of these of each API server; of those that respond, since the address
+ * of their Service may not lead there from this process. Where it does, the metrics of one of them are returned twice. A
+ * tenant's kinds and webhooks decide how many metrics there are: the others are not kept. Throws what the first one
+ * failed with where none responds.
  */
 export async function readMetrics(
   { kubeconfig, inside = [] }: ApiAccess,
-  prefix: string,
+  prefixes: readonly string[],
   signal: AbortSignal,
 ): Promise<string[]> {
   const config = loadKubeconfig({ text: kubeconfig, selfContained: true });
+  const keepLine = (line: string): boolean => prefixes.some((prefix) => line.startsWith(prefix));
   const all = inside.map((server) => ({ ...config, server, tlsServerName: "kubernetes" }));
   const read = await Promise.allSettled(
     (all.length === 0 ? [config] : all).map(async (each) => {
-      const client = createClient(each, { largestResponse: LARGEST, keepLine: (line) => line.startsWith(prefix) });
+      const client = createClient(each, { largestResponse: LARGEST, keepLine });
       try {
         return String(await client.request("GET", "/metrics", { signal }));
       } finally {

@@ -3,6 +3,7 @@ import { getCondition, type Condition, type PlannedEvent, type WantedCondition }
 import type { AuditFacts } from "./facts.ts";
 
 const TYPE = "AuditDelivered";
+const NO_SINK = "NoAuditSink";
 const FAILING = "AuditSinkFailing";
 
 /** Does the tenant's sink receive the audit events? Nothing before that is known, and nothing without a sink. */
@@ -13,17 +14,17 @@ export function auditConditions(
   const known = getCondition(status?.conditions as Condition[] | undefined, TYPE);
   if (spec.audit === undefined) {
     // Said once that it is over, a condition of this type is never removed.
-    return known === undefined ? [] : [{ type: TYPE, status: "True", reason: "NoAuditSink" }];
+    return known === undefined ? [] : [{ type: TYPE, status: "True", reason: NO_SINK }];
   }
-  if (facts === undefined) return [];
   const { url } = spec.audit.webhook;
-  if (facts.url !== url) {
-    const message = `no events were sent to ${url} yet`;
-    return known === undefined ? [] : [{ type: TYPE, status: "Unknown", reason: "WaitingForEvents", message }];
-  }
+  const message = `no events were sent to ${url} yet`;
+  const waiting: WantedCondition = { type: TYPE, status: "Unknown", reason: "WaitingForEvents", message };
+  // A process that has just begun keeps what another one found, unless that was without a sink.
+  if (facts === undefined) return known?.reason === NO_SINK ? [waiting] : [];
+  if (facts.url !== url) return known === undefined ? [] : [waiting];
   if (facts.type === "delivered") return [{ type: TYPE, status: "True", reason: "AuditDelivered" }];
-  const message = `the audit sink ${url} did not accept events of this control plane, which are lost after five attempts: its owner must repair it, or correct spec.audit; the operator must act if its network is closed to API servers (AUDIT_SINK_FAILING)`;
-  return [{ type: TYPE, status: "False", reason: FAILING, message }];
+  const lost = `the audit sink ${url} did not accept events of this control plane, which are lost after five attempts: its owner must repair it, or correct spec.audit; the operator must act if its network is closed to API servers (AUDIT_SINK_FAILING)`;
+  return [{ type: TYPE, status: "False", reason: FAILING, message: lost }];
 }
 
 /** An event when the sink fails, and one when that is over. */

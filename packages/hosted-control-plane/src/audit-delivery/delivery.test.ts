@@ -8,23 +8,27 @@ import { countsIn, createAuditWatchdog } from "./watchdog.ts";
 const [one, two] = ["https://one.test/events", "https://two.test"];
 
 /** As kube-apiserver writes them. */
-const metrics = (events: number, lost: Readonly<Record<string, number>> = {}): string =>
+const metrics = (events: number, lost: Readonly<Record<string, number>> = {}, began = 1): string =>
   [
+    `process_start_time_seconds 1.76${began}e+09`,
     "# TYPE apiserver_audit_event_total counter",
     `apiserver_audit_event_total ${events}`,
     ...Object.entries(lost).map(([plugin, count]) => `apiserver_audit_error_total{plugin="${plugin}"} ${count}`),
     'apiserver_audit_level_total{level="Metadata"} 9',
   ].join("\n");
 
-test("events that the webhook lost are counted over all API servers, and not what the operator's log lost", () => {
-  const all = [metrics(7, { webhook: 2, log: 9 }), metrics(5, { buffered: 1 }), metrics(0)];
-  expect(countsIn(all)).toEqual({ events: 12, lost: 3 });
+test("events that the webhook lost are counted for each API server once, and not what the operator's log lost", () => {
+  const all = [metrics(7, { webhook: 2, log: 9 }), metrics(5, { webhook: 1, buffered: 1 }, 2), metrics(6, {}, 2)];
+  expect([...countsIn(all).values()]).toEqual([
+    { events: 7, lost: 2 },
+    { events: 6, lost: 2 },
+  ]);
 });
 
-const objectOf = (url: string | undefined, status?: string) =>
+const objectOf = (url: string | undefined, status?: string, reason = "x") =>
   ({
     spec: url === undefined ? {} : { audit: { webhook: { url } } },
-    status: { conditions: status === undefined ? [] : [{ type: "AuditDelivered", status, reason: "x" }] },
+    status: { conditions: status === undefined ? [] : [{ type: "AuditDelivered", status, reason }] },
   }) as unknown as HostedControlPlane;
 const failing: AuditFacts = { type: "failing", url: one };
 const delivered: AuditFacts = { type: "delivered", url: one };
@@ -33,6 +37,8 @@ test.for<[string, HostedControlPlane, AuditFacts | undefined, string | undefined
   ["is not there before a check", objectOf(one), undefined, undefined, []],
   ["is not there without a sink", objectOf(undefined), undefined, undefined, []],
   ["is over with the sink", objectOf(undefined, "False"), failing, "True NoAuditSink", []],
+  ["is Unknown for a sink after none", objectOf(one, "True", "NoAuditSink"), undefined, "Unknown WaitingForEvents", []],
+  ["remains after a restart of the controller", objectOf(one, "False"), undefined, undefined, []],
   ["is True", objectOf(one), delivered, "True AuditDelivered", []],
   ["is False", objectOf(one, "True"), failing, "False AuditSinkFailing", ["Warning AuditSinkFailing"]],
   ["remains False", objectOf(one, "False"), failing, "False AuditSinkFailing", []],
@@ -64,8 +70,11 @@ test("a sink fails once events are lost, and receives them once some were sent a
   });
   const stop = new AbortController();
   const running = watchdog.run(stop.signal);
-  const becomes = async (minutes: number, text: string | Error): Promise<AuditFacts | undefined> => {
-    answer = text instanceof Error ? () => Promise.reject(text) : async () => [text];
+  const becomes = async (
+    minutes: number,
+    text: string | readonly string[] | Error,
+  ): Promise<AuditFacts | undefined> => {
+    answer = text instanceof Error ? () => Promise.reject(text) : async () => [text].flat();
     await clock.advance(minutes * 60_000);
     return watchdog.facts("default.web");
   };
@@ -77,9 +86,14 @@ test("a sink fails once events are lost, and receives them once some were sent a
   expect(await becomes(60, metrics(7, { webhook: 4 }))).toEqual(failing);
   expect(await becomes(10, new Error("connection refused"))).toEqual(failing);
   // Another API server, which counts from the beginning.
-  expect(await becomes(1, metrics(1))).toEqual(failing);
-  expect(await becomes(4, metrics(2))).toEqual(failing);
-  expect(await becomes(1, metrics(2))).toEqual(delivered);
+  const other = (events: number) => metrics(events, {}, 2);
+  expect(await becomes(1, other(1))).toEqual(failing);
+  expect(await becomes(4, other(2))).toEqual(failing);
+  expect(await becomes(1, other(2))).toEqual(delivered);
+  // The one that lost events before is read twice, by the Service's address too, then not at all, then once.
+  const first = metrics(8, { webhook: 4 });
+  for (const seen of [[first, other(3)], [first, other(3), first], [other(3)], [first, other(3)]])
+    expect(await becomes(1, seen)).toEqual(delivered);
   expect(changed).toHaveBeenCalledTimes(3);
   url = two;
   expect(await becomes(1, metrics(9, { webhook: 9 }))).toEqual(delivered);

@@ -31,6 +31,8 @@ export interface AuditWatchdog {
 }
 
 const METRICS = "apiserver_audit_";
+/** When a process began, by which it is known: one is read twice where the Service's address leads to it, too. */
+const BEGAN = "process_start_time_seconds";
 /** Milliseconds between two checks of one control plane. */
 const EVERY = 60_000;
 /**
@@ -41,8 +43,10 @@ const GIVEN_UP = 4 * 60_000;
 const LIMIT = 8_000;
 /** Checks at a time. */
 const AT_ONCE = 8;
+/** Processes that are remembered of one control plane: those of now, and some that did not respond. */
+const REMEMBERED = 16;
 
-/** Of all API servers of one control plane, since each began. */
+/** Of one API server, since it began. */
 export interface AuditCounts {
   /** Events that there were. */
   readonly events: number;
@@ -53,43 +57,67 @@ export interface AuditCounts {
 interface Known {
   due: number;
   readonly url: string;
-  counts: AuditCounts | undefined;
+  /** By process. */
+  readonly counts: Map<number, AuditCounts>;
   /** Of the first event since the last loss (ms since epoch), as far as it was seen. */
   sentSince: number | undefined;
   facts: AuditFacts | undefined;
 }
 
-/** What the metrics of API servers say of audit events. */
-export function countsIn(metrics: readonly string[]): AuditCounts {
-  const sum = (name: string, isOf: (plugin: string) => boolean): number =>
-    metrics
-      .flatMap((text) => samplesOf(text, `${METRICS}${name}`))
-      .filter(({ labels }) => isOf(labels["plugin"] ?? ""))
-      .reduce((total, { value }) => total + value, 0);
-  return {
-    events: sum("event_total", () => true),
+/** What the metrics of API servers say of audit events, by process. */
+export function countsIn(metrics: readonly string[]): ReadonlyMap<number, AuditCounts> {
+  const all = new Map<number, AuditCounts>();
+  for (const text of metrics) {
+    const sum = (name: string, isOf: (plugin: string) => boolean): number =>
+      samplesOf(text, name)
+        .filter(({ labels }) => isOf(labels["plugin"] ?? ""))
+        .reduce((total, { value }) => total + value, 0);
+    const [began] = samplesOf(text, BEGAN);
+    const process = began?.value ?? 0;
+    const seen = all.get(process) ?? { events: 0, lost: 0 };
     // Those of the log are the operator's.
-    lost: sum("error_total", (plugin) => plugin === "webhook" || plugin === "buffered"),
-  };
+    const lost = sum(`${METRICS}error_total`, (plugin) => plugin === "webhook" || plugin === "buffered");
+    const events = sum(`${METRICS}event_total`, () => true);
+    all.set(process, { events: Math.max(seen.events, events), lost: Math.max(seen.lost, lost) });
+  }
+  return all;
+}
+
+/** How much more there is than was remembered; a process that was not seen before has no part in it. */
+function increase(known: ReadonlyMap<number, AuditCounts>, counts: ReadonlyMap<number, AuditCounts>): AuditCounts {
+  const sum = { events: 0, lost: 0 };
+  for (const [process, { events, lost }] of counts) {
+    const before = known.get(process);
+    if (before === undefined) continue;
+    sum.events += events - before.events;
+    sum.lost += lost - before.lost;
+  }
+  return sum;
+}
+
+function remember(known: Map<number, AuditCounts>, counts: ReadonlyMap<number, AuditCounts>): void {
+  for (const [process, each] of counts) {
+    known.delete(process);
+    known.set(process, each);
+  }
+  for (const process of [...known.keys()].slice(0, -REMEMBERED)) known.delete(process);
 }
 
 /** Checks each minute whether more events were lost. */
 export function createAuditWatchdog(options: AuditWatchdogOptions): AuditWatchdog {
   const { watched, changed, read = readAuditMetrics, clock, log } = options;
   const known = new Map<string, Known>();
-  const judge = (entry: Known, counts: AuditCounts): void => {
-    const { counts: before, url } = entry;
-    entry.counts = counts;
-    // An API server that began again, or did not respond, has fewer: the next check compares.
-    if (before === undefined || counts.events < before.events || counts.lost < before.lost) return;
-    if (counts.lost > before.lost) {
+  const judge = (entry: Known, counts: ReadonlyMap<number, AuditCounts>): void => {
+    const { events, lost } = increase(entry.counts, counts);
+    remember(entry.counts, counts);
+    if (lost > 0) {
       entry.sentSince = undefined;
-      entry.facts = { type: "failing", url };
+      entry.facts = { type: "failing", url: entry.url };
       return;
     }
-    if (counts.events > before.events) entry.sentSince ??= clock.now();
+    if (events > 0) entry.sentSince ??= clock.now();
     if (entry.sentSince !== undefined && clock.now() - entry.sentSince >= GIVEN_UP)
-      entry.facts = { type: "delivered", url };
+      entry.facts = { type: "delivered", url: entry.url };
   };
   const check = async ({ id, access }: WatchedSink, entry: Known, signal: AbortSignal): Promise<void> => {
     const timer = new AbortController();
@@ -113,7 +141,7 @@ export function createAuditWatchdog(options: AuditWatchdogOptions): AuditWatchdo
     changed(id);
   };
   const entryOf = ({ url }: WatchedSink, found: Known | undefined): Known =>
-    found?.url === url ? found : { due: 0, url, counts: undefined, sentSince: undefined, facts: found?.facts };
+    found?.url === url ? found : { due: 0, url, counts: new Map(), sentSince: undefined, facts: found?.facts };
   return {
     facts: (id) => known.get(id)?.facts,
     run: (signal) => runRounds({ items: watched, known, entryOf, check, atOnce: AT_ONCE, clock }, signal),
@@ -121,4 +149,4 @@ export function createAuditWatchdog(options: AuditWatchdogOptions): AuditWatchdo
 }
 
 const readAuditMetrics = (access: ApiAccess, signal: AbortSignal): Promise<string[]> =>
-  readMetrics(access, METRICS, signal);
+  readMetrics(access, [METRICS, BEGAN], signal);

@@ -269,11 +269,11 @@ test("API servers that respond are read, whatever the address of their Service l
   // Nothing listens at the port of discard, and what begins there is ended by the signal at the latest.
   const away = "https://127.0.0.1:9";
   const { signal } = new AbortController();
-  const found = await readMetrics({ kubeconfig, inside: [url, away] }, "workqueue_retries_", signal);
+  const found = await readMetrics({ kubeconfig, inside: [url, away] }, ["workqueue_retries_"], signal);
   expect(found).toEqual([expect.stringMatching(/^workqueue_retries_total/)]);
   // Nothing else is kept.
   expect(found[0]?.split("\n").filter((line) => !line.startsWith("workqueue_retries_"))).toEqual([]);
-  await expect(readMetrics({ kubeconfig, inside: [away] }, "workqueue_", signal)).rejects.toMatchObject({
+  await expect(readMetrics({ kubeconfig, inside: [away] }, ["workqueue_"], signal)).rejects.toMatchObject({
     code: "KUBERNETES_UNREACHABLE",
   });
   await server.close();

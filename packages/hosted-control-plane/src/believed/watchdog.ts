@@ -67,7 +67,7 @@ interface Known {
 const REPORTED = 3;
 
 const readIssuerMetrics = (access: ApiAccess, signal: AbortSignal): Promise<string[]> =>
-  readMetrics(access, ISSUER_METRICS, signal);
+  readMetrics(access, [ISSUER_METRICS], signal);
 
 /** Checks from time to time whether API servers accepted the issuers that are requested. */
 export function createIssuerWatchdog(options: IssuerWatchdogOptions): IssuerWatchdog {
