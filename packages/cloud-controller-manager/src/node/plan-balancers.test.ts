@@ -8,7 +8,8 @@ import { uninitializedTaint } from "./taints.ts";
 const excluded = { "node.kubernetes.io/exclude-from-external-load-balancers": "" };
 
 /** The annotation that the plan writes. */
-function said(node: Node, hasLeft: boolean | undefined): string | undefined {
+function said(node: Node, hasLeft: boolean | undefined, followNodes = true): string | null | undefined {
+  const config = defaultCloudConfig();
   const { steps } = plan(
     {
       node,
@@ -20,13 +21,13 @@ function said(node: Node, hasLeft: boolean | undefined): string | undefined {
       denials: 0,
       doubtful: false,
       duties: { initialise: true, lifecycle: true },
-      config: defaultCloudConfig(),
+      config: { ...config, loadBalancer: { ...config.loadBalancer, followNodes } },
       hasLeft,
     },
     0,
   );
   return steps.flatMap((step) =>
-    step.type === "set-node" ? (step.annotations?.["causeway.dev/load-balancers"] ?? []) : [],
+    step.type === "set-node" && step.annotations ? [step.annotations["causeway.dev/load-balancers"]] : [],
   )[0];
 }
 
@@ -59,6 +60,13 @@ describe("a Node says of load balancers", () => {
       undefined,
     ],
     ["that it is in again once it is not excluded", node({}, "out"), true, "in"],
-    ["nothing where no controller follows Nodes", node({}), undefined, undefined],
+    ["nothing where another process follows Nodes", node({}), undefined, undefined],
+    ["nothing new where another process follows Nodes", node({}, "in"), undefined, undefined],
   ])("%s", (_, given, hasLeft, expected) => expect(said(given, hasLeft)).toBe(expected));
+
+  test("no more once Nodes are not followed, for Machines would wait for it", () => {
+    expect(said(node({}, "in"), undefined, false)).toBeNull();
+    expect(said(node({ labels: excluded }, "out"), undefined, false)).toBeNull();
+    expect(said(node({}), undefined, false)).toBeUndefined();
+  });
 });

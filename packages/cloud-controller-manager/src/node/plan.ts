@@ -130,12 +130,14 @@ function nodeChange(observed: Observed, server: Server, reachable: boolean): Ste
 
 /**
  * Whether the Node may be a member of load balancers, where it does not say so. One that is excluded and has left them
- * all remains out: nothing makes it a member again.
+ * all remains out: nothing makes it a member again. Where Nodes are not followed any more it is removed: each deleted
+ * Machine would wait in vain.
  */
-function balancersAnnotation({ node, hasLeft }: Observed): Record<string, string> | undefined {
-  if (hasLeft === undefined) return undefined;
+function balancersAnnotation({ node, hasLeft, config }: Observed): Record<string, string | null> | undefined {
   const { annotation, in: member, out } = nodeBalancers;
   const said = node.metadata.annotations?.[annotation];
+  if (!config.loadBalancer.followNodes) return said === undefined ? undefined : { [annotation]: null };
+  if (hasLeft === undefined) return undefined;
   const wanted = !isExcluded(node) ? member : hasLeft ? out : (said ?? member);
   return wanted === said ? undefined : { [annotation]: wanted };
 }

@@ -9,6 +9,7 @@ export type Step =
       readonly providerId?: string;
       readonly labels: Readonly<Record<string, string>>;
       readonly taints?: readonly Taint[];
-      readonly annotations?: Readonly<Record<string, string>>;
+      /** Null: it is removed. */
+      readonly annotations?: Readonly<Record<string, string | null>>;
     }
   | { readonly type: "delete-node"; readonly reason: string };
