@@ -24,8 +24,8 @@ export function samplesOf(metrics: string, name: string): readonly Sample[] {
 
 /**
  * Requests the metrics whose names begin with one of these of each API server; of those that respond, since the address
- * of their Service may not lead there from this process. Where it does, the metrics of one of them are returned twice. A
- * tenant's kinds and webhooks decide how many metrics there are: the others are not kept. Throws what the first one
+ * of their Service may not lead there from this process. Where it does, the metrics of one of them are returned twice.
+ * A tenant's kinds and webhooks decide how many metrics there are: the others are not kept. Throws what the first one
  * failed with where none responds.
  */
 export async function readMetrics(
