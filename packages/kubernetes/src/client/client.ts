@@ -14,7 +14,7 @@ import type {
   WatchOptions,
   WriteOptions,
 } from "./interface.ts";
-import { Transport, type ClientOptions, type TransportRequest } from "./transport.ts";
+import { refuseCut, Transport, type ClientOptions, type TransportRequest } from "./transport.ts";
 import { collectionPath, objectPath, queryString, requireNamespace } from "./urls.ts";
 import { lines, parseWatchEvent } from "./watch-stream.ts";
 
@@ -95,6 +95,7 @@ class Client implements KubernetesClient {
       for await (const line of lines(answer.body)) {
         yield parseWatchEvent<T>(line, { method: "GET", path, server: this.server });
       }
+      refuseCut(answer);
     } catch (error) {
       throw this.#transport.broken(error, request);
     } finally {

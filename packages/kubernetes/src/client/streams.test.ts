@@ -13,6 +13,7 @@ import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { KubernetesClient, WatchEvent, WatchOptions } from "./interface.ts";
 import { ConfigMap } from "../types/core.ts";
 import { createClient } from "./client.ts";
+import type { ClientOptions } from "./transport.ts";
 import { Streams } from "./streams.ts";
 import { lines } from "./watch-stream.ts";
 
@@ -35,7 +36,11 @@ afterEach(async () => {
 });
 
 /** A server of HTTP/2 and its connections and streams so far. */
-async function serve(answer: (stream: ServerHttp2Stream, path: string) => void, settings = {}) {
+async function serve(
+  answer: (stream: ServerHttp2Stream, path: string) => void,
+  settings = {},
+  clientOptions: ClientOptions = {},
+) {
   const server: Http2SecureServer = createSecureServer({
     allowHTTP1: true,
     cert: serving.certificate,
@@ -64,10 +69,8 @@ async function serve(answer: (stream: ServerHttp2Stream, path: string) => void, 
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  const client = createClient({
-    server: `https://127.0.0.1:${port}`,
-    ca: authority.certificate,
-  });
+  const config = { server: `https://127.0.0.1:${port}`, ca: authority.certificate };
+  const client = createClient(config, clientOptions);
   opened.push({
     async stop() {
       await client.close();
@@ -91,6 +94,14 @@ const watchOf = (client: KubernetesClient, options: WatchOptions): AsyncIterator
 
 const nameOf = (result: IteratorResult<WatchEvent<ConfigMap>, void>): string | undefined =>
   result.done !== true && result.value.type === "ADDED" ? result.value.object.metadata.name : undefined;
+
+const streamsTo = ({ port }: { readonly port: number }): Streams =>
+  new Streams({
+    origin: `https://127.0.0.1:${port}`,
+    tls: { ca: authority.certificate },
+    connectTimeout: 60_000,
+    headersTimeout: 60_000,
+  });
 
 describe("watches of a Kubernetes client over HTTP/2:", () => {
   test("twenty watches take one connection", async () => {
@@ -140,16 +151,48 @@ describe("watches of a Kubernetes client over HTTP/2:", () => {
     expect(seen).toMatchObject({ streams: 2, http1: 2 });
   });
 
+  test.each<[string, (stream: ServerHttp2Stream, sockets: ReadonlySet<Socket>) => void]>([
+    // To close it would end the data first, as if they were whole.
+    ["fails", (stream) => stream.destroy(new Error("a failure"))],
+    ["ends the connection", (_, all) => all.forEach((socket) => socket.destroy())],
+  ])("what was received of a response is no answer when the server %s within it", async (_, cut) => {
+    const halves: ServerHttp2Stream[] = [];
+    const { client, sockets } = await serve((stream, path) => {
+      if (path.includes("watch=true")) return begin(stream, "a");
+      stream.respond({ ":status": 200, "content-type": "text/plain" });
+      stream.write("a line\nhalf of a");
+      halves.push(stream);
+    });
+    await watchOf(client, { resourceVersion: "1" }).next();
+    const text = client.request("GET", "/metrics");
+    const failure = expect(text).rejects.toMatchObject({ code: "KUBERNETES_UNREACHABLE" });
+    await expect.poll(() => halves.length).toBe(1);
+    for (const half of halves) cut(half, sockets);
+    await failure;
+  });
+
+  test("an error whose text does not end is thrown in time", async () => {
+    const { client } = await serve(
+      (stream, path) => {
+        if (path.includes("watch=true")) return begin(stream, "a");
+        stream.respond({ ":status": 500, "content-type": "application/json" });
+        stream.write("{");
+      },
+      {},
+      { readTimeout: 20 },
+    );
+    await watchOf(client, { resourceVersion: "1" }).next();
+    const read = client.get(ConfigMap, { namespace: "default", name: "a" });
+    await expect(read).rejects.toMatchObject({ code: "KUBERNETES_UNREACHABLE" });
+  });
+
   test("a lost connection ends its watches, and the next watch gets another connection", async () => {
     const { client, seen, sockets } = await serve((stream) => begin(stream, "a"));
     const watch = watchOf(client, { resourceVersion: "1" });
     await watch.next();
-    const end = watch.next().then(
-      ({ done }) => (done === true ? "ended" : "an event"),
-      (error: unknown) => (error as { code: string }).code,
-    );
+    const end = expect(watch.next()).rejects.toMatchObject({ code: "KUBERNETES_UNREACHABLE" });
     for (const socket of sockets) socket.destroy();
-    expect(["ended", "KUBERNETES_UNREACHABLE"]).toContain(await end);
+    await end;
     expect(nameOf(await watchOf(client, { resourceVersion: "1" }).next())).toBe("a");
     expect(seen).toMatchObject({ connections: 2, streams: 2 });
   });
@@ -188,6 +231,40 @@ describe("watches of a Kubernetes client over HTTP/2:", () => {
     await expect.poll(() => seen.closed).toBe(1);
     streams[1]?.write(lineOf("b"));
     expect(nameOf(await two.next())).toBe("b");
+  });
+
+  test("a signal that aborts just as the connection is there is heard", async () => {
+    const { server } = await serve((stream) => begin(stream, "a"));
+    const streams = streamsTo(server);
+    try {
+      await streams.request({ path: "/api", headers: {} });
+      for (let turns = 0; turns < 8; turns++) {
+        const stopping = new AbortController();
+        const request = streams.request({ path: "/api", headers: {}, signal: stopping.signal });
+        const failure = expect(request, `${turns} turns`).rejects.toThrow("enough");
+        for (let i = 0; i < turns; i++) await Promise.resolve();
+        stopping.abort(new Error("enough"));
+        await failure;
+      }
+    } finally {
+      streams.destroy();
+    }
+  });
+
+  test("what is closed while it connects ends its requests, and no more", async () => {
+    const { server } = await serve((stream) => begin(stream, "a"));
+    const uncaught: unknown[] = [];
+    const note = (error: unknown): void => void uncaught.push(error);
+    process.on("uncaughtException", note);
+    try {
+      const streams = streamsTo(server);
+      const request = streams.request({ path: "/api", headers: {} });
+      streams.destroy();
+      await expect(request).rejects.toThrow("the server ended the connection");
+      expect(uncaught).toEqual([]);
+    } finally {
+      process.off("uncaughtException", note);
+    }
   });
 
   test("a watch whose stream breaks before the response is repeated once", async () => {

@@ -10,6 +10,8 @@ export interface Answer {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Readable;
+  /** Once the body has ended: it ended too early. Undefined: such a body ends with an error. */
+  readonly isCut?: () => boolean;
 }
 
 /** A request without a body. */
@@ -71,6 +73,8 @@ export class Streams {
    */
   async request(request: StreamRequest): Promise<Answer | undefined> {
     const session = await unlessAborted(this.#current(), request.signal);
+    // A signal that aborts between the two would not be heard by the stream.
+    request.signal?.throwIfAborted();
     return session?.isFull === false ? session.request(request) : undefined;
   }
 
@@ -133,16 +137,17 @@ export class Streams {
         () => socket.destroy(new Error(`no connection within ${connectTimeout / 1000} s`)),
         connectTimeout,
       );
-      const failed = (error?: Error): void => {
+      const failed = (error: Error): void => {
         clearTimeout(timer);
-        reject(error ?? new Error("the server ended the connection before it was made"));
+        reject(error);
       };
+      const closed = (): void => failed(new Error("the server ended the connection before it was made"));
       socket.once("error", failed);
-      socket.once("close", failed);
+      socket.once("close", closed);
       socket.once("secureConnect", () => {
         clearTimeout(timer);
         socket.off("error", failed);
-        socket.off("close", failed);
+        socket.off("close", closed);
         socket.on("error", ignore);
         resolve(socket);
       });
@@ -168,7 +173,10 @@ class Session {
       settings: { enablePush: false, initialWindowSize: STREAM_WINDOW },
     });
     this.#http2 = http2;
-    http2.on("connect", () => http2.setLocalWindowSize(STREAM_WINDOW * UNREAD_STREAMS));
+    http2.on("connect", () => {
+      // Comes for one that was closed meanwhile, too.
+      if (!http2.destroyed) http2.setLocalWindowSize(STREAM_WINDOW * UNREAD_STREAMS);
+    });
     http2.on("error", ignore);
     http2.once("close", () => clearTimeout(this.#probe));
     this.ready = new Promise((resolve, reject) => {
@@ -252,7 +260,9 @@ class Session {
         stream.off("close", failed);
         stream.off("error", failed);
         const { ":status": status = 0, ...headers } = head;
-        resolve({ statusCode: status, headers, body: stream });
+        // Node ends the body of a stream that was reset, or lost its connection, as if it were whole.
+        const isCut = (): boolean => stream.rstCode !== constants.NGHTTP2_NO_ERROR;
+        resolve({ statusCode: status, headers, body: stream, isCut });
       });
     });
   }

@@ -139,22 +139,19 @@ export class Transport {
    * or KUBERNETES_UNREACHABLE.
    */
   async read(answer: Answer, request: TransportRequest): Promise<{ body: unknown; size: number }> {
-    const { readTimeout = READ_TIMEOUT } = this.#options;
-    const late = (): void =>
-      void answer.body.destroy(new Error(`the answer did not end within ${readTimeout / 1000} s`));
-    const timer = setTimeout(late, readTimeout);
     try {
       const { keepLine, largestResponse = LARGEST_ANSWER } = this.#options;
       if (keepLine !== undefined) {
-        const body = (await readLines(answer.body, largestResponse, keepLine)).join("\n");
+        const kept = await this.#inTime(answer, readLines(answer.body, largestResponse, keepLine));
+        refuseCut(answer);
+        const body = kept.join("\n");
         return { body, size: body.length };
       }
-      const bytes = await readBounded(answer.body, largestResponse);
+      const bytes = await this.#inTime(answer, readBounded(answer.body, largestResponse));
+      refuseCut(answer);
       return { body: bytes.length === 0 ? undefined : parseIfJson(bytes.toString("utf8")), size: bytes.length };
     } catch (error) {
       throw this.broken(error, request);
-    } finally {
-      clearTimeout(timer);
     }
   }
 
@@ -257,15 +254,25 @@ export class Transport {
   async #refusal(answer: Answer, request: TransportRequest): Promise<CausewayError> {
     let body: unknown;
     try {
-      body = parseIfJson(
-        (
-          await readBeginning(answer.body, Math.min(LARGEST_ERROR, this.#options.largestResponse ?? LARGEST_ERROR))
-        ).toString("utf8"),
-      );
+      const limit = Math.min(LARGEST_ERROR, this.#options.largestResponse ?? LARGEST_ERROR);
+      body = parseIfJson((await this.#inTime(answer, readBeginning(answer.body, limit))).toString("utf8"));
     } catch (error) {
       throw this.broken(error, request);
     }
     return refused(answer.statusCode, body, this.#facts(request));
+  }
+
+  /** Reads a body, which breaks when it does not end in time: over HTTP/2 there is no other limit for a silent one. */
+  async #inTime<T>(answer: Answer, reading: Promise<T>): Promise<T> {
+    const { readTimeout = READ_TIMEOUT } = this.#options;
+    const late = (): void =>
+      void answer.body.destroy(new Error(`the answer did not end within ${readTimeout / 1000} s`));
+    const timer = setTimeout(late, readTimeout);
+    try {
+      return await reading;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   #facts(request: TransportRequest): RequestFacts {
@@ -275,6 +282,11 @@ export class Transport {
   #report(outcome: ClientOutcome, request: TransportRequest): void {
     this.#options.onOutcome?.(outcome, request.path);
   }
+}
+
+/** Throws for a body that ended too early. */
+export function refuseCut(answer: Answer): void {
+  if (answer.isCut?.() === true) throw new Error("the answer was cut off");
 }
 
 /** A read that would need a connection of its own, and may use that of watches. */
