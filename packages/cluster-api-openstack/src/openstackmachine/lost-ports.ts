@@ -2,6 +2,7 @@ import type { ResolvedPort } from "@causeway/api";
 import type { Port, Server } from "@causeway/openstack";
 import { creation, findPort } from "./build.ts";
 import type { MachineContext } from "./model.ts";
+import { markOf } from "./ports.ts";
 import type { MachineStep } from "./steps.ts";
 import { trunkSteps } from "./trunks.ts";
 
@@ -28,7 +29,8 @@ export function planLostPorts(
   const lost = recorded.filter((id) => !cloud.ports.some((port) => port.id === id));
   const own = wanted.filter(({ parent }) => parent === undefined);
   const missing = own.filter(({ name }) => !ports.some((port) => port.name === name));
-  const detached = ports.filter((port) => port.device_id === "" && !isListed(server, port));
+  const unattached = ports.filter((port) => port.device_id === "" && !isListed(server, port));
+  const [surplus, detached] = bySurplus(unattached, ports);
   const creations = lost.length === 0 ? [] : missing.filter((port) => findPort(context, port).kind === "none");
   const attachments = detached.flatMap((port): MachineStep[] => {
     const spec = own.find(({ name }) => name === port.name);
@@ -40,9 +42,22 @@ export function planLostPorts(
     ];
   });
   return {
-    steps: [...creations.map((port) => ({ ...creation(context, port), ...failure, replaces: lost })), ...attachments],
+    steps: [
+      ...creations.map((port) => ({ ...creation(context, port), ...failure, replaces: lost })),
+      ...attachments,
+      ...surplus.map(({ id, name }): MachineStep => ({ type: "delete-port", ...failure, id, name })),
+    ],
     ids: missing.length > 0 ? lost : [],
   };
+}
+
+/**
+ * Ports in whose place the server has another one of their marks, and the others. A creation whose response was lost is
+ * repeated when no list shows its port; where the cloud was slower than that, there are two, of which one is nobody's.
+ */
+function bySurplus(unattached: readonly Port[], ports: readonly Port[]): [surplus: Port[], others: Port[]] {
+  const taken = new Set(ports.filter(({ device_id }) => device_id !== "").map(markOf));
+  return [unattached.filter((port) => taken.has(markOf(port))), unattached.filter((port) => !taken.has(markOf(port)))];
 }
 
 /**

@@ -159,6 +159,29 @@ describe("a running server", () => {
   });
 });
 
+describe("a second port of one name, whose creation the cloud finished late,", () => {
+  it("is deleted once the server has the other one, and never attached", () => {
+    const w = running();
+    const [own] = w.cloud.ports;
+    if (!own) throw new Error("the server has no port");
+    const late = { ...own, id: "port-late", device_id: "", fixed_ips: [{ subnet_id: "s", ip_address: "10.6.0.77" }] };
+    w.cloud.ports = [...w.cloud.ports, { ...late, mac_address: "fa:16:3e:00:00:77" }];
+    expect(plan(w).steps).toMatchObject([{ type: "delete-port", id: "port-late" }]);
+    settle(w);
+    expect(w.cloud.ports.map(({ id }) => id)).toEqual([own.id]);
+    expect(w.object.status?.resources?.ports).toEqual([{ id: own.id }]);
+  });
+
+  it("is left alone while it is another owner's, by its description", () => {
+    const w = running();
+    const [own] = w.cloud.ports;
+    if (!own) throw new Error("the server has no port");
+    const fixed_ips = [{ subnet_id: "s", ip_address: "10.6.0.77" }];
+    w.cloud.ports = [...w.cloud.ports, { ...own, id: "port-other", device_id: "", description: "mine", fixed_ips }];
+    expect(plan(w).steps).toEqual([]);
+  });
+});
+
 describe("subports of a trunk", () => {
   const subports = [
     { segmentationID: 7, network: { id: "net-public" } },
