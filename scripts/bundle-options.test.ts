@@ -26,7 +26,7 @@ const PACKAGES = ["cloud-controller-manager", "reverse-tunnel", "apiserver", "si
 test.each([
   ["cloud-controller-manager", ["undici/lib/dispatcher/agent.js", "/yaml/", "packages/cloud-controller-manager/"]],
   ["tunnel-agent", ["packages/reverse-tunnel/"]],
-  ["tunnel-server", ["/yaml/", "packages/reverse-tunnel/"]],
+  ["tunnel-server", ["packages/reverse-tunnel/"]],
 ])("`run %s` loads of large libraries and of our packages what it uses", (command, expected) => {
   const modules = loadedWith(`causeway/src/commands/run/${command}/action.ts`);
   const parts = [...LARGE, ...PACKAGES];
@@ -35,5 +35,5 @@ test.each([
 
 test("no program imports node:http, which loads Node's own copy of undici", () => {
   expect(chunks.filter((chunk) => chunk.imports.includes("node:http"))).toEqual([]);
-  expect(loadedWith("causeway/src/commands/run/tunnel-agent/action.ts")).toContain("\0node:http");
+  expect(chunks.flatMap((chunk) => chunk.moduleIds)).toContain("\0node:http");
 });

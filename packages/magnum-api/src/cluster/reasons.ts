@@ -46,6 +46,8 @@ export const outlookOf: ReadonlyMap<string, Outlook> = new Map([
   ...of("passes", [
     "WaitingForAPIServers",
     "WaitingForAgent",
+    "WaitingForEvents",
+    "WaitingForLoadBalancers",
     "WaitingForServer",
     "WaitingForVolumeDetach",
     "WaitingForWorkersDeletion",
