@@ -73,7 +73,8 @@ async function wrongRights({ kubectl, kubeconfig }: Stage, rights: Rights): Prom
   const asked = [...rights.granted.map((right) => [right, "yes"]), ...rights.refused.map((right) => [right, "no"])];
   const as = `system:serviceaccount:${NAMESPACE}:${rights.account}`;
   const wrong = asked.map(async ([right = "", expected]) => {
-    const args = ["auth", "can-i", ...right.split(" "), "--as", as, "-A", "--kubeconfig", kubeconfig];
+    const everywhere = right.includes(" --namespace ") ? [] : ["-A"];
+    const args = ["auth", "can-i", ...right.split(" "), "--as", as, ...everywhere, "--kubeconfig", kubeconfig];
     const { stdout } = await execute(kubectl, args);
     return stdout.trim() === expected
       ? []
