@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { sectionOf, withSection } from "./merge.ts";
 
@@ -33,4 +35,18 @@ test("the newest section comes first, and is written once", () => {
   expect(once).toBe("# Changelog\n\n## 0.2.0\n\n- b\n\n## 0.1.0\n\n- a\n");
   expect(withSection(once, "## 0.2.0\n\n- b")).toBe(once);
   expect(withSection("# Changelog\n", "## 0.1.0\n\n- a")).toBe("# Changelog\n\n## 0.1.0\n\n- a\n");
+});
+
+test("changesets name packages of the workspace: with another name no version can be made", () => {
+  const root = resolve(import.meta.dirname, "../..");
+  const packages = readdirSync(join(root, "packages")).map((name) => `@causeway/${name}`);
+  const unknown = readdirSync(join(root, ".changeset"))
+    .filter((file) => file.endsWith(".md") && file !== "README.md")
+    .flatMap((file) => {
+      const [, head = ""] = readFileSync(join(root, ".changeset", file), "utf8").split("---\n");
+      const names = [...head.matchAll(/^['"]?([^'":\n]+)['"]?: (?:patch|minor|major)$/gm)].map(([, name = ""]) => name);
+      const wrong = names.filter((name) => !packages.includes(name)).map((name) => `${file}: ${name}`);
+      return names.length === 0 ? [`${file}: no package`] : wrong;
+    });
+  expect(unknown).toEqual([]);
 });
