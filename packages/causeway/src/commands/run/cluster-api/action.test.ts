@@ -48,7 +48,11 @@ test(
     // As a release's manifests have installed it, whose manager was scaled down.
     const service = { namespace: "capi-system", name: "capi-webhook-service", path: "/convert" };
     const released = withConversionWebhook(toCustomResourceDefinition(MachineDeployment), { service } as never);
-    await client.create(CustomResourceDefinition, released as unknown as CustomResourceDefinition);
+    const injected = "cert-manager.io/inject-ca-from";
+    await client.create(CustomResourceDefinition, {
+      ...(released as unknown as CustomResourceDefinition),
+      metadata: { ...released.metadata, annotations: { [injected]: "capi-system/capi-serving-cert", mine: "kept" } },
+    } as CustomResourceDefinition);
     const stop = new AbortController();
     const running = runClusterApi(
       {
@@ -104,6 +108,10 @@ test(
       return found.metadata.finalizers?.length && found.status?.conditions ? found : undefined;
     });
     expect(worked.spec).toMatchObject({ rollout: { after: "2026-01-01T00:00:00Z" } });
+    // Or cert-manager would replace the authority by that of the release's webhook.
+    const { metadata } = await client.get(CustomResourceDefinition, { namespace: "", name: released.metadata.name });
+    expect(metadata.annotations).toMatchObject({ mine: "kept" });
+    expect(metadata.annotations).not.toHaveProperty([injected]);
     const unprefixed = {
       ...body,
       metadata: { name: "plain" },

@@ -12,7 +12,7 @@ export async function installDefinitions(
     const crd = withConversionWebhook(toCustomResourceDefinition(kind), webhook) as unknown as CustomResourceDefinition;
     const key = { namespace: "", name: crd.metadata.name };
     const present = await client.find(CustomResourceDefinition, key, { signal });
-    if (isConvertedByService(present)) {
+    if (isOfRelease(present)) {
       await client.patch(CustomResourceDefinition, key, { type: "merge", body: conversionOf(crd) }, options);
     }
     await client.apply(CustomResourceDefinition, crd, options);
@@ -25,16 +25,23 @@ interface Converted {
   };
 }
 
+/** By them cert-manager writes the authority of the release's webhook again and again, which is not that of ours. */
+const INJECTIONS = ["inject-ca-from", "inject-ca-from-secret", "inject-apiserver-ca"].map(
+  (name) => `cert-manager.io/${name}`,
+);
+
 /**
  * As manifests of a release have it: a service and a URL exclude each other, and an apply removes no field of others.
  */
-function isConvertedByService(crd: KubeObject | undefined): boolean {
-  return (crd as unknown as Converted | undefined)?.spec.conversion?.webhook?.clientConfig?.service !== undefined;
+function isOfRelease(crd: KubeObject | undefined): boolean {
+  const { service } = (crd as unknown as Converted | undefined)?.spec.conversion?.webhook?.clientConfig ?? {};
+  return service !== undefined || INJECTIONS.some((name) => crd?.metadata.annotations?.[name] !== undefined);
 }
 
 function conversionOf(crd: KubeObject): Readonly<Record<string, unknown>> {
   const { conversion } = (crd as unknown as Converted).spec;
-  if (conversion === undefined) return { spec: { conversion: null } };
+  const metadata = { annotations: Object.fromEntries(INJECTIONS.map((name) => [name, null])) };
+  if (conversion === undefined) return { metadata, spec: { conversion: null } };
   const clientConfig = { ...conversion.webhook?.clientConfig, service: null };
-  return { spec: { conversion: { ...conversion, webhook: { ...conversion.webhook, clientConfig } } } };
+  return { metadata, spec: { conversion: { ...conversion, webhook: { ...conversion.webhook, clientConfig } } } };
 }
