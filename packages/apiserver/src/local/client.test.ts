@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import {
   ConfigMap,
   createInformers,
@@ -235,11 +236,32 @@ describe("the client of the management cluster", () => {
     await local.create(Thing, thing("after"));
     await following;
     expect(events).toEqual(["before"]);
+    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
     const again = local.follow?.(Thing, {}, mirror, stop.signal);
     await expect.poll(() => lists.length).toBe(2);
     expect(lists[1]).toEqual(['after {"size":"small"}', 'before {"size":"small"}', 'old {"size":"small"}']);
     stop.abort();
     await again;
+  });
+});
+
+describe("a follower in the server's process", () => {
+  test("ends with the error of a mirror that an event breaks, so that all is read again", async () => {
+    const server = await startApiServer({});
+    servers.push(server);
+    const local = server.localClient({ name: "kubernetes-admin", groups: ["system:masters"] });
+    const broken = new Error("an index failed");
+    const listed = Promise.withResolvers<void>();
+    const mirror = {
+      replace: () => listed.resolve(),
+      onEvent: () => {
+        throw broken;
+      },
+    };
+    const following = expect(local.follow(ConfigMap, {}, mirror, new AbortController().signal)).rejects.toBe(broken);
+    await listed.promise;
+    await local.create(ConfigMap, map("a", {}));
+    await following;
   });
 });
 

@@ -32,10 +32,12 @@ export async function follow(call: Call, { query, onList, onEvent }: Follower, s
     { query, revision: Number(resourceVersion) },
     { onEvent: (event) => (isServed() ? onEvent(event) : resolve()), onFailure: reject },
   );
-  signal.addEventListener("abort", () => resolve(), { once: true });
+  const end = (): void => resolve();
+  signal.addEventListener("abort", end, { once: true });
   try {
     await promise;
   } finally {
+    signal.removeEventListener("abort", end);
     handle.stop();
   }
 }
@@ -113,13 +115,16 @@ function watched(
     },
     {
       onEvents: (all) => {
-        const shown = shownEvents(call, all);
-        if (!(shown instanceof Promise)) {
+        try {
+          const shown = shownEvents(call, all);
+          // The next events are read from the log once these were handed over, so that their order remains.
+          if (shown instanceof Promise) return shown.then(hand).catch(onFailure);
           hand(shown);
-          return room?.();
+        } catch (error) {
+          // The store gives no more to a listener that throws: who follows has to begin again.
+          return onFailure(error);
         }
-        // The next events are read from the log once these were handed over, so that their order remains.
-        return shown.then(hand, onFailure);
+        return room?.();
       },
       onFailure,
     },

@@ -25,6 +25,15 @@ test.each<[string, object, number | undefined]>([
   expect(calm.hold(objectWith(statusOf(1, "one"), "another"), status)).toBe(undefined);
 });
 
+test("a status is not held longer because the clock was set back", () => {
+  let now = 3_600_000;
+  const calm = new CalmStatus({ now: () => now, sleep: () => Promise.resolve() });
+  calm.hold(objectWith({}), statusOf(1, "one"));
+  now = 0;
+  expect(calm.hold(objectWith(statusOf(1, "one")), statusOf(1, "two"))).toBe(undefined);
+  expect(calm.hold(objectWith(statusOf(1, "two")), statusOf(1, "three"))).toBe(1_000);
+});
+
 test("a status that changes its messages all the time is written once a second", async () => {
   const clock = new VirtualClock();
   const calm = new CalmStatus(clock);

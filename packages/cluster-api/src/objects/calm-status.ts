@@ -24,8 +24,8 @@ export class CalmStatus {
     const { uid = "" } = object.metadata;
     const standing: unknown = (object as { status?: unknown }).status ?? {};
     if (compareStatus(status, standing).same) return undefined;
-    const next = (this.#written.get(uid) ?? -Infinity) + CALM;
-    if (now < next && compareStatus(silent(status), silent(standing)).same) return next - now;
+    const since = now - (this.#written.get(uid) ?? -Infinity);
+    if (isCalm(since) && compareStatus(silent(status), silent(standing)).same) return CALM - since;
     this.#note(uid, now);
     return undefined;
   }
@@ -34,10 +34,15 @@ export class CalmStatus {
     this.#written.delete(uid);
     this.#written.set(uid, now);
     for (const [old, at] of this.#written) {
-      if (at + CALM > now) break;
+      if (isCalm(now - at)) break;
       this.#written.delete(old);
     }
   }
+}
+
+/** Where the clock was set back, a write that is still to come holds nothing up. */
+function isCalm(since: number): boolean {
+  return since >= 0 && since < CALM;
 }
 
 function silent(value: unknown): unknown {
