@@ -1,11 +1,11 @@
 import type { RequestListener, Server } from "node:http";
-import { createServer } from "node:net";
+import { createServer, type Socket } from "node:net";
 import type { Metrics } from "@causeway/foundation";
 import { listen, type Listen, type ListeningServer } from "./listen.ts";
 
 /** A connection without a byte for so long ends (ms). */
 const IDLE = 30_000;
-/** Connections at a time. */
+/** Connections at a time. One more ends the oldest: it may be that of a probe, on which the process' life depends. */
 const MOST = 100;
 
 /**
@@ -37,10 +37,18 @@ export function serveStatus(
   let http: Server | undefined;
   // Loaded with the first connection: it takes 4 MiB.
   const load = (): Server => process.getBuiltinModule("node:http").createServer(respond).setTimeout(IDLE);
+  const open = new Set<Socket>();
+  const end = (socket: Socket): void => {
+    open.delete(socket);
+    socket.destroy();
+  };
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    const [oldest] = open;
+    if (oldest && open.size >= MOST) end(oldest);
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
     http ??= load();
     http.emit("connection", socket);
   });
-  server.maxConnections = MOST;
   return listen(server, where);
 }
