@@ -53,7 +53,8 @@ export function planLostPorts(
 
 /**
  * Ports in whose place the server has another one of their marks, and the others. A creation whose response was lost is
- * repeated when no list shows its port; where the cloud was slower than that, there are two, of which one has no server.
+ * repeated when no list shows its port; where the cloud was slower than that, there are two, of which one has no
+ * server.
  */
 function bySurplus(unattached: readonly Port[], ports: readonly Port[]): [surplus: Port[], others: Port[]] {
   const taken = new Set(ports.filter(({ device_id }) => device_id !== "").map(markOf));
