@@ -49,6 +49,23 @@ describe("a MachineDeployment", () => {
     const [step] = plan(observed(deployment(3, { template: newer }), [old]), now).steps;
     expect(step?.type === "create" && step.object.metadata.annotations).toMatchObject({ [annotations.revision]: "5" });
   });
+  test("gives its annotations to its MachineSet, at first and later, but for those about itself", () => {
+    const given = deployment(3);
+    const mine = { [annotations.revision]: "9", "kubectl.kubernetes.io/last-applied-configuration": "{}" };
+    given.metadata.annotations = { [annotations.skipPreflightChecks]: "All", ...mine };
+    const [made] = plan(observed(given), now).steps;
+    expect(made?.type === "create" && made.object.metadata.annotations).toEqual({
+      [annotations.skipPreflightChecks]: "All",
+      [annotations.revision]: "1",
+    });
+    const [changed] = plan(observed(given, [machineSet("set", 3)]), now).steps;
+    expect(changed).toMatchObject({
+      body: { metadata: { annotations: { [annotations.skipPreflightChecks]: "All" } } },
+    });
+    const standing = machineSet("set", 3);
+    standing.metadata.annotations = { [annotations.skipPreflightChecks]: "All", [annotations.revision]: "1" };
+    expect(plan(observed(given, [standing]), now).steps).toEqual([]);
+  });
   test("scales its MachineSet", () =>
     expect(steps(observed(deployment(5), [machineSet("set", 3)]))).toEqual(['set {"replicas":5}']));
   test("does nothing when it is reconciled", () =>

@@ -121,7 +121,7 @@ function newSet(observed: Observed, view: View): MachineSet {
         [labels.clusterName]: clusterName,
         [labels.deploymentName]: name,
       },
-      annotations: { [annotations.revision]: String(nextRevision(observed)) },
+      annotations: { ...inherited(deployment), [annotations.revision]: String(nextRevision(observed)) },
       finalizers: [finalizers.machineSet],
       ownerReferences: [ownerReference(deployment, { controller: true })],
     },
@@ -137,6 +137,18 @@ function newSet(observed: Observed, view: View): MachineSet {
       ...(machineNaming ? { machineNaming } : {}),
     },
   };
+}
+
+/** Annotations of the deployment that are about it alone. */
+const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
+  annotations.revision,
+  "kubectl.kubernetes.io/last-applied-configuration",
+  "cluster.x-k8s.io/conversion-data",
+]);
+
+/** The annotations that a current MachineSet has of its deployment, such as which preflight checks are skipped. */
+function inherited({ metadata }: MachineDeployment): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(metadata.annotations ?? {}).filter(([key]) => !OWN_ANNOTATIONS.has(key)));
 }
 
 function revisionOf(set: MachineSet): number {
@@ -157,7 +169,10 @@ function upkeep(deployment: MachineDeployment, set: MachineSet): ObjectStep[] {
       ? {}
       : { machineNaming: { template: machineNaming?.template ?? null } }),
   };
-  return Object.keys(spec).length > 0 ? patchStep(MachineSet, set, { metadata: lockOf(set), spec }) : [];
+  const notes = missing(set.metadata.annotations, inherited(deployment));
+  if (Object.keys(spec).length === 0 && !notes) return [];
+  const metadata = { ...lockOf(set), ...(notes ? { annotations: notes } : {}) };
+  return patchStep(MachineSet, set, { metadata, ...(Object.keys(spec).length > 0 ? { spec } : {}) });
 }
 
 function templateChanges(deployment: MachineDeployment, set: MachineSet): { template?: object } {
