@@ -27,6 +27,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import {
   available,
   create,
+  auditNetworks,
   issuerNetworks,
   key,
   managed,
@@ -87,7 +88,7 @@ describe.skipIf(why !== undefined)(`control planes that move${why === undefined 
     const [informers, service] = [createInformers(target, tools), createInformers(source.client, tools)];
     const pods = createPodsRuntime({
       informers: service,
-      settings: { owner: "next", management: management.to, pool: { members: 1 }, issuerNetworks },
+      settings: { owner: "next", management: management.to, pool: { members: 1 }, issuerNetworks, auditNetworks },
       readSecret: (namespace, name) => target.find(Secret, { namespace, name }),
       ...tools,
     });

@@ -46,7 +46,7 @@ const workloads = resolve(import.meta.dirname, "../../packages/causeway/src/work
 /** Issuers of tests are on this machine. */
 export const issuerNetworks = ["127.0.0.0/8"];
 /** So are sinks of audit events. */
-const auditNetworks = ["127.0.0.0/8"];
+export const auditNetworks = ["127.0.0.0/8"];
 const needed = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
 
 function missing(): string | undefined {
