@@ -80,9 +80,9 @@ export function createMagnumController(options: MagnumControllerOptions): { run(
         const kept = await keptVolumes(observed.object, signal);
         if (kept) events.event(observed.object, kept);
       }
-      await perform({ client, credentials, trustees: options.trustees }, step, observed, signal);
-      // A row that no client has seen is not audited.
-      if (step.type === "remove-finalizer" && !isPending(observed.object))
+      const hasEnded = await perform({ client, credentials, trustees: options.trustees }, step, observed, signal);
+      // A row that no client has seen is not audited, nor one whose end an older cache shows once more.
+      if (hasEnded && !isPending(observed.object))
         options.audit?.record({ action: "delete", outcome: "success", cluster: observed.object });
     },
     async publish(observed, status, planned, signal) {

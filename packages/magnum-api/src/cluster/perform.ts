@@ -37,13 +37,16 @@ export interface PerformContext {
 /** The field manager of what the controller applies: objects of a cluster, and the status of its MagnumCluster. */
 export const fieldManager = "causeway-magnum";
 
-/** Performs one step of a plan. A step that is repeated after a crash does no harm. */
+/**
+ * Performs one step of a plan. A step that is repeated after a crash does no harm. True: it took the finalizer off, and
+ * the row is gone.
+ */
 export async function perform(
   using: PerformContext,
   step: Step,
   observed: Observed,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<true | undefined> {
   const { client } = using;
   const { object, cluster } = observed;
   const key = keyOfCluster(object);
@@ -96,8 +99,7 @@ export async function perform(
       return;
     }
     case "remove-finalizer":
-      await release(using, object, signal);
-      return;
+      return release(using, object, signal);
   }
 }
 
@@ -119,7 +121,7 @@ async function removeGroup(client: KubernetesClient, row: MagnumCluster, uuid: s
  * Takes the finalizer off the row as it was before its credential was read and revoked. A renewal that wrote another
  * credential since has changed the row: then that one is revoked, too.
  */
-async function release(using: PerformContext, object: MagnumCluster, signal: AbortSignal): Promise<void> {
+async function release(using: PerformContext, object: MagnumCluster, signal: AbortSignal): Promise<true | undefined> {
   const { client } = using;
   let row = object;
   for (let attempt = 1; ; attempt += 1) {
@@ -134,7 +136,7 @@ async function release(using: PerformContext, object: MagnumCluster, signal: Abo
     ];
     try {
       await client.patch(MagnumCluster, keyOfCluster(row), { type: "json", body }, { signal });
-      return;
+      return true;
     } catch (error) {
       if (isNotFound(error)) return;
       // A failed test is "Invalid" to a kube-apiserver.
