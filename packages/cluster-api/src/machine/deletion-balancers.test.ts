@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Machine } from "@causeway/api";
+import { observed as observedMachine } from "../testing/machine-observed.ts";
 import { at, cluster, node, noDrain, now, referred, servingMachine } from "../testing/objects.ts";
 import { planDeletion } from "./deletion.ts";
 import type { Observed } from "./observed.ts";
@@ -15,16 +16,8 @@ const on = (of: ReturnType<typeof node>) =>
     nodes: [of],
     drain: { ...noDrain, volumes: { attachments: [], persistentVolumes: [] } },
   }) as const;
-const observed = (fields: Partial<Observed>): Observed => ({
-  machine: leaving(),
-  cluster: cluster(),
-  machineSet: undefined,
-  deployment: undefined,
-  infrastructure: referred("OpenStackMachine", "w-1", {}),
-  bootstrap: referred("KubeadmConfig", "w-1", {}),
-  workload: on(cordoned),
-  ...fields,
-});
+const observed = (fields: Partial<Observed>): Observed =>
+  observedMachine({ machine: leaving(), workload: on(cordoned), ...fields });
 const cordoned = node("w-1", { unschedulable: true });
 const unreachable = { status: { conditions: [{ type: "Ready", status: "Unknown" as const }] }, unschedulable: true };
 const gone = referred("OpenStackMachine", "w-1");

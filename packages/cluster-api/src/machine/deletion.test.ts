@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Machine, MachineDrainRule } from "@causeway/api";
 import type { PersistentVolume, Pod, VolumeAttachment } from "@causeway/kubernetes";
+import { observed as observedMachine } from "../testing/machine-observed.ts";
 import { at, cluster, node, noDrain, now, podOn, referred, servingMachine } from "../testing/objects.ts";
 import { nodeAwaitingVolumes, planDeletion } from "./deletion.ts";
 import type { Observed } from "./observed.ts";
@@ -35,16 +36,8 @@ const on = (pods: readonly Pod[], of = node("w-1", { unschedulable: true })) =>
       volumes: { attachments: [], persistentVolumes: [] },
     },
   }) as const;
-const observed = (fields: Partial<Observed> = {}): Observed => ({
-  machine: leaving(),
-  cluster: cluster(),
-  machineSet: undefined,
-  deployment: undefined,
-  infrastructure: referred("OpenStackMachine", "w-1", {}),
-  bootstrap: referred("KubeadmConfig", "w-1", {}),
-  workload: on([]),
-  ...fields,
-});
+const observed = (fields: Partial<Observed> = {}): Observed =>
+  observedMachine({ machine: leaving(), workload: on([]), ...fields });
 const host = { type: "delete", key: { namespace: "default", name: "w-1" }, uid: "uid-w-1" };
 const cordoned = node("w-1", { unschedulable: true });
 const unreachable = { status: { conditions: [{ type: "Ready", status: "Unknown" as const }] }, unschedulable: true };

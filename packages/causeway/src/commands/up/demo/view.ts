@@ -35,7 +35,7 @@ export interface DemoWorld {
   /** The web application behind the Service. */
   readonly application: Deployment | undefined;
   readonly addons: AddonSet | undefined;
-  /** The objects of its add-on that has pods; undefined when a person deleted it, or before it is installed. */
+  /** The DaemonSet of kube-proxy; undefined before it is installed, and once a person has deleted it. */
   readonly proxies: DaemonSet | undefined;
 }
 
