@@ -61,12 +61,13 @@ test("a sink fails once events are lost, and receives them once some were sent a
   let url = one;
   let answer = async (): Promise<string[]> => [metrics(5, { webhook: 3 })];
   const changed = vi.fn<(id: string) => void>();
+  const warnings: string[] = [];
   const watchdog = createAuditWatchdog({
     watched: () => [{ id: "default.web", url, access: async () => ({ kubeconfig: "" }) }],
     changed,
     read: () => answer(),
     clock,
-    log: silentLog,
+    log: { ...silentLog, warn: (message) => void warnings.push(message) },
   });
   const stop = new AbortController();
   const running = watchdog.run(stop.signal);
@@ -84,7 +85,11 @@ test("a sink fails once events are lost, and receives them once some were sent a
   expect(await becomes(1, metrics(6, { webhook: 3 }))).toEqual(delivered);
   expect(await becomes(1, metrics(7, { webhook: 4 }))).toEqual(failing);
   expect(await becomes(60, metrics(7, { webhook: 4 }))).toEqual(failing);
-  expect(await becomes(10, new Error("connection refused"))).toEqual(failing);
+  const uncounted = "audit events of a control plane could not be counted, again";
+  expect(await becomes(1, new Error("connection refused"))).toEqual(failing);
+  expect(warnings).not.toContain(uncounted);
+  expect(await becomes(9, new Error("connection refused"))).toEqual(failing);
+  expect(warnings.filter((each) => each === uncounted)).toHaveLength(9);
   // Another API server, which counts from the beginning.
   const other = (events: number) => metrics(events, {}, 2);
   expect(await becomes(1, other(1))).toEqual(failing);

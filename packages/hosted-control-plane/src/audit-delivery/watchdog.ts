@@ -56,6 +56,8 @@ export interface AuditCounts {
 
 interface Known {
   due: number;
+  /** Checks in a row that failed. */
+  failures: number;
   readonly url: string;
   /** By process. */
   readonly counts: Map<number, AuditCounts>;
@@ -128,10 +130,13 @@ export function createAuditWatchdog(options: AuditWatchdogOptions): AuditWatchdo
     try {
       const found = await access(within);
       if (found !== undefined) judge(entry, countsIn(await read(found, within)));
+      entry.failures = 0;
     } catch (error) {
-      // What was found remains: API servers restart, and say more later.
-      if (!signal.aborted)
-        log.debug("audit events of a control plane could not be counted", { id, error: messageOf(error) });
+      if (signal.aborted) return;
+      const fields = { id, error: messageOf(error) };
+      // What was found remains: an API that restarts fails one check, and says more later.
+      if ((entry.failures += 1) === 1) log.debug("audit events of a control plane could not be counted", fields);
+      else log.warn("audit events of a control plane could not be counted, again", fields);
     } finally {
       timer.abort(new Error("done"));
     }
@@ -141,7 +146,9 @@ export function createAuditWatchdog(options: AuditWatchdogOptions): AuditWatchdo
     changed(id);
   };
   const entryOf = ({ url }: WatchedSink, found: Known | undefined): Known =>
-    found?.url === url ? found : { due: 0, url, counts: new Map(), sentSince: undefined, facts: found?.facts };
+    found?.url === url
+      ? found
+      : { due: 0, failures: 0, url, counts: new Map(), sentSince: undefined, facts: found?.facts };
   return {
     facts: (id) => known.get(id)?.facts,
     run: (signal) => runRounds({ items: watched, known, entryOf, check, atOnce: AT_ONCE, clock }, signal),
