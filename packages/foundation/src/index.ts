@@ -65,4 +65,5 @@ export {
 } from "./unix-socket.ts";
 export { editDistance } from "./edit-distance.ts";
 export { base64 } from "./base64.ts";
+export { shortened, shortList, type ShortList } from "./short-list.ts";
 export { suggestion } from "./suggestion.ts";

@@ -1,5 +1,5 @@
 import type { AddonSet, AddonSetStatus } from "@causeway/api";
-import { canonicalJson } from "@causeway/foundation";
+import { canonicalJson, shortList } from "@causeway/foundation";
 import {
   getCondition,
   ownerReference,
@@ -101,8 +101,7 @@ function is({ made, set }: Observed, cluster: string, type: string): boolean {
 
 function verdict(type: "Applied" | "Healthy", open: readonly string[], all: readonly string[]): WantedCondition {
   if (open.length === 0) return { type, status: "True", reason: type, message: `in ${all.length} clusters` };
-  const more = open.length > 5 ? ` and ${open.length - 5} more` : "";
-  const message = `not in ${open.length} of ${all.length} clusters: ${open.slice(0, 5).join(", ")}${more}`;
+  const message = `not in ${open.length} of ${all.length} clusters: ${shortList(open, 5)}`;
   return { type, status: "False", reason: "ClustersRemain", message };
 }
 

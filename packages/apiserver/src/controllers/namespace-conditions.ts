@@ -1,3 +1,4 @@
+import { shortList } from "@causeway/foundation";
 import { records, timestamp, type Json } from "../json/json.ts";
 
 /** What a namespace that is being deleted still has. */
@@ -70,7 +71,5 @@ function fine(type: string, reason: string, message: string): Json {
 }
 
 function problem(type: string, reason: string, { text, list }: { text: string; list: readonly string[] }): Json {
-  const sorted = list.toSorted();
-  const more = sorted.length > NAMED ? `, and ${sorted.length - NAMED} more` : "";
-  return { type, status: "True", reason, message: `${text}${sorted.slice(0, NAMED).join(", ")}${more}` };
+  return { type, status: "True", reason, message: `${text}${shortList(list.toSorted(), NAMED)}` };
 }

@@ -1,4 +1,4 @@
-import { CausewayError, messageOf } from "@causeway/foundation";
+import { CausewayError, messageOf, shortened } from "@causeway/foundation";
 import type { Status } from "@causeway/kubernetes";
 import { cutText } from "../bounds.ts";
 
@@ -134,8 +134,8 @@ export function invalid(
   problems: readonly FieldProblem[],
 ): CausewayError {
   const causes = shownProblems(problems).map(({ field, message, reason }) => ({ reason, message, field }));
-  const lines = causes.map((p) => `${p.field}: ${p.message}`);
-  if (causes.length < problems.length) lines.push(`and ${problems.length - causes.length} more`);
+  const shown = causes.map((p) => `${p.field}: ${p.message}`);
+  const lines = shortened(shown, shown.length, { total: problems.length });
   const summary = lines.length === 1 ? lines[0] : `[${lines.join(", ")}]`;
   const kind = type.group ? `${type.kind}.${type.group}` : type.kind;
   const details = {

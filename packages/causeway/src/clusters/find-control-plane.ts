@@ -1,5 +1,5 @@
 import { Cluster, HostedControlPlane } from "@causeway/api";
-import { InputError } from "@causeway/foundation";
+import { InputError, shortList } from "@causeway/foundation";
 import type { KubernetesClient, ObjectKey } from "@causeway/kubernetes";
 
 /** A control plane by its own name, or by that of its cluster; undefined: there is none. */
@@ -26,7 +26,7 @@ export async function findControlPlane(
   if (found) return found;
   const { items } = await client.list(HostedControlPlane, { namespace: key.namespace, signal });
   const names = items.map(({ metadata }) => metadata.name).sort();
-  const there = names.length === 0 ? "none" : names.slice(0, 20).join(", ");
+  const there = names.length === 0 ? "none" : shortList(names, 20);
   throw new InputError(
     "CONTROL_PLANE_NOT_FOUND",
     `there is no hosted control plane ${key.name} in namespace ${key.namespace}; there is: ${there}`,

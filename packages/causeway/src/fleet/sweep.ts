@@ -1,4 +1,4 @@
-import { messageOf, type Clock, type Log } from "@causeway/foundation";
+import { messageOf, shortList, type Clock, type Log } from "@causeway/foundation";
 import { sweepAbandoned, type ProjectListings, type Swept } from "@causeway/cloud-controller-manager";
 import { resolveIdentity } from "@causeway/cluster-api-openstack";
 import type { Cluster, HostedControlPlane, OpenStackCluster } from "@causeway/api";
@@ -119,10 +119,9 @@ function accountOf(sweep: Sweep | undefined): string {
 }
 
 function linesOf(swept: readonly Swept[]): string {
-  const lines = swept.slice(0, SHOWN).map(({ kind, name, id, outcome, kept, error }) => {
+  const lines = swept.map(({ kind, name, id, outcome, kept, error }) => {
     const why = kept ?? error;
     return `${kind} ${name} (${id}) ${outcome}${why === undefined ? "" : `: ${why}`}`;
   });
-  const more = swept.length > SHOWN ? [`and ${swept.length - SHOWN} more`] : [];
-  return [...lines, ...more].join("; ");
+  return shortList(lines, SHOWN, { separator: "; " });
 }

@@ -1,3 +1,4 @@
+import { shortList } from "@causeway/foundation";
 import type { LoadBalancerIngress, PlannedEvent, Service, ServiceStatus } from "@causeway/kubernetes";
 import type { LoadBalancer } from "@causeway/openstack";
 import { defaultProvider, limitsOf, type ProviderLimits } from "@causeway/octavia-tree";
@@ -17,7 +18,7 @@ import { brakedUntil, nextChange, takenPorts, type TreeGoal } from "./tree/plan-
 import { providerChange, retirement } from "./tree/plan-provider.ts";
 import { nextRename } from "./tree/plan-rename.ts";
 import type { OneStep, TreeStep } from "./steps.ts";
-import { few, newMembers, newMemberEvents } from "./parameters/new-members.ts";
+import { newMembers, newMemberEvents } from "./parameters/new-members.ts";
 import { warningsOf } from "./warnings.ts";
 
 /** What waits for the cloud is checked again after this long (ms) even if no change was seen. */
@@ -174,7 +175,7 @@ function planExisting(observed: Observed, lb: LoadBalancer, now: number): OnePla
     steps,
     status,
     events: isPublished(observed, status) ? events : [...events, ...ensured()],
-    ...(until === undefined ? {} : { wait: { for: `nodes to serve: ${few(waiting)}`, until } }),
+    ...(until === undefined ? {} : { wait: { for: `nodes to serve: ${shortList(waiting, 5)}`, until } }),
   };
 }
 

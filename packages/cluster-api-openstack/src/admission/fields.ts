@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { shortened } from "@causeway/foundation";
 
 /** The refusal of a changed field, where the two values differ. */
 export function immutable(path: string, before: unknown, after: unknown, why = "field is immutable"): string[] {
@@ -31,7 +32,6 @@ export function quoted(value: string): string {
 const MESSAGES = 10;
 
 /** The first ten problems, and how many more there are. */
-export function shortened(problems: readonly string[]): string[] {
-  const more = problems.length - MESSAGES;
-  return more > 0 ? [...problems.slice(0, MESSAGES), `and ${more} more problems`] : [...problems];
+export function firstProblems(problems: readonly string[]): string[] {
+  return shortened(problems, MESSAGES);
 }

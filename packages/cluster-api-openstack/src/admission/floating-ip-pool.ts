@@ -1,6 +1,6 @@
 import { isIPv4 } from "node:net";
 import type { OpenStackFloatingIPPool } from "@causeway/api";
-import { immutable, quoted, shortened } from "./fields.ts";
+import { immutable, quoted, firstProblems } from "./fields.ts";
 
 /** Why an OpenStackFloatingIPPool is refused. */
 export function floatingIpPoolRefusals(
@@ -8,7 +8,7 @@ export function floatingIpPoolRefusals(
   before: OpenStackFloatingIPPool | undefined,
 ): string[] {
   if (after.metadata.deletionTimestamp !== undefined) return [];
-  return [...shortened(ownRefusals(after)), ...(before ? changes(after, before) : [])];
+  return [...firstProblems(ownRefusals(after)), ...(before ? changes(after, before) : [])];
 }
 
 /** Each is compared with the floating IPs of the project in every reconcile. */

@@ -1,3 +1,4 @@
+import { shortList } from "@causeway/foundation";
 import {
   OpenStackCluster,
   OpenStackFloatingIPPool,
@@ -13,7 +14,7 @@ import {
   type ResourceType,
   type SelectorLike,
 } from "@causeway/kubernetes";
-import { quoted, shortened } from "./fields.ts";
+import { quoted, firstProblems } from "./fields.ts";
 
 /** An object that says which credentials are its own. */
 type Owner = KubeObject & { readonly spec: { readonly identityRef?: IdentityReference } };
@@ -60,16 +61,15 @@ export function identityUsersOf(client: () => KubernetesClient, namespace?: stri
 /** Objects without their credentials could not be deleted: their resources would remain in the cloud. */
 export function identityDeletionRefusals(users: readonly string[]): string[] {
   if (users.length === 0) return [];
-  const more = users.length > SHOWN ? ` and at least ${users.length - SHOWN} more` : "";
   return [
-    `it is used by ${users.slice(0, SHOWN).join(", ")}${more}; delete them first, or give them other credentials`,
+    `it is used by ${shortList(users, SHOWN, { isPartial: true })}; delete them first, or give them other credentials`,
   ];
 }
 
 /** Why an OpenStackClusterIdentity is refused: a selector that Kubernetes would not accept matches no namespace. */
 export function identityRefusals({ metadata, spec }: OpenStackClusterIdentity): string[] {
   if (metadata.deletionTimestamp !== undefined) return [];
-  return shortened(selectorRefusals(spec.namespaceSelector ?? {}, "spec.namespaceSelector"));
+  return firstProblems(selectorRefusals(spec.namespaceSelector ?? {}, "spec.namespaceSelector"));
 }
 
 /** https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set */

@@ -1,3 +1,4 @@
+import { shortList } from "@causeway/foundation";
 import { adoptAnnotation, clusterFinalizer, description, loadBalancerName, networkName } from "../resources/naming.ts";
 import { ownNetworks } from "../resources/own-networks.ts";
 import { isOwned } from "../resources/ownership.ts";
@@ -19,8 +20,7 @@ export function claimProblem(context: ClusterContext): string | undefined {
   if (metadata.annotations?.[adoptAnnotation] === "true") return undefined;
   const present = resourcesOfTheName(context);
   if (present.length === 0) return undefined;
-  const shown = `${present.slice(0, 6).join(", ")}${present.length > 6 ? ", …" : ""}`;
-  return `The project has resources with this cluster's names that this object did not create: ${shown}. A Cluster with the same namespace and name in another management cluster may own them. Choose another name or project; or set the annotation ${adoptAnnotation} to "true" to adopt them`;
+  return `The project has resources with this cluster's names that this object did not create: ${shortList(present, 6)}. A Cluster with the same namespace and name in another management cluster may own them. Choose another name or project; or set the annotation ${adoptAnnotation} to "true" to adopt them`;
 }
 
 /** The project's resources with this cluster's names, each by its type and ID. */

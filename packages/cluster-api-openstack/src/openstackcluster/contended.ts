@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { shortList } from "@causeway/foundation";
 import { isDeleting, setConditions } from "@causeway/kubernetes";
 import { CONTENDED, networkName, ownNetworkAnnotation } from "../resources/naming.ts";
 import { resourcesOfTheName } from "./claim.ts";
@@ -33,8 +34,7 @@ export function planContended(
   if (own.length > 0) return { steps: [{ for: "NetworkReady", type: "record-contention" }, ...own], status };
   const present = resourcesOfTheName(context);
   if (present.length === 0) return laterTurn(object, now);
-  const shown = `${present.slice(0, 6).join(", ")}${present.length > 6 ? ", …" : ""}`;
-  const message = `Another object of this name, in another management cluster, has resources in the project: ${shown}. Choose another name or project; this cluster is created once they are deleted`;
+  const message = `Another object of this name, in another management cluster, has resources in the project: ${shortList(present, 6)}. Choose another name or project; this cluster is created once they are deleted`;
   const finding = missing("NetworkReady", "NameInUse", message);
   const moment = { generation: object.metadata.generation, now };
   const conditions = setConditions(status.conditions, [finding, { ...finding, type: "Ready" }], moment);

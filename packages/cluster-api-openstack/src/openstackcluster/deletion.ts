@@ -1,4 +1,4 @@
-import { cidrContains, parseCidr, parseIp } from "@causeway/foundation";
+import { cidrContains, parseCidr, parseIp, shortList } from "@causeway/foundation";
 import { setConditions } from "@causeway/kubernetes";
 import type { Network, Port, Router } from "@causeway/openstack";
 import { description, loadBalancerName, networkName } from "../resources/naming.ts";
@@ -75,9 +75,8 @@ function nextStage(context: ClusterContext): Stage {
 function waitForMachines({ machines }: ClusterContext): Stage {
   if (machines.length === 0) return {};
   const names = machines.map((m) => m.metadata.name).sort();
-  const shown = names.slice(0, 5).join(", ");
   return {
-    wait: `${names.length} machines to be deleted first: ${shown}${names.length > 5 ? ", …" : ""}`,
+    wait: `${names.length} machines to be deleted first: ${shortList(names, 5)}`,
     reason: "WaitingForMachines",
   };
 }
@@ -131,7 +130,7 @@ function waitForServices(context: ClusterContext): Stage {
   if (others.length === 0) return {};
   const names = others.map((lb) => `${lb.name} (${lb.id})`).sort();
   return {
-    wait: `Load balancers are still on the cluster's subnet: ${names.slice(0, 5).join(", ")}. Delete their Services, or delete the load balancers`,
+    wait: `Load balancers are still on the cluster's subnet: ${shortList(names, 5)}. Delete their Services, or delete the load balancers`,
     blocked: true,
   };
 }
@@ -198,9 +197,8 @@ function takePorts(context: ClusterContext): Stage {
     return { wait: `Octavia to remove the ports of deleted load balancers: ${listed(ports)}`, refresh: ["ports"] };
   }
   const names = others.map((p) => `${p.name || p.id} (${p.device_owner || "no owner"})`).sort();
-  const shown = names.slice(0, 8).join(", ");
   return {
-    wait: `Ports that are not the cluster's are on its network: ${shown}${names.length > 8 ? ", …" : ""}. Delete them to let the network be deleted`,
+    wait: `Ports that are not the cluster's are on its network: ${shortList(names, 8)}. Delete them to let the network be deleted`,
     blocked: true,
     refresh: ["ports"],
   };
@@ -212,11 +210,7 @@ function isVipPort({ name }: Port): boolean {
 }
 
 function listed(ports: readonly Port[]): string {
-  return ports
-    .map((p) => `${p.name} (${p.id})`)
-    .sort()
-    .slice(0, 8)
-    .join(", ");
+  return shortList(ports.map((p) => `${p.name} (${p.id})`).sort(), 8);
 }
 
 /** Neutron takes these away with the network. */
@@ -249,7 +243,7 @@ function takeGroups(context: ClusterContext): Stage {
   if (users.length === 0) return { steps };
   const names = users.map((p) => p.name || p.id).sort();
   return {
-    wait: `Ports still use the cluster's security groups: ${names.slice(0, 8).join(", ")}`,
+    wait: `Ports still use the cluster's security groups: ${shortList(names, 8)}`,
     blocked: true,
     refresh: ["ports"],
   };

@@ -1,3 +1,4 @@
+import { shortList } from "@causeway/foundation";
 import type { NeutronParameter, SubnetParameter } from "@causeway/api";
 import type { Subnet } from "@causeway/openstack";
 
@@ -97,5 +98,5 @@ function ids(resources: readonly Filterable[]): string {
 function known(candidates: readonly Filterable[]): string {
   const names = [...new Set(candidates.map((c) => c.name).filter((n) => n !== ""))].sort();
   if (names.length === 0) return "; none exists";
-  return `; there are ${names.slice(0, 5).join(", ")}${names.length > 5 ? ` and ${names.length - 5} more` : ""}`;
+  return `; there are ${shortList(names, 5)}`;
 }

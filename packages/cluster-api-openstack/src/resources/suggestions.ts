@@ -1,4 +1,4 @@
-import { editDistance } from "@causeway/foundation";
+import { editDistance, shortList } from "@causeway/foundation";
 
 /** "x; did you mean y?" for a name that does not exist: the nearest of the names that do, or all when they are few. */
 export function suggest(name: string, known: readonly string[]): string {
@@ -11,6 +11,5 @@ export function suggest(name: string, known: readonly string[]): string {
     .slice(0, 3)
     .map(({ n }) => n);
   if (near.length > 0) return `similar names: ${near.join(", ")}`;
-  const shown = names.slice(0, 8);
-  return `available: ${shown.join(", ")}${names.length > shown.length ? ` and ${names.length - shown.length} more` : ""}`;
+  return `available: ${shortList(names, 8)}`;
 }

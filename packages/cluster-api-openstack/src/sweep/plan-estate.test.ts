@@ -162,7 +162,7 @@ describe("the plan of a sweep of a cluster with everything", () => {
       "a network with many such ports, of which it names five",
       { networks: [network], ports: ["f", "e", "d", "c", "b", "a"].map((id) => foreign(id)) },
       "net",
-      `${ports} a (no owner), b (no owner), c (no owner), d (no owner), e (no owner), …`,
+      `${ports} a (no owner), b (no owner), c (no owner), d (no owner), e (no owner) and 1 more`,
     ],
     [
       "a network with five such ports, and names them all",

@@ -1,4 +1,4 @@
-import { cidrContains, parseCidr, parseIp } from "@causeway/foundation";
+import { cidrContains, parseCidr, parseIp, shortList } from "@causeway/foundation";
 import type { Network, Port, Server, Volume } from "@causeway/openstack";
 import { isRouterInterface } from "../openstackcluster/router.ts";
 import { isGone } from "../openstackmachine/server.ts";
@@ -172,8 +172,7 @@ function volumeKept(others: readonly string[]): Partial<ClusterOrphan> {
 function blockedBy(ports: readonly Port[]): Partial<ClusterOrphan> {
   if (ports.length === 0) return {};
   const names = ports.map((p) => `${p.name || p.id} (${p.device_owner || "no owner"})`).sort();
-  const shown = names.slice(0, 5).join(", ");
-  return { kept: `in use by ports that are not the cluster's: ${shown}${names.length > 5 ? ", …" : ""}` };
+  return { kept: `in use by ports that are not the cluster's: ${shortList(names, 5)}` };
 }
 
 /** Interfaces of a router, and routes by way of hosts behind them. */

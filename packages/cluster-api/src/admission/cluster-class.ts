@@ -1,3 +1,4 @@
+import { shortList } from "@causeway/foundation";
 import type { Cluster, ClusterClass } from "@causeway/api";
 import { classProblems } from "../clusterclass/problems.ts";
 
@@ -25,9 +26,7 @@ export function classRefusals({ clusterClass, previous, users }: ClassAdmission)
 export function classDeletionRefusals(users: readonly Cluster[]): string[] {
   if (users.length === 0) return [];
   const names = users.map(({ metadata }) => `${metadata.namespace ?? ""}/${metadata.name}`).sort();
-  const shown = names.slice(0, 5).join(", ");
-  const more = names.length > 5 ? ` and ${names.length - 5} more` : "";
-  return [`ClusterClass cannot be deleted: it is used by ${names.length} Cluster(s): ${shown}${more}`];
+  return [`ClusterClass cannot be deleted: it is used by ${names.length} Cluster(s): ${shortList(names, 5)}`];
 }
 
 /** Templates whose group or kind differs: objects that exist cannot become another kind. */

@@ -131,7 +131,8 @@ describe("the status of a ClusterClass", () => {
   test("names ten problems at most, one after another", () => {
     const discovered = Array.from({ length: 12 }, (_, n) => ({ patch: `p${n}`, handler: "h", problem: "x" }));
     const message = plan(observed({ discovered }), now).status.conditions?.[0]?.message ?? "";
-    expect(message.split("; ")).toHaveLength(10);
+    expect(message.split("; ")).toHaveLength(11);
+    expect(message).toMatch(/; and 2 more$/);
   });
 
   test("names references to older versions, twenty at most", () => {
@@ -143,6 +144,7 @@ describe("the status of a ClusterClass", () => {
     );
     const many = Array.from({ length: 22 }, (_, n) => template(`t${n}`, old));
     const message = plan(observed({ templates: many }), now).status.conditions?.[1]?.message ?? "";
-    expect(message.split("\n")).toHaveLength(20);
+    expect(message.split("\n")).toHaveLength(21);
+    expect(message).toMatch(/\n\* and 2 more$/);
   });
 });

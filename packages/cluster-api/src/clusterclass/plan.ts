@@ -1,6 +1,7 @@
+import { shortList } from "@causeway/foundation";
 import { annotations, type ClusterClassStatus } from "@causeway/api";
 import { ownerReference, setConditions, type Plan, type WantedCondition } from "@causeway/kubernetes";
-import { notPaused, settleConditions } from "../objects/conditions.ts";
+import { listing, notPaused, settleConditions } from "../objects/conditions.ts";
 import { metadataPatch } from "../objects/metadata.ts";
 import { patchStep } from "../objects/steps.ts";
 import type { Observed } from "./gather.ts";
@@ -63,7 +64,12 @@ function previousVariables({ clusterClass }: Observed): Pick<ClusterClassStatus,
 function variablesReady(problems: readonly string[]): WantedCondition {
   const type = "VariablesReady";
   if (problems.length === 0) return { type, status: "True", reason: "VariablesReady" };
-  return { type, status: "False", reason: "VariableDiscoveryFailed", message: problems.slice(0, 10).join("; ") };
+  return {
+    type,
+    status: "False",
+    reason: "VariableDiscoveryFailed",
+    message: shortList(problems, 10, { separator: "; " }),
+  };
 }
 
 /** Whether references name the newest version that is served: older ones work, and go one day. */
@@ -74,9 +80,14 @@ function versionsUpToDate({ templates }: Observed): WantedCondition {
     return newest === undefined || newest === reference.apiVersion
       ? []
       : [
-          `* Ref ${reference.kind} ${reference.name} uses apiVersion ${reference.apiVersion}, but latest apiVersion is ${newest}`,
+          `Ref ${reference.kind} ${reference.name} uses apiVersion ${reference.apiVersion}, but latest apiVersion is ${newest}`,
         ];
   });
   if (lines.length === 0) return { type, status: "True", reason: "RefVersionsUpToDate" };
-  return { type, status: "False", reason: "RefVersionsNotUpToDate", message: lines.slice(0, 20).join("\n") };
+  return {
+    type,
+    status: "False",
+    reason: "RefVersionsNotUpToDate",
+    message: listing(lines, 20),
+  };
 }

@@ -275,7 +275,7 @@ describe("a KubeadmConfig in the format of Ignition", () => {
   };
   test("is refused for what that format does not have, five of it by name", () => {
     const names = [0, 1, 2, 3, 4].map((n) => `users[${n}].inactive is for format cloud-config only`);
-    expect(conditionOf({ format: "ignition", users })).toBe(`NotServed ${names.join("; ")}`);
+    expect(conditionOf({ format: "ignition", users })).toBe(`NotServed ${names.join("; ")}; and 1 more`);
   });
   test("is accepted without it, and so is all of it in the format of cloud-init", () => {
     for (const spec of [{ format: "ignition" }, { format: "cloud-config", users }, { users }])

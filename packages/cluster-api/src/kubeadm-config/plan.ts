@@ -1,3 +1,4 @@
+import { shortList } from "@causeway/foundation";
 import type { KubeadmConfig, KubeadmConfigStatus } from "@causeway/api";
 import {
   isControlledBy,
@@ -124,7 +125,7 @@ function refusal({ config, owner }: Observed): Decision["waiting"] {
     return refuse("joinConfiguration.controlPlane is for Machines with the control-plane label only: remove it");
   }
   const unsuited = spec.format === "ignition" ? ignitionProblems(spec) : [];
-  if (unsuited.length > 0) return refuse(unsuited.slice(0, 5).join("; "));
+  if (unsuited.length > 0) return refuse(shortList(unsuited, 5, { separator: "; " }));
   if (spec.files?.some(({ contentFormat }) => contentFormat === "Template")) {
     return refuse("files with contentFormat Template are not supported: use Raw");
   }

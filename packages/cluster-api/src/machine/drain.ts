@@ -1,4 +1,4 @@
-import { CausewayError } from "@causeway/foundation";
+import { CausewayError, shortList } from "@causeway/foundation";
 import { isConflict, isNotFound, isTooManyRequests, Pod, type KubernetesClient } from "@causeway/kubernetes";
 import { hasCode } from "@causeway/foundation";
 import type { EvictedPod } from "./steps.ts";
@@ -23,7 +23,7 @@ export async function drain(client: KubernetesClient, order: DrainOrder, signal:
   if (refused.length === 0) return;
   throw new CausewayError(
     "CAPI_DRAIN_BLOCKED",
-    `Node ${order.node} cannot be drained: a PodDisruptionBudget keeps ${refused.slice(0, 3).join(", ")}${refused.length > 3 ? ` and ${refused.length - 3} more` : ""}`,
+    `Node ${order.node} cannot be drained: a PodDisruptionBudget keeps ${shortList(refused, 3)}`,
     {
       hint: "Provide capacity for the pods on other nodes, relax the budget, or set spec.deletion.nodeDrainTimeoutSeconds on the Machine.",
     },

@@ -1,3 +1,4 @@
+import { shortened } from "@causeway/foundation";
 import { setConditions, type Condition, type ConditionMoment, type WantedCondition } from "@causeway/kubernetes";
 
 /** The conditions before, of which transition times are kept. */
@@ -40,9 +41,9 @@ export function summarise(
   };
 }
 
-/** At most three lines, then how many more there are. */
-export function listing(lines: readonly string[]): string {
-  const shown = lines.slice(0, 3).map((line) => `* ${line}`);
-  const rest = lines.length - shown.length;
-  return [...shown, ...(rest > 0 ? [`* and ${rest} more`] : [])].join("\n");
+/** At most three lines unless said otherwise, then how many more there are. */
+export function listing(lines: readonly string[], most = 3): string {
+  return shortened(lines, most)
+    .map((line) => `* ${line}`)
+    .join("\n");
 }

@@ -37,6 +37,6 @@ describe("the condition about clocks of nodes", () => {
       "the clock of node one of the service cluster is 5 min ahead; the clock of node two of the service cluster is 7 min behind: certificates and tokens can be refused there; the operator must correct it (NODE_CLOCK_OFF)",
     );
     const many = Array.from({ length: 8 }, (_, index) => ({ node: `n${index}`, minutes: 2 }));
-    expect(message(many)).toContain("; 3 more nodes:");
+    expect(message(many)).toContain("; and 3 more: ");
   });
 });

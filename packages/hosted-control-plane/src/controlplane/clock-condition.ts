@@ -1,3 +1,4 @@
+import { shortList } from "@causeway/foundation";
 import type { HostedControlPlane } from "@causeway/api";
 import { getCondition, type PlannedEvent, type WantedCondition } from "@causeway/kubernetes";
 import type { ControlPlaneState } from "../runtime.ts";
@@ -22,12 +23,11 @@ function wantedOf({ status, reason, message = "" }: NonNullable<ReturnType<typeo
 }
 
 function messageOf(clocks: NonNullable<Clocks>): string {
-  const named = clocks.slice(0, NAMED).map(({ node, minutes }) => {
+  const named = clocks.map(({ node, minutes }) => {
     const direction = minutes < 0 ? "behind" : "ahead";
     return `the clock of node ${node} of the service cluster is ${Math.abs(minutes)} min ${direction}`;
   });
-  const more = clocks.length > NAMED ? [`${clocks.length - NAMED} more nodes`] : [];
-  return `${[...named, ...more].join("; ")}: certificates and tokens can be refused there; the operator must correct it (NODE_CLOCK_OFF)`;
+  return `${shortList(named, NAMED, { separator: "; " })}: certificates and tokens can be refused there; the operator must correct it (NODE_CLOCK_OFF)`;
 }
 
 /** One event when it is found. */

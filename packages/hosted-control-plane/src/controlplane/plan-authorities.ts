@@ -1,3 +1,4 @@
+import { shortList } from "@causeway/foundation";
 import type { WantedCondition } from "@causeway/kubernetes";
 import type { HostedControlPlane } from "@causeway/api";
 import type { ControlPlaneSpec } from "../runtime.ts";
@@ -174,8 +175,7 @@ function prepared(from: AuthoritiesFrom, retireOldAfter: string | undefined): st
 }
 
 function named(machines: readonly string[]): string {
-  const more = machines.length > 3 ? ` and ${machines.length - 3} more` : "";
-  return `Machines ${machines.slice(0, 3).join(", ")}${more}`;
+  return `Machines ${shortList(machines, 3)}`;
 }
 
 const broken =

@@ -1,3 +1,4 @@
+import { shortList } from "@causeway/foundation";
 import type { HostedControlPlane } from "@causeway/api";
 import type { PlannedEvent, WantedCondition } from "@causeway/kubernetes";
 
@@ -27,8 +28,7 @@ export function webhookConditions(found: readonly Finding[] | undefined): Wanted
 }
 
 function messageOf(found: readonly Finding[]): string {
-  const more = found.length > SHOWN ? `; and ${found.length - SHOWN} more` : "";
-  return `${found.slice(0, SHOWN).map(sentence).join("; ")}${more}`;
+  return shortList(found.map(sentence), SHOWN, { separator: "; " });
 }
 
 function sentence(finding: Finding): string {

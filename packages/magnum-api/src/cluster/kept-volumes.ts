@@ -1,5 +1,5 @@
 import { credentialsOf, type MagnumCluster } from "@causeway/api";
-import { messageOf, type Clock, type Log } from "@causeway/foundation";
+import { messageOf, shortList, type Clock, type Log } from "@causeway/foundation";
 import { keyOf, Secret, secretText, type KubernetesClient, type PlannedEvent } from "@causeway/kubernetes";
 import { connectCloud, loadCloudsYaml } from "@causeway/openstack";
 import { CLOUD } from "./names.ts";
@@ -71,11 +71,10 @@ async function keptVolumes(
     const ids = await read(cluster, within);
     if (ids.length === 0) return undefined;
     log.info("volumes of a deleted cluster's claims remain in its project", { ...keyOf(cluster), volumes: ids });
-    const more = ids.length > NAMED ? ` and ${ids.length - NAMED} more` : "";
     return {
       type: "Normal",
       reason: "VolumesKept",
-      message: `${ids.length} volumes of claims of cluster ${cluster.spec.name} remain in project ${cluster.spec.projectID}: ${ids.slice(0, NAMED).join(", ")}${more}`,
+      message: `${ids.length} volumes of claims of cluster ${cluster.spec.name} remain in project ${cluster.spec.projectID}: ${shortList(ids, NAMED)}`,
     };
   } catch (error) {
     if (signal.aborted) throw error;

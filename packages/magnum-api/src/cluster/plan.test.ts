@@ -389,7 +389,7 @@ describe("the plan of a Magnum cluster", () => {
       "still to be deleted: 2 servers s0, s1, the network, the control plane",
     ]);
     const many = plan({ ...given, servers: servers as unknown as Observed["servers"] }, NOW).status.reason ?? "";
-    expect(many).toContain("; 8 more causes; still to be deleted: 12 servers s0, s1, ");
+    expect(many).toContain("; and 8 more; still to be deleted: 12 servers s0, s1, ");
     expect(many).toContain("s9 and 2 more, the network");
   });
 

@@ -1,3 +1,4 @@
+import { shortened, shortList } from "@causeway/foundation";
 import {
   AddonSet,
   MachineDeployment,
@@ -113,10 +114,10 @@ function surplus({ object, desired, deployments, standing, machines }: Decided):
 /** What is left of a cluster that is deleted, as its users know it. */
 function leftText({ cluster, controlPlane, infrastructure, machines, servers }: Observed): string {
   const names = [...new Set([...servers, ...machines].map(({ metadata }) => metadata.name))];
-  const shown = names.slice(0, NAMES).join(", ");
-  const more = names.length > NAMES ? ` and ${names.length - NAMES} more` : "";
   const left = [
-    ...(names.length === 0 ? [] : [`${names.length === 1 ? "server" : `${names.length} servers`} ${shown}${more}`]),
+    ...(names.length === 0
+      ? []
+      : [`${names.length === 1 ? "server" : `${names.length} servers`} ${shortList(names, NAMES)}`]),
     ...(infrastructure === undefined ? [] : ["the network"]),
     ...(controlPlane === undefined ? [] : ["the control plane"]),
   ];
@@ -130,15 +131,14 @@ function planDeletion(observed: Observed, now: number): Plan<Step, Status> {
   const findings = allFindings([...servers, ...machines, infrastructure, controlPlane]);
   const isLate = now >= begun + DELETE_TIMEOUT;
   const what = leftText(observed);
-  const causes = findings.slice(0, CAUSES).map((finding) => worded(finding));
-  const more = findings.length > CAUSES ? [`${findings.length - CAUSES} more causes`] : [];
+  const causes = findings.flatMap((finding) => worded(finding) ?? []);
   const { status: _, reason: __, code: ___, conditions, ...rest } = object.status ?? { status: "DELETE_IN_PROGRESS" };
   const status: Status = {
     ...rest,
     ...(conditions ? { conditions } : {}),
     observedGeneration: object.metadata.generation ?? 0,
     status: isLate ? "DELETE_FAILED" : "DELETE_IN_PROGRESS",
-    reason: [...causes, ...more, what].join("; ").slice(0, 4_000),
+    reason: [...shortened(causes, CAUSES), what].join("; ").slice(0, 4_000),
     ...(findings[0] ? { code: findings[0].code } : {}),
   };
   if (!(object.metadata.finalizers ?? []).includes(finalizer)) return { steps: [], status };

@@ -1,3 +1,4 @@
+import { shortList } from "@causeway/foundation";
 import { invalid, type MagnumError } from "./error.ts";
 import { LiteralError, pythonRepr, readLiteral } from "./python.ts";
 import { readTaints, type NodeTaint } from "./taints.ts";
@@ -51,8 +52,7 @@ export function readFields(body: unknown, fields: Fields, argument: string): Val
   }
   const given = body as Record<string, unknown>;
   const unknown = Object.keys(given).filter((name) => !Object.hasOwn(fields, name));
-  if (unknown.length > 0)
-    throw invalid(`Unknown attribute for argument ${argument}: ${unknown.slice(0, 20).join(", ")}`);
+  if (unknown.length > 0) throw invalid(`Unknown attribute for argument ${argument}: ${shortList(unknown, 20)}`);
   const read: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(fields)) {
     const value = Object.hasOwn(given, name) ? given[name] : undefined;

@@ -1,3 +1,4 @@
+import { shortList } from "@causeway/foundation";
 import { MagnumError } from "./error.ts";
 import { isLabelValue, isQualifiedName } from "./kubernetes-names.ts";
 
@@ -42,7 +43,7 @@ function fieldsOf(taint: unknown, refuse: (why: string) => MagnumError): Readonl
     throw refuse(" must be an object with key, effect and optional value");
   const unknown = Object.keys(taint).filter((key) => !FIELDS.includes(key));
   if (unknown.length === 0) return taint as Record<string, unknown>;
-  const names = unknown.toSorted().slice(0, 20).join(", ");
+  const names = shortList(unknown.toSorted(), 20);
   throw refuse(` contains unrecognised field(s) ${names}; allowed fields are ${FIELDS.join(", ")}`);
 }
 

@@ -1,5 +1,5 @@
 import type { OpenStackDeployment, OpenStackDeploymentSpec } from "@causeway/api";
-import { CausewayError, isRecord } from "@causeway/foundation";
+import { CausewayError, isRecord, shortened } from "@causeway/foundation";
 import { resolveCatalogue } from "../catalogue/index.ts";
 import type { OptionProblem } from "../config/index.ts";
 import { completed } from "../credentials/new-values.ts";
@@ -84,8 +84,7 @@ const MOST = 20;
 /** Why a deployment is refused that is written: bounded, and nothing while it is being deleted. */
 export function deploymentRefusals({ metadata, spec }: OpenStackDeployment): string[] {
   const problems = metadata.deletionTimestamp === undefined ? specRefusals(metadata, spec) : [];
-  const more = problems.length > MOST ? [`and ${problems.length - MOST} more`] : [];
-  return [...problems.slice(0, MOST), ...more];
+  return shortened(problems, MOST);
 }
 
 /**

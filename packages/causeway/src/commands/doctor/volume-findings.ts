@@ -1,3 +1,4 @@
+import { shortList } from "@causeway/foundation";
 import type { CloudAnswer } from "./facts.ts";
 import type { Finding } from "./finding.ts";
 import type { VolumeFacts } from "./volume-facts.ts";
@@ -47,6 +48,5 @@ export function volumeFindings(volumes: CloudAnswer<VolumeFacts> | undefined): F
 
 function finding(names: readonly string[], found: Finding): Finding[] {
   if (names.length === 0) return [];
-  const more = names.length > MOST ? `, and ${names.length - MOST} more` : "";
-  return [{ ...found, because: `${names.length} ${found.because}: ${names.slice(0, MOST).join(", ")}${more}` }];
+  return [{ ...found, because: `${names.length} ${found.because}: ${shortList(names, MOST)}` }];
 }

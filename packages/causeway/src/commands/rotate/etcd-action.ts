@@ -1,4 +1,4 @@
-import { InputError, CausewayError, systemClock } from "@causeway/foundation";
+import { CausewayError, InputError, shortList, systemClock } from "@causeway/foundation";
 import {
   findSharedEtcds,
   readSharedRotation,
@@ -92,8 +92,8 @@ export function progressOf({ rotation, stage, waiting }: SharedEtcdRotation, wan
   const what = stage === "single" ? `waiting for rotation ${wanted} to begin` : stages[stage];
   const earlier = stage !== "single" && rotation !== wanted ? ` (of rotation ${rotation ?? "unknown"})` : "";
   if (waiting.count === 0) return `${what}${earlier}`;
-  const more = waiting.count > waiting.names.length ? ` and ${waiting.count - waiting.names.length} more` : "";
-  return `${what}${earlier}; waits for ${waiting.names.join(", ")}${more}`;
+  const { names, count: total } = waiting;
+  return `${what}${earlier}; waits for ${shortList(names, names.length, { total })}`;
 }
 
 async function chosen(client: KubernetesClient, owner: string | undefined, signal: AbortSignal): Promise<SharedEtcd> {

@@ -1,3 +1,4 @@
+import { shortList } from "@causeway/foundation";
 import type { HostedControlPlane } from "@causeway/api";
 
 type Authorities = NonNullable<NonNullable<HostedControlPlane["status"]>["authorities"]>;
@@ -50,9 +51,10 @@ export function progressOf({ status }: HostedControlPlane): string {
 /** What a person does after the first phase. */
 export function afterPreparation(cluster: string, { machines }: Authorities): string[] {
   const { names = [], count = names.length } = machines ?? {};
-  const more = count > names.length ? ` and ${count - names.length} more` : "";
   return [
-    ...(count === 0 ? [] : [`replace the machines that know only the old authority: ${names.join(", ")}${more}`]),
+    ...(count === 0
+      ? []
+      : [`replace the machines that know only the old authority: ${shortList(names, names.length, { total: count })}`]),
     "distribute new kubeconfigs: `causeway kubeconfig cluster` prints one that has both authorities",
     `then: causeway rotate authority ${cluster} --retire`,
   ];

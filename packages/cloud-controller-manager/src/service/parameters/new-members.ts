@@ -1,3 +1,4 @@
+import { shortList } from "@causeway/foundation";
 import type { Node, PlannedEvent, Pod } from "@causeway/kubernetes";
 import type { ObservedPool } from "@causeway/octavia-tree";
 import { nodeAddress } from "./desired.ts";
@@ -65,13 +66,8 @@ export function newMemberEvents(query: NewMembersQuery, now: number): PlannedEve
   }
   const { late } = newMembers(query, now);
   if (late.length === 0) return [];
-  const message = `these nodes are no members yet, for they or their kube-proxies are not Ready: ${few(late)}; each becomes one five minutes after its creation at the latest`;
+  const message = `these nodes are no members yet, for they or their kube-proxies are not Ready: ${shortList(late, 5)}; each becomes one five minutes after its creation at the latest`;
   return event("LoadBalancerNodesWaiting", message);
-}
-
-/** At most five of many names. */
-export function few(names: readonly string[]): string {
-  return `${names.slice(0, 5).join(", ")}${names.length > 5 ? ` and ${names.length - 5} more` : ""}`;
 }
 
 /** Nodes that may have to wait until they are seen to serve: for their sake kube-proxies are read. */

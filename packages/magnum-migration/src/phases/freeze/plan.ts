@@ -1,3 +1,4 @@
+import { shortList } from "@causeway/foundation";
 import type { PhasePlan, Step } from "../../phase.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import { caKeyRefusal } from "../ca-key.ts";
@@ -67,10 +68,9 @@ const NAMED = 10;
 function calledNotes(called: readonly CalledService[]): { notes?: readonly string[] } {
   const users = called.flatMap((service) => service.users);
   if (users.length === 0) return {};
-  const more = users.length > NAMED ? ` and ${users.length - NAMED} more` : "";
   return {
     notes: [
-      `switch will be refused unless the hosted API server reaches the Services of ${users.slice(0, NAMED).join(", ")}${more}: by a tunnel, or by routes to their pods`,
+      `switch will be refused unless the hosted API server reaches the Services of ${shortList(users, NAMED)}: by a tunnel, or by routes to their pods`,
     ],
   };
 }

@@ -1,3 +1,4 @@
+import { shortList } from "@causeway/foundation";
 import { imageNotes, imageProblem, nodeImageText, type GroupImage } from "../../inventory/images.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import type { PhasePlan, Step } from "../../phase.ts";
@@ -123,8 +124,7 @@ const release = ({ name }: AdoptedMachine): RollStep => ({
 const MOST_LISTED = 3;
 
 function listed(problems: readonly string[]): string {
-  const more = problems.length > MOST_LISTED ? `; and ${problems.length - MOST_LISTED} more` : "";
-  return `${problems.slice(0, MOST_LISTED).join("; ")}${more}`;
+  return shortList(problems, MOST_LISTED, { separator: "; " });
 }
 
 const waitForKubeProxy = (why: string): PhasePlan<RollStep> => ({

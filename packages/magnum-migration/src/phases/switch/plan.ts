@@ -1,3 +1,4 @@
+import { shortList } from "@causeway/foundation";
 import type { MigrationRecord } from "../../record/record.ts";
 import type { PhasePlan, Step } from "../../phase.ts";
 import type { UnreachedKubelet } from "./kubelets.ts";
@@ -150,15 +151,13 @@ const NAMED = 5;
 function serviceProblem(services: readonly UnreachedService[], { name }: Inventory): PhasePlan<SwitchStep>["refused"] {
   const cut = services.filter(({ isUnreachable }) => !isUnreachable);
   if (cut.length === 0) return undefined;
-  const named = cut.slice(0, NAMED).map((service) => {
+  const named = cut.map((service) => {
     const { users, problem } = service;
-    const more = users.length > NAMED ? ` and ${users.length - NAMED} more` : "";
-    return `Service ${service.namespace}/${service.name}:${service.port} of ${users.slice(0, NAMED).join(", ")}${more}: ${problem}`;
+    return `Service ${service.namespace}/${service.name}:${service.port} of ${shortList(users, NAMED)}: ${problem}`;
   });
-  const rest = cut.length > NAMED ? [`and ${cut.length - NAMED} more`] : [];
   return {
     code: "MIGRATE_SERVICE_UNREACHABLE",
-    message: `The hosted API server of ${name} does not reach ${cut.length} Services of webhooks and APIServices that the masters reach: ${[...named, ...rest].join("; ")}`,
+    message: `The hosted API server of ${name} does not reach ${cut.length} Services of webhooks and APIServices that the masters reach: ${shortList(named, NAMED, { separator: "; " })}`,
     hint: "Have a tunnel agent in the cluster, or routes from the hosted control plane to the pods; then run switch again. Nothing was switched. With --accept-unreachable it is switched although these fail.",
   };
 }
