@@ -31,7 +31,7 @@ export function objectsOf(cluster: BenchCluster): readonly Json[] {
       externalNetwork: { filter: { name: "public" } },
       identityRef: { type: "Secret", cloudName: "simulator", name: `${name}-cloud-config` },
       managedSecurityGroups: { allowAllInClusterTraffic: true },
-      managedSubnets: [{ cidr: "10.6.0.0/24", dnsNameservers: ["192.0.2.53"] }],
+      managedSubnets: [{ cidr: "10.6.0.0/20", dnsNameservers: ["192.0.2.53"] }],
     }),
     openStack("OpenStackMachineTemplate", name, name, { template: { spec: MACHINE } }),
     core("Cluster", name, name, {
