@@ -3,6 +3,7 @@ import type { KubeObject, ObjectMeta } from "@causeway/kubernetes";
 import type { Kind, KindVersion, PrinterColumn } from "../kind.ts";
 import type { Lens } from "../lenses/lens.ts";
 import { lossless } from "../lenses/lossless.ts";
+import { optional } from "./fields.ts";
 
 /** What `defineKind` needs. A spec that may be left out carries `default: {}`. */
 export interface KindDefinition<Spec extends TSchema, Status extends TSchema | undefined> {
@@ -73,7 +74,7 @@ function schemaOf(description: string, spec: TSchema, status: TSchema | undefine
       kind: Type.String(),
       metadata: Type.Unsafe<ObjectMeta>({ type: "object" }),
       spec,
-      ...(status ? { status: Type.Optional(status) } : {}),
+      ...(status ? { status: optional(status) } : {}),
     },
     { description },
   );
