@@ -40,6 +40,11 @@ test.for<[string, string]>([
   expect(made).toContain("forward . /etc/resolv.conf");
 });
 
+test("CoreDNS does not cache names of the cluster: its own domain, as kubeadm's file says", () => {
+  const made = JSON.stringify(builtIn({ name: "CoreDNS" }, { ...facts, dnsDomain: "k8s.example.org" }).objects);
+  for (const kind of ["success", "denial"]) expect(made).toContain(`disable ${kind} k8s.example.org\\n`);
+});
+
 test("images come from the registry that is chosen, with the names and versions of the built-in ones", () => {
   const imagePrefix = "registry.example.org:5000/mirror/";
   const made = (name: "CoreDNS" | "Flannel" | "KubeProxy") =>

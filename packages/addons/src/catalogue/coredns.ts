@@ -91,7 +91,11 @@ export function coreDns(facts: ClusterFacts, choice: CatalogueChoice): BuiltIn {
   };
 }
 
-/** Names outside the cluster are those of the node's own resolvers. */
+/**
+ * Names outside the cluster are those of the node's own resolvers. Those of the cluster are not cached, as in kubeadm's
+ * file: CoreDNS has all of them in memory, and a pod would get the address of one that was replaced, or that there is
+ * none yet, for half a minute.
+ */
 function corefile(domain: string): string {
   return `.:53 {
     errors
@@ -108,7 +112,10 @@ function corefile(domain: string): string {
     forward . /etc/resolv.conf {
         max_concurrent 1000
     }
-    cache 30
+    cache 30 {
+        disable success ${domain}
+        disable denial ${domain}
+    }
     loop
     reload
     loadbalance
