@@ -140,6 +140,9 @@ describe.skipIf(PREVIOUS === undefined)("control planes as pods of real nodes", 
     await until("all is rolled out", () => isSettled("one"));
     since(begin, "created to all of it rolled out");
     [namespace, pool] = [rig.namespaceOf("default.one"), rig.namespaceOf("etcd")];
+    // A control plane serves with two of three members of the shared etcd.
+    await until("every member of the shared etcd", () => whole(2, 3));
+    since(begin, "created to every member of the shared etcd ready");
   });
 
   test("kubectl works on it: the version, its controllers, and an administrator's rights", async () => {
