@@ -1,4 +1,4 @@
-import type { WantedCondition } from "@causeway/kubernetes";
+import type { PlannedEvent, WantedCondition } from "@causeway/kubernetes";
 import type { ResolvedPort } from "@causeway/api";
 import type { Port, Volume } from "@causeway/openstack";
 import { adoptAnnotation } from "../resources/naming.ts";
@@ -8,6 +8,7 @@ import type { MachineStep } from "./steps.ts";
 import { markOf, portBody, portMarks } from "./ports.ts";
 import { resolveSpec } from "./resolve.ts";
 import { isGone, ownVolumes, serverBody, volumeBodies } from "./server.ts";
+import { candidatesOf, chooseOwn } from "./duplicate-ports.ts";
 import { planClaim } from "./floating-ip.ts";
 import { trunkSteps, type Trunked } from "./trunks.ts";
 import { waiting, type Outcome } from "./outcome.ts";
@@ -52,7 +53,20 @@ export function planBuild(context: MachineContext, now: number): Outcome {
     steps: [{ type: "create-server", reason: "InstanceCreateFailed", body, secret }],
     finding: building(`Creating server ${context.name}`),
     status,
+    events: duplicates(context, resolved.ports ?? []),
   };
+}
+
+/** Which ports there are several times, and what becomes of them. */
+function duplicates(context: MachineContext, wanted: readonly ResolvedPort[]): PlannedEvent[] {
+  return wanted.flatMap((port): PlannedEvent[] => {
+    const all = candidatesOf(context, port);
+    const own = chooseOwn(context, all);
+    if (own.kind !== "one" || all.length === 1) return [];
+    const others = all.filter(({ id }) => id !== own.resource.id).map(({ id }) => id);
+    const message = `Port ${port.name} was created ${all.length} times: the server gets ${own.resource.id}, and once it runs ${others.join(", ")} will be deleted`;
+    return [{ type: "Warning", reason: "DuplicatePort", message }];
+  });
 }
 
 function building(message: string): WantedCondition {
@@ -146,16 +160,8 @@ export function trunksOf(wanted: readonly ResolvedPort[], found: ReadonlyMap<str
 }
 
 /** A port of ours by that name: left by an attempt that ended before the server was made, or was seen. */
-export function findPort({ cloud }: MachineContext, port: ResolvedPort): Found<Port> {
-  return chosen(
-    cloud.ports.filter(
-      (p) =>
-        p.name === port.name &&
-        p.network_id === port.networkID &&
-        p.description === port.description &&
-        p.project_id === cloud.projectId,
-    ),
-  );
+export function findPort(context: MachineContext, port: ResolvedPort): Found<Port> {
+  return chooseOwn(context, candidatesOf(context, port));
 }
 
 interface VolumesPlan {

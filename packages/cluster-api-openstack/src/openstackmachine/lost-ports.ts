@@ -30,7 +30,7 @@ export function planLostPorts(
   const own = wanted.filter(({ parent }) => parent === undefined);
   const missing = own.filter(({ name }) => !ports.some((port) => port.name === name));
   const unattached = ports.filter((port) => port.device_id === "" && !isListed(server, port));
-  const [surplus, detached] = bySurplus(unattached, ports);
+  const [surplus, detached] = bySurplus(server, unattached, ports);
   const creations = lost.length === 0 ? [] : missing.filter((port) => findPort(context, port).kind === "none");
   const attachments = detached.flatMap((port): MachineStep[] => {
     const spec = own.find(({ name }) => name === port.name);
@@ -56,8 +56,13 @@ export function planLostPorts(
  * repeated when no list shows its port; where the cloud was slower than that, there are two, of which one has no
  * server.
  */
-function bySurplus(unattached: readonly Port[], ports: readonly Port[]): [surplus: Port[], others: Port[]] {
-  const taken = new Set(ports.filter(({ device_id }) => device_id !== "").map(markOf));
+function bySurplus(
+  server: Server,
+  unattached: readonly Port[],
+  ports: readonly Port[],
+): [surplus: Port[], others: Port[]] {
+  const has = (port: Port): boolean => port.device_id !== "" || (port.fixed_ips.length > 0 && isListed(server, port));
+  const taken = new Set(ports.filter(has).map(markOf));
   return [unattached.filter((port) => taken.has(markOf(port))), unattached.filter((port) => !taken.has(markOf(port)))];
 }
 

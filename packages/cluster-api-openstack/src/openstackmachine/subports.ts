@@ -2,6 +2,7 @@ import type { ResolvedPort } from "@causeway/api";
 import type { Port } from "@causeway/openstack";
 import { description } from "../resources/naming.ts";
 import { creation, findPort, trunksOf } from "./build.ts";
+import { surplusOf } from "./duplicate-ports.ts";
 import type { MachineContext } from "./model.ts";
 import type { MachineStep } from "./steps.ts";
 import { takenOff, trunkSteps } from "./trunks.ts";
@@ -27,9 +28,14 @@ export function planSubports(
   });
   return [
     ...removals(context, wanted, trunks),
+    ...subports.flatMap((port) => surplusOf(context, port)).map(deletion),
     ...creations,
     ...trunksOf(wanted, found).flatMap((each) => trunkSteps(each)),
   ];
+}
+
+function deletion({ id, name }: Port): MachineStep {
+  return { type: "delete-port", ...failure, id, name };
 }
 
 /** Subports that the server was given and the spec no longer has: off the trunk, then deleted. */
@@ -51,9 +57,6 @@ function removals(
     if (!port) return [];
     const trunk = trunks.get(before.parent ?? "")?.trunk_details;
     const isOn = trunk?.sub_ports.some(({ port_id }) => port_id === port.id) === true;
-    return [
-      ...(isOn ? takenOff(trunk.trunk_id, [port.id]) : []),
-      { type: "delete-port", ...failure, id: port.id, name: port.name },
-    ];
+    return [...(isOn ? takenOff(trunk.trunk_id, [port.id]) : []), deletion(port)];
   });
 }

@@ -122,6 +122,7 @@ export interface Port {
   qos_policy_id?: string | null;
   trunk_details?: { trunk_id: string; sub_ports: { port_id: string; segmentation_id: number }[] };
   revision_number?: number;
+  created_at?: string;
 }
 /** What a port is created with. */
 export interface PortCreate {
