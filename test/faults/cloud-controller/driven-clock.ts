@@ -65,6 +65,16 @@ export class UnderWay {
     for (const name of ["undici:request:trailers", "undici:request:error"]) subscribe(name, this.#end);
   }
 
+  /** Counts what needs no request as under way until it has ended. */
+  async during<T>(work: Promise<T>): Promise<T> {
+    this.#open.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#open.delete(work);
+    }
+  }
+
   /** Resolves when nothing has been under way for a moment. */
   async settle(): Promise<void> {
     for (let still = 0; still < 4; still = this.#open.size > 0 ? 0 : still + 1) {

@@ -14,21 +14,30 @@ import {
 import { connectCloud, createCloudPool, loadCloudsYaml, type Cloud, type CloudPool } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { DrivenClock, UnderWay } from "../cloud-controller/driven-clock.ts";
+import { mortalClient, type Access } from "./mortal-client.ts";
 
 /** The user agent of the test's own calls. */
 export const OWN = "bystander";
+
+/** As whom the provider writes. */
+const USER = { name: "kubernetes-admin", groups: ["system:masters"] };
 
 let candidates = 0;
 
 /** One process of the provider, as far as the rest of the world can see: connections, memory and an end of its own. */
 export class ProviderProcess {
   readonly #stopping = new AbortController();
-  readonly #client: KubernetesClient;
+  readonly #access: Access;
   readonly #clouds: CloudPool;
   readonly #running: Promise<unknown>;
 
-  constructor(config: ClusterConfig, clock: DrivenClock, elected: boolean) {
-    const client = (this.#client = createClient(config));
+  constructor({ server, config, underWay }: Made, clock: DrivenClock, elected: boolean) {
+    const remote = createClient(config);
+    // One of several has connections, as separate processes have; a single one needs none, as in `causeway up`.
+    this.#access = elected
+      ? { client: remote, kill: () => {} }
+      : mortalClient(server.localClient(USER), remote, underWay);
+    const { client } = this.#access;
     const clouds = (this.#clouds = createCloudPool({ clock, userAgent: "controller" }));
     const work = async (signal: AbortSignal): Promise<void> => {
       const informers = createInformers(client, { log: silentLog });
@@ -54,12 +63,13 @@ export class ProviderProcess {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
-    await Promise.all([this.#client.close(), this.#clouds.close()]);
+    await Promise.all([this.#access.client.close(), this.#clouds.close()]);
   }
 
   /** As by SIGKILL: nothing of it reaches anything any more. Its Lease remains. */
   async kill(): Promise<void> {
-    await Promise.all([this.#client.close(), this.#clouds.close()]);
+    this.#access.kill();
+    await Promise.all([this.#access.client.close(), this.#clouds.close()]);
     this.#stopping.abort();
     await this.#running;
   }
@@ -96,7 +106,7 @@ export class ProviderFaultWorld {
   }
 
   launch(elected: boolean): ProviderProcess {
-    return new ProviderProcess(this.#made.config, this.clock, elected);
+    return new ProviderProcess(this.#made, this.clock, elected);
   }
 
   /** Lets so many milliseconds of the clock pass; nothing is under way when it resolves. */
