@@ -33,7 +33,7 @@ const young = "machinedrainrules.cluster.x-k8s.io";
 const HOSTED = "HostedControlPlane";
 const providers = ["cluster-api", "bootstrap-kubeadm", "control-plane-kubeadm", "infrastructure-openstack"];
 
-describe("clusterctl with releases of our providers", { timeout: 3 * minutes }, () => {
+describe("clusterctl with releases of our providers", { timeout: 8 * minutes, retry: 0 }, () => {
   if ("reason" in clusterApi) test.skip(`all (${clusterApi.reason})`);
   else scenario(join(clusterApi.dir, "clusterctl"));
 });
@@ -53,14 +53,14 @@ function scenario(clusterctl: string): void {
     olderRelease(repository);
     await apply(k, certManager);
     await k.run("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s");
-  }, 3 * minutes);
+  }, 8 * minutes);
   afterAll(() => server?.close());
 
   async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
     const home = { HOME: server.dir, XDG_CONFIG_HOME: server.dir, CLUSTERCTL_DISABLE_VERSIONCHECK: "true" };
     const { code, stdout, stderr } = await execute(clusterctl, args, {
       env: { ...home, KUBECONFIG: server.kubeconfig, ...env },
-      timeout: 2 * minutes,
+      timeout: 6 * minutes,
     });
     if (code !== 0) throw new Error(`clusterctl ${args.join(" ")} ended with ${code}:\n${stdout}${stderr}`);
     return stdout + stderr;

@@ -27,7 +27,7 @@ export function conditionsOf(object: Json): string[] {
   return list.map(({ type, status, reason }) => `${type}=${status}/${reason}`).toSorted();
 }
 
-export async function until(what: string, attempt: () => Promise<unknown>, milliseconds = 60_000): Promise<void> {
+export async function until(what: string, attempt: () => Promise<unknown>, milliseconds = 180_000): Promise<void> {
   const deadline = Date.now() + milliseconds;
   let last: unknown;
   while (Date.now() < deadline) {
