@@ -1,7 +1,8 @@
 import { credentialsOf, type MagnumCluster } from "@causeway/api";
 import { messageOf, shortList, type Clock, type Log } from "@causeway/foundation";
 import { keyOf, Secret, secretText, type KubernetesClient, type PlannedEvent } from "@causeway/kubernetes";
-import { connectCloud, loadCloudsYaml } from "@causeway/openstack";
+import { connectCloud, loadCloudsYaml, type Cloud } from "@causeway/openstack";
+import { createSharedLists } from "./shared-lists.ts";
 import { CLOUD } from "./names.ts";
 
 /** Milliseconds that a deletion waits for Cinder. */
@@ -15,8 +16,12 @@ const DESCRIPTION = "Created by OpenStack Cinder CSI driver";
 /** Reads which volumes of claims in a cluster are in its project, with the cluster's own credential. */
 export type ReadVolumes = (cluster: MagnumCluster, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** A reader of the ids of a cluster's volumes. Without a credential there are none. */
+/**
+ * A reader of the ids of a cluster's volumes. Without a credential there are none. Clusters of one project that are
+ * deleted at once share lists of its volumes.
+ */
 export function createVolumeReader(client: KubernetesClient, using: { clock: Clock; log: Log }): ReadVolumes {
+  const lists = createSharedLists<readonly Marked[]>();
   return async ({ metadata, spec }, signal) => {
     const { namespace = "", name } = metadata;
     const secret = await client.find(Secret, { namespace, name: credentialsOf(name) }, { signal });
@@ -24,15 +29,30 @@ export function createVolumeReader(client: KubernetesClient, using: { clock: Clo
     if (text === undefined) return [];
     const cloud = connectCloud(loadCloudsYaml({ cloud: CLOUD, text }), using);
     try {
-      const all = await cloud.blockStorage.volumes.all({}, { signal });
+      const list = (stop: AbortSignal) => markedVolumes(cloud, stop);
+      const all = await lists.read(spec.projectID, list, signal);
       // Those of a cluster that was migrated from Heat have its uuid.
       const names = [`${namespace}-${name}`, spec.uuid];
-      const own = all.filter((each) => each.description === DESCRIPTION && names.includes(each.metadata[MARK] ?? ""));
+      const own = all.filter(({ mark }) => names.includes(mark));
       return own.map(({ id }) => id).toSorted();
     } finally {
       await cloud.close();
     }
   };
+}
+
+/** A volume of a claim in some cluster. */
+interface Marked {
+  readonly id: string;
+  /** The cluster. */
+  readonly mark: string;
+}
+
+async function markedVolumes(cloud: Cloud, signal: AbortSignal): Promise<readonly Marked[]> {
+  const all = await cloud.blockStorage.volumes.all({}, { signal });
+  return all
+    .filter(({ description }) => description === DESCRIPTION)
+    .map(({ id, metadata }) => ({ id, mark: metadata[MARK] ?? "" }));
 }
 
 /** Clusters that a process remembers: a deletion that is repeated after that many others reads its volumes again. */
