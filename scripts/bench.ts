@@ -1,11 +1,13 @@
 /**
  * `npm run bench -- NAME [--json FILE]`: one benchmark of test/bench; prints a table, and writes its rows as JSON.
+ * `npm run bench -- NAME --help` says what it measures, and its further arguments.
  * Programs are measured as they are installed: with the bundle, which is made again where a source has changed.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { bundled } from "@causeway/causeway/bundled";
+import { usageShown } from "./usage.ts";
 
 const folder = resolve(import.meta.dirname, "../test/bench");
 const names = readdirSync(folder)
@@ -13,7 +15,11 @@ const names = readdirSync(folder)
   .map((file) => file.slice(0, -".ts".length));
 const [name = "", ...args] = process.argv.slice(2);
 
-if (!names.includes(name)) {
+const isKnown = names.includes(name);
+
+if (usageShown(isKnown ? resolve(folder, `${name}.ts`) : import.meta.filename)) {
+  if (!isKnown) console.log(`\nNAME is one of: ${names.join(", ")}`);
+} else if (!isKnown) {
   console.error(`usage: npm run bench -- NAME [--json FILE]; NAME is one of: ${names.join(", ")}`);
   process.exitCode = 2;
 } else {

@@ -4,6 +4,7 @@
  */
 import { join, resolve } from "node:path";
 import { buildMissing, cached, pinnedVersion, root, run } from "./kubernetes-programs.ts";
+import { usageShown } from "./usage.ts";
 
 const MODULE = "github.com/kubernetes-csi/csi-test/v5";
 
@@ -20,4 +21,4 @@ async function main(): Promise<number> {
   return run(process.execPath, [resolve(root, "test/csi/main.ts"), ...process.argv.slice(2)], { cwd: root, env });
 }
 
-process.exitCode = await main();
+process.exitCode = usageShown(import.meta.filename) ? 0 : await main();

@@ -9,6 +9,7 @@ import { realCloud } from "./devcloud.ts";
 import { e2ePrograms, kubernetesBinaries, root, run, sidecarBinaries, upstreamProgram } from "./kubernetes-programs.ts";
 import { storageEnvironment } from "./node/environment.ts";
 import { DRIVER_IMAGE, UPSTREAM_IMAGE } from "./node/storage-images.ts";
+import { usageShown } from "./usage.ts";
 
 const UPSTREAM = "--upstream";
 
@@ -57,4 +58,4 @@ async function main(): Promise<number> {
   return run(process.execPath, [resolve(root, "test/e2e/storage/main.ts"), ...chosen], { cwd: root, env });
 }
 
-process.exitCode = await main();
+process.exitCode = usageShown(import.meta.filename) ? 0 : await main();

@@ -5,6 +5,7 @@
  */
 import { resolve } from "node:path";
 import { e2ePrograms, kubernetesBinaries, root, run } from "./kubernetes-programs.ts";
+import { usageShown } from "./usage.ts";
 
 async function main(): Promise<number> {
   const kubernetes = await kubernetesBinaries(["etcd", "kube-apiserver", "kubectl"]);
@@ -18,4 +19,4 @@ async function main(): Promise<number> {
   return run(process.execPath, [resolve(root, "test/e2e/main.ts"), ...process.argv.slice(2)], { cwd: root, env });
 }
 
-process.exitCode = await main();
+process.exitCode = usageShown(import.meta.filename) ? 0 : await main();

@@ -5,6 +5,7 @@
  */
 import { resolve } from "node:path";
 import { kubernetesBinaries, root, run } from "./kubernetes-programs.ts";
+import { usageShown } from "./usage.ts";
 
 const BINARIES = "CAUSEWAY_KUBERNETES_BINARIES";
 
@@ -23,4 +24,4 @@ async function main(): Promise<number> {
   return run(resolve(root, "node_modules/.bin/vitest"), args, { cwd: root, env });
 }
 
-process.exitCode = await main();
+process.exitCode = usageShown(import.meta.filename) ? 0 : await main();

@@ -13,6 +13,7 @@ import { realCloud } from "./devcloud.ts";
 import { controlPlanePrograms, kubernetesBinaries, root, run } from "./kubernetes-programs.ts";
 import { nodeEnvironment, serviceEnvironment } from "./node/environment.ts";
 import { machineImages } from "./node/machine-images.ts";
+import { usageShown } from "./usage.ts";
 
 const PROCESS = "process";
 const OVERLAY = "overlay";
@@ -66,4 +67,4 @@ async function main(): Promise<number> {
   );
 }
 
-process.exitCode = await main();
+process.exitCode = usageShown(import.meta.filename) ? 0 : await main();

@@ -17,6 +17,7 @@ import {
   run,
 } from "./kubernetes-programs.ts";
 import { nodeEnvironment, releaseEnvironment } from "./node/environment.ts";
+import { usageShown } from "./usage.ts";
 
 const PROCESS = "process";
 const MIGRATION = "magnum-migration";
@@ -83,4 +84,4 @@ async function main(): Promise<number> {
   return run(vitest, args, { cwd: root, env });
 }
 
-process.exitCode = await main();
+process.exitCode = usageShown(import.meta.filename) ? 0 : await main();

@@ -8,6 +8,7 @@ import { dirname, resolve } from "node:path";
 import { kubernetesBinaries, root, run } from "./kubernetes-programs.ts";
 import { rigEnvironment } from "./node/environment.ts";
 import { openStackImages } from "./openstack-images/build.ts";
+import { usageShown } from "./usage.ts";
 
 const REAL = "--real";
 const vitest = resolve(root, "node_modules/.bin/vitest");
@@ -34,4 +35,4 @@ async function main(): Promise<number> {
   return run(vitest, ["run", "--config", "vitest.operator-real.config.ts", ...others], { cwd: root, env });
 }
 
-process.exitCode = await main();
+process.exitCode = usageShown(import.meta.filename) ? 0 : await main();

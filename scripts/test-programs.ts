@@ -22,6 +22,7 @@ import {
 } from "./kubernetes-programs.ts";
 import { argoPrograms } from "./argo-programs.ts";
 import { capoBinaries, clusterApiBinaries } from "./cluster-api-programs.ts";
+import { usageShown } from "./usage.ts";
 
 const folder = join(root, "tools/kubernetes/programs");
 
@@ -90,4 +91,4 @@ async function main(): Promise<number> {
   return run(resolve(root, "node_modules/.bin/vitest"), args, { cwd: root, env });
 }
 
-process.exitCode = await main();
+process.exitCode = usageShown(import.meta.filename) ? 0 : await main();

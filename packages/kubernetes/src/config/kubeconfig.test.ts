@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -76,6 +76,10 @@ describe("a kubeconfig", () => {
       token: "s3cret",
       tokenFile: join(directory, "token"),
     });
+    const text = readFileSync(path, "utf8");
+    expect(loadKubeconfig({ path: join(directory, "not-there"), text, context: "two" })).toEqual(
+      loadKubeconfig({ path, context: "two" }),
+    );
     expect(loadKubeconfig({ path, context: "anonymous" })).toEqual({
       server: "https://two:6443",
       insecureSkipTlsVerify: true,

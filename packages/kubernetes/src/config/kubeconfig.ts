@@ -19,6 +19,7 @@ import {
 export interface KubeconfigOptions {
   /** A file. Without it and `text`: the files of KUBECONFIG, else ~/.kube/config. */
   readonly path?: string;
+  /** Read already: with `path`, what that file has. */
   readonly text?: string;
   /** Default: the current context. */
   readonly context?: string;
@@ -48,11 +49,12 @@ export function loadKubeconfig(options: KubeconfigOptions = {}): ClusterConfig {
 }
 
 function readAll(options: KubeconfigOptions): KubeconfigFile[] {
-  const { text } = options;
+  const { text, path } = options;
+  if (text !== undefined && path !== undefined) return [parseKubeconfig(text, resolve(path), directoryOf(path))];
   if (text !== undefined && text.length > LARGEST_TEXT)
     throw invalid("given as text", "cannot be used: it is larger than 1 MiB");
   if (text !== undefined) return [parseKubeconfig(text, "given as text", process.cwd())];
-  if (options.path !== undefined) return [readOne(options.path)];
+  if (path !== undefined) return [readOne(path)];
   const env = options.env ?? process.env;
   const listed = (env["KUBECONFIG"] ?? "").split(delimiter).filter((path) => path !== "");
   if (listed.length === 0) return [readOne(join(env["HOME"] ?? homedir(), ".kube", "config"))];

@@ -28,7 +28,7 @@ export async function tunnelServer(flags: TunnelServerFlags, signal: AbortSignal
   const log = commandLog(flags.logLevel);
   const metrics = createSmallMetrics();
   // Without tokens no client is needed, which takes some megabytes.
-  const reviews = hasTokens(flags) ? (await import("./reviews.ts")).createReviews(metrics) : undefined;
+  const reviews = hasTokens(flags) ? (await import("./reviews.ts")).createReviews({ metrics, log }) : undefined;
   const review: Reviewer = (source) => reviews?.reviewer(source);
   const tenants = await readAll(flags, review);
   const certificate = readPair(flags.clusterCert, flags.clusterKey);

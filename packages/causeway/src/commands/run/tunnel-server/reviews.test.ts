@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createMetrics } from "@causeway/foundation";
+import { createMetrics, silentLog, type LogFields } from "@causeway/foundation";
 import { expect, test } from "vitest";
 import { createReviews } from "./reviews.ts";
 
@@ -32,7 +32,13 @@ test("reviews tokens with what the kubeconfig has at that time, and while it is 
     };
     writeFileSync(kubeconfig, JSON.stringify(config));
   };
-  const reviews = createReviews(createMetrics());
+  const logged: string[] = [];
+  const note = (level: string) => (message: string, fields?: LogFields) =>
+    void logged.push(
+      `${level}: ${/can be|cannot be/.exec(message)?.[0] ?? message} ${JSON.stringify(fields?.["failures"]) ?? ""}`.trim(),
+    );
+  const log = { ...silentLog, warn: note("warn"), info: note("info") };
+  const reviews = createReviews({ metrics: createMetrics(), log });
   try {
     const rules = { kubeconfig, namespace: "kube-system", serviceAccount: "agent", audience: "" };
     expect(() => reviews.reviewer(rules)).toThrow(/no kubeconfig/);
@@ -43,10 +49,15 @@ test("reviews tokens with what the kubeconfig has at that time, and while it is 
     expect(await review("x", signal)).toBeUndefined();
     writeFileSync(kubeconfig, "{");
     expect(await review("x", signal)).toBeUndefined();
+    // It is not complete for a moment: only what lasts is logged, and less and less often.
+    expect(logged).toEqual([]);
+    for (let i = 0; i < 8; i += 1) expect(await review("x", signal)).toBeUndefined();
+    expect(logged).toEqual(["warn: cannot be 2", "warn: cannot be 4", "warn: cannot be 8"]);
     // The authority of the old credentials is retired.
     accepted = "new";
     write("new");
     expect(await review("x", signal)).toBeUndefined();
+    expect(logged.slice(3)).toEqual(["info: can be"]);
   } finally {
     await reviews.close();
     server.close();
