@@ -43,6 +43,10 @@ export async function serve(client: Socket, context: ConnectionContext): Promise
   const { serverName } = found;
   if (serverName === undefined) return refuse(client, context, "no_server_name", alerts.missingExtension);
   const route = context.routes.find(serverName);
+  if (route?.isHibernated === true) {
+    context.metrics.hibernated.increment({ tenant: route.tenant });
+    return sendAlert(client, alerts.accessDenied, context.clock);
+  }
   if (route !== undefined) return forward(client, { route, found, source }, context);
   // Before the routes are read the client is to try again; afterwards no tenant has the name.
   const reason = context.routes.ready ? "unknown_server_name" : "not_ready";

@@ -60,6 +60,29 @@ describe("connections through one port", () => {
     expect(await world.metric('causeway_api_gateway_dial_failures_total{tenant="gone"}')).toBe(1);
   });
 
+  test("to a hibernated control plane are refused at once with an alert of their own, and reach it once it wakes", async () => {
+    let dialled = 0;
+    const ca = await world.tlsTenant("a");
+    await world.rawTenant("asleep", (socket) => {
+      dialled += 1;
+      socket.destroy();
+    });
+    await world.start();
+    for (const name of ["a", "asleep"]) {
+      const route = world.routes.get(`${name}.test`);
+      if (route) world.routes.set(`${name}.test`, { ...route, isHibernated: true });
+    }
+    const socket = world.raw();
+    socket.write(helloOf("asleep"));
+    expect(await allOf(socket)).toEqual(alertRecord(alerts.accessDenied));
+    await expect(firstOf(world.tls(ca, "a"))).rejects.toThrow(/access.denied/i);
+    expect(await world.metric('causeway_api_gateway_hibernated_total{tenant="a"}')).toBe(1);
+    expect([dialled, world.gateway.connections]).toEqual([0, 0]);
+    const { tenant = "", host = "", port = 0 } = world.routes.get("a.test") ?? {};
+    world.routes.set("a.test", { tenant, host, port });
+    expect(String(await firstOf(world.tls(ca, "a")))).toBe("a h2\n");
+  });
+
   test("end each direction on its own", async () => {
     const received: Buffer[] = [];
     await world.rawTenant("raw", (socket) => {

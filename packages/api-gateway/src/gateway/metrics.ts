@@ -28,6 +28,11 @@ export function gatewayMetrics(metrics: Metrics) {
       help: "Connections that were refused or ended by a limit, by tenant and limit (tenant, total).",
       labels: ["tenant", "limit"],
     }),
+    hibernated: metrics.counter({
+      name: `${prefix}_hibernated_total`,
+      help: "Connections that were refused because the control plane hibernates, by tenant.",
+      labels: ["tenant"],
+    }),
     unreachable: metrics.counter({
       name: `${prefix}_dial_failures_total`,
       help: "Connections whose API server could not be reached, by tenant.",

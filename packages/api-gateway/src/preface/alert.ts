@@ -3,6 +3,8 @@ export const alerts = {
   unexpectedMessage: 10,
   recordOverflow: 22,
   illegalParameter: 47,
+  /** Of the gateway: the tenant's control plane hibernates. */
+  accessDenied: 49,
   decodeError: 50,
   protocolVersion: 70,
   /** Of the gateway: the tenant's API server cannot be reached, or a limit is exceeded. */

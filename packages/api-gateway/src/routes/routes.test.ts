@@ -62,6 +62,16 @@ describe("routes of Services", () => {
     const found = { tenant: "hcp-a", host: a.spec.clusterIP, port: 6443 };
     expect(routes.find("a.api.test")).toEqual(found);
     expect(routes.find("foreign.api.test")).toBeUndefined();
+    const hibernate = (value: string | null) =>
+      client.patch(
+        Service,
+        { namespace: "hcp-a", name: "kube-apiserver" },
+        { type: "merge", body: { metadata: { annotations: { "controlplane.causeway.dev/hibernated": value } } } },
+      );
+    await hibernate("true");
+    await until("it hibernates", () => routes.find("a.api.test")?.isHibernated === true);
+    await hibernate(null);
+    await until("it wakes", () => routes.find("a.api.test")?.isHibernated === undefined);
 
     await systemClock.sleep(1_100);
     await client.create(Service, serviceOf("hcp-b", "a.api.test"));

@@ -4,6 +4,8 @@ export interface Route {
   readonly tenant: string;
   readonly host: string;
   readonly port: number;
+  /** No API server runs, as its owner requested: connections are refused without an attempt. Default: false. */
+  readonly isHibernated?: boolean;
 }
 
 /** The routes of now, by server name in lower case. */

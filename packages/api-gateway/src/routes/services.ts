@@ -7,6 +7,9 @@ import type { Route, Routes } from "./routes.ts";
  */
 export const serverNameAnnotation = "controlplane.causeway.dev/server-name";
 
+/** On the same Service, "true": no API server runs behind it, since its owner requested none. */
+export const hibernatedAnnotation = "controlplane.causeway.dev/hibernated";
+
 /** Of the Services of API servers. */
 const SELECTOR =
   "app.kubernetes.io/managed-by=causeway-hosted-control-plane,app.kubernetes.io/component=kube-apiserver";
@@ -58,5 +61,6 @@ function routeOf(service: Service | undefined): Route | undefined {
   const tenant = service?.metadata.namespace;
   if (tenant === undefined || port === undefined) return undefined;
   if (clusterIP === undefined || clusterIP === "" || clusterIP === "None") return undefined;
-  return { tenant, host: clusterIP, port };
+  const isHibernated = service?.metadata.annotations?.[hibernatedAnnotation] === "true";
+  return { tenant, host: clusterIP, port, ...(isHibernated ? { isHibernated } : {}) };
 }

@@ -22,6 +22,20 @@ describe("a control plane behind a gateway", () => {
     expect(service.spec).toMatchObject({ type: "ClusterIP", ports: [{ name: "api", port: 6443 }] });
   });
 
+  test("says at its Service that it hibernates, from the request on, and no more once it is to wake", () => {
+    const cluster = new PlayedCluster({ gateway });
+    const annotations = () => (cluster.live.get("Service/kube-apiserver") as Service).metadata.annotations;
+    cluster.complete(behind());
+    expect(annotations()).not.toHaveProperty(["controlplane.causeway.dev/hibernated"]);
+    cluster.settle(behind({ replicas: 0 }));
+    expect(annotations()).toMatchObject({
+      "controlplane.causeway.dev/hibernated": "true",
+      "controlplane.causeway.dev/server-name": serverName,
+    });
+    cluster.complete(behind());
+    expect(annotations()).not.toHaveProperty(["controlplane.causeway.dev/hibernated"]);
+  });
+
   test("is published at the gateway, and listens where each node's proxy leads", () => {
     const cluster = new PlayedCluster({ gateway });
     const { status } = cluster.complete(behind());

@@ -6,6 +6,9 @@ import type { Endpoint } from "./observed.ts";
 /** On Service kube-apiserver: the TLS server name by which the gateway finds it. */
 export const serverNameAnnotation = "controlplane.causeway.dev/server-name";
 
+/** On it, too: the gateway refuses connections at once while the control plane hibernates. */
+export const hibernatedAnnotation = "controlplane.causeway.dev/hibernated";
+
 /** Is the control plane reached by the gateway that all tenants share? */
 export function isBehindGateway({ pods }: Pick<ControlPlaneSpec, "pods">): boolean {
   return pods?.exposure === "Gateway";

@@ -1,10 +1,10 @@
 import { canonicalJson, cidrContains, parseCidr } from "@causeway/foundation";
 import type { KubeObject, Service } from "@causeway/kubernetes";
 import type { ControlPlaneSpec } from "../../runtime.ts";
-import { isPooled, type PodsSettings } from "../options.ts";
+import { isPooled, type GatewaySettings, type PodsSettings } from "../options.ts";
 import { managedBy, managedByLabel, poolNamespaceOf } from "../tenant.ts";
 import type { NetworkPeer, NetworkPolicy, NetworkPolicySpec, NetworkPort } from "../types.ts";
-import { gatewayEndpoint, isBehindGateway, serverNameAnnotation } from "../gateway.ts";
+import { gatewayEndpoint, hibernatedAnnotation, isBehindGateway, serverNameAnnotation } from "../gateway.ts";
 import { API_SERVICE_PORT } from "./credentials.ts";
 import { ETCD_CLIENT_PORT, ETCD_PEER_PORT } from "./etcd.ts";
 import { labelsOf, namedMeta, selectorOf } from "./meta.ts";
@@ -31,7 +31,7 @@ export function apiService(
 ): Service {
   const selector = { ...labelsOf("kube-apiserver"), ...(heldBy === undefined ? {} : { "pod-template-hash": heldBy }) };
   if (isBehindGateway(spec) && gateway !== undefined)
-    return serviceBehindGateway(namespace, gatewayEndpoint(spec, namespace, gateway).host, selector);
+    return serviceBehindGateway(namespace, annotationsBehindGateway(spec, namespace, gateway), selector);
   const type = spec.pods?.exposure ?? "LoadBalancer";
   const { port } = spec.endpoint;
   const wanted = port === 0 ? API_SERVICE_PORT : port;
@@ -57,14 +57,29 @@ export function apiService(
   } as Service;
 }
 
-function serviceBehindGateway(namespace: string, serverName: string, selector: Record<string, string>): Service {
+function annotationsBehindGateway(
+  spec: ControlPlaneSpec,
+  namespace: string,
+  gateway: GatewaySettings,
+): Record<string, string> {
+  return {
+    [serverNameAnnotation]: gatewayEndpoint(spec, namespace, gateway).host,
+    ...(spec.replicas === 0 ? { [hibernatedAnnotation]: "true" } : {}),
+  };
+}
+
+function serviceBehindGateway(
+  namespace: string,
+  annotations: Record<string, string>,
+  selector: Record<string, string>,
+): Service {
   const ports = [{ name: "api", protocol: "TCP", targetPort: "api", port: API_SERVICE_PORT }];
   return {
     apiVersion: "v1",
     kind: "Service",
     metadata: {
       ...namedMeta(namespace, "kube-apiserver", "kube-apiserver"),
-      annotations: { [serverNameAnnotation]: serverName },
+      annotations,
     },
     spec: { type: "ClusterIP", selector, ports },
   } as Service;
