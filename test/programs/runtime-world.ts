@@ -127,7 +127,7 @@ export async function startWorld(
             ...tools,
           })
         : undefined;
-    const embedded = createEmbeddedRuntime({ apiServer: server, issuerNetworks });
+    const embedded = createEmbeddedRuntime({ apiServer: server, issuerNetworks, auditNetworks });
     const informers = createInformers(client, tools);
     const readSecret = (namespace: string, secret: string) => client.find(Secret, { namespace, name: secret });
     const pods =

@@ -1,7 +1,7 @@
 export { firstObjects, startApiServer } from "./start.ts";
 export { restoreApiServer } from "./backup/restore.ts";
 export type { Backup } from "./backup/backup.ts";
-export type { AuditLogOptions, AuditOptions, AuditWebhookOptions } from "./contract/audit.ts";
+export type { AuditLogOptions, AuditOptions, AuditServerOptions, AuditWebhookOptions } from "./contract/audit.ts";
 export type {
   AuthenticationOptions,
   ExternalAuthenticationOptions,

@@ -107,8 +107,10 @@ export interface ServingFiles {
 export interface GuardOptions {
   /** Who is believed next to the cluster's own identities. */
   readonly authentication?: AuthenticationOptions;
-  /** Default: nothing is recorded. */
-  readonly audit?: AuditOptions;
+  /**
+   * Default: nothing is recorded. It changes while the cluster is served: "none" ends it, and without it, it remains.
+   */
+  readonly audit?: AuditOptions | "none";
   /**
    * A PEM file of authorities whose client certificates are accepted, too, next to the cluster's own: the old roots
    * while roots are rotated. Read again when it changes.

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { resolveAll } from "./resolve.ts";
+import { resolveAll } from "./resolve-names.ts";
 
 let dir: string;
 let hostsFile: string;

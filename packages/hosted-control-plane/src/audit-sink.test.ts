@@ -15,8 +15,6 @@ const sink = at("https://sink.test/events");
 test.for<[string, AuditSink, PermittedSinks, string | undefined]>([
   ["a name", sink, { networks }, undefined],
   ["an address in the network", at("https://192.0.2.9:8443"), { networks }, undefined],
-  ["a name, where addresses only are", sink, { networks, addressesOnly: true }, 'follow "sink.test" to any network'],
-  ["an address, where addresses only are", at("https://192.0.2.9"), { networks, addressesOnly: true }, undefined],
   ["an address outside", at("https://10.0.0.9"), { networks }, "in no allowed network; the operator's option --audit-"],
   ["an address of this machine in hexadecimal", at("https://0x7f000001"), { networks }, "127.0.0.1 is a loopback"],
   ["a metadata service", at("https://169.254.169.254"), { networks: ["0.0.0.0/0"] }, "a link-local address"],
@@ -54,6 +52,9 @@ test("kube-apiserver gets the URL as it is, the certificates without what is bet
     { name: "audit", cluster: { server: sink.url, "certificate-authority-data": ca } },
   ]);
   expect(config["users"]).toEqual([{ name: "kube-apiserver", user: { token: "t" } }]);
+  const proxied = JSON.parse(auditSinkConfig(sink, "http://a:b@127.0.0.1:1")) as { clusters: readonly object[] };
+  const cluster = { server: sink.url, "proxy-url": "http://a:b@127.0.0.1:1" };
+  expect(proxied.clusters).toEqual([{ name: "audit", cluster }]);
   expect(read(sink)["clusters"]).toEqual([{ name: "audit", cluster: { server: sink.url } }]);
   expect(read(sink)["users"]).toEqual([{ name: "kube-apiserver", user: {} }]);
 });

@@ -1,4 +1,4 @@
-import { CausewayError, parseIp, splitCertificates } from "@causeway/foundation";
+import { CausewayError, splitCertificates } from "@causeway/foundation";
 import { certificatesProblem, placeProblem } from "./named-servers.ts";
 import type { AuditSink, ControlPlaneProblem } from "./runtime.ts";
 
@@ -11,8 +11,6 @@ const TOKEN = /^[\x21-\x7e]{1,4096}$/;
 export interface PermittedSinks {
   /** Undefined or empty: the operator permits none. */
   readonly networks: readonly string[] | undefined;
-  /** API servers resolve names, and nothing keeps them from what a name leads to: addresses only. */
-  readonly addressesOnly?: boolean;
 }
 
 /**
@@ -21,7 +19,7 @@ export interface PermittedSinks {
  */
 export function auditSinkProblem(
   sink: AuditSink | undefined,
-  { networks = [], addressesOnly = false }: PermittedSinks,
+  { networks = [] }: PermittedSinks,
 ): ControlPlaneProblem | undefined {
   if (sink === undefined) return undefined;
   if (networks.length === 0)
@@ -33,7 +31,7 @@ export function auditSinkProblem(
   const invalid = authorityProblem(sink) ?? tokenProblem(sink);
   if (invalid !== undefined)
     return { code: "AUDIT_SINK_INVALID", message: `spec.audit.webhook.${invalid}`, actor: "user" };
-  const place = placeProblem(sink.url, { networks, option: "--audit-networks" }) ?? nameProblem(sink, addressesOnly);
+  const place = placeProblem(sink.url, { networks, option: "--audit-networks" });
   if (place === undefined) return undefined;
   return { code: "AUDIT_SINK_NOT_PERMITTED", message: `spec.audit.webhook.url: ${place}`, actor: "user" };
 }
@@ -67,13 +65,6 @@ function tokenProblem({ tokenSecret, token }: AuditSink): string | undefined {
   return TOKEN.test(token) ? undefined : `tokenSecret: the key token of Secret ${tokenSecret} has no token in one line`;
 }
 
-function nameProblem({ url }: AuditSink, addressesOnly: boolean): string | undefined {
-  if (!addressesOnly) return undefined;
-  const host = new URL(url).hostname.replace(/^\[(.*)\]$/, "$1");
-  if (parseIp(host) !== undefined) return undefined;
-  return `runtime Process accepts addresses only, since kube-apiserver would follow ${JSON.stringify(host)} to any network`;
-}
-
 /** Events that wait for a tenant's sink; more are dropped, and no request is held up. */
 const BUFFER = 2_000;
 
@@ -95,12 +86,11 @@ export function auditSinkArgs(file: string): string[] {
   ];
 }
 
-/** A kubeconfig, in JSON, that leads kube-apiserver to a sink. */
-export function auditSinkConfig({
-  url,
-  certificateAuthority,
-  token,
-}: Pick<AuditSink, "url" | "certificateAuthority" | "token">): string {
+/** A kubeconfig, in JSON, that leads kube-apiserver to a sink, by a proxy if there is one. */
+export function auditSinkConfig(
+  { url, certificateAuthority, token }: Pick<AuditSink, "url" | "certificateAuthority" | "token">,
+  proxy?: string,
+): string {
   const ca =
     certificateAuthority === undefined
       ? {}
@@ -112,7 +102,9 @@ export function auditSinkConfig({
   const config = {
     apiVersion: "v1",
     kind: "Config",
-    clusters: [{ name: "audit", cluster: { server: url, ...ca } }],
+    clusters: [
+      { name: "audit", cluster: { server: url, ...ca, ...(proxy === undefined ? {} : { "proxy-url": proxy }) } },
+    ],
     users: [{ name: "kube-apiserver", user: token === undefined ? {} : { token } }],
     contexts: [{ name: "audit", context: { cluster: "audit", user: "kube-apiserver" } }],
     "current-context": "audit",

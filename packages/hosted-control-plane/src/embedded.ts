@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { CausewayError } from "@causeway/foundation";
-import type { ApiServer, AuthenticationOptions } from "@causeway/apiserver";
+import type { ApiServer, AuditOptions, AuthenticationOptions } from "@causeway/apiserver";
+import { auditPolicy } from "./at-rest.ts";
+import { refuseAuditSink } from "./audit-sink.ts";
 import { issuersConfiguration, refuseIssuers } from "./issuers.ts";
 import { rootsDigest, type ControlPlaneRuntime, type ControlPlaneSpec, type ControlPlaneState } from "./runtime.ts";
 
@@ -16,6 +18,8 @@ export interface EmbeddedRuntimeOptions {
   readonly nodes?: { readonly networks: readonly string[]; readonly tunnels?: string };
   /** Networks of the OIDC issuers that tenants may name. Default: they may name none. */
   readonly issuerNetworks?: readonly string[];
+  /** Networks of the sinks of audit events that tenants may name. Default: they may name none. */
+  readonly auditNetworks?: readonly string[];
 }
 
 /**
@@ -43,10 +47,6 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
         throw new CausewayError("RUNTIME_HAS_NO_FLAGS", "the embedded runtime has no programs with spec.flags", {
           hint: "Remove spec.flags. Control planes with spec.runtime Process or Pods have them.",
         });
-      if (spec.audit !== undefined)
-        throw new CausewayError("RUNTIME_HAS_NO_AUDIT_SINKS", "the embedded runtime has no spec.audit", {
-          hint: "Remove spec.audit. Control planes with spec.runtime Process or Pods have it.",
-        });
       if (spec.backup !== undefined || spec.restore !== undefined)
         throw new CausewayError(
           "RUNTIME_HAS_NO_BACKUPS",
@@ -56,6 +56,7 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
           },
         );
       refuseIssuers(spec.authentication.jwt, options.issuerNetworks);
+      refuseAuditSink(spec.audit, { networks: options.auditNetworks });
       const cluster = await options.apiServer.ensureCluster(spec.id, {
         authority: spec.authority,
         serviceAccountKey: spec.serviceAccountKey,
@@ -71,6 +72,7 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
         limits: spec.limits,
         // Always given: options that are left out remain as they were.
         authentication: authenticationOf(spec, options),
+        audit: auditOf(spec, options),
         worker: spec.worker,
         kubelets: kubeletsOf(spec.id, options),
         controllers: true,
@@ -89,6 +91,7 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
         names: spec.names,
         limits: spec.limits,
         authentication: spec.authentication,
+        ...(spec.audit === undefined ? {} : { audit: spec.audit }),
         roots: rootsDigest(spec),
       };
       running.set(spec.id, state);
@@ -122,6 +125,22 @@ function authenticationOf(
     ...(external === undefined ? {} : { external }),
     ...(jwt === undefined ? {} : { configuration: issuersConfiguration(jwt, "v1"), issuerNetworks }),
   };
+}
+
+/** The events that Kubernetes' own programs record. They go to the permitted networks only. */
+function auditOf(
+  { audit }: ControlPlaneSpec,
+  { auditNetworks: networks = [] }: EmbeddedRuntimeOptions,
+): AuditOptions | "none" {
+  if (audit === undefined) return "none";
+  const { url, certificateAuthority, token } = audit;
+  const server = {
+    url,
+    ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
+    ...(token === undefined ? {} : { token }),
+    networks,
+  };
+  return { policy: JSON.parse(auditPolicy) as Record<string, unknown>, server };
 }
 
 function kubeletsOf(id: string, { nodes }: EmbeddedRuntimeOptions): { networks: readonly string[]; tunnel?: string } {

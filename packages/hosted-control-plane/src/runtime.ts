@@ -41,7 +41,7 @@ export interface ControlPlaneSpec {
   readonly join?: ControlPlaneJoin;
   /** Who is believed in addition to its own identities. */
   readonly authentication: ControlPlaneAuthentication;
-  /** Where the tenant wants its audit events. Not in the embedded runtime. */
+  /** Where the tenant wants its audit events. */
   readonly audit?: AuditSink;
   /** The process that serves it: one that it shares with others, or its own. */
   readonly worker: "shared" | "own";

@@ -40,6 +40,6 @@ export const auditSink = object(
   },
   {
     description:
-      "Where the audit events of this control plane go, in addition to where the operator writes them: who changed which object, without content. It needs runtime Process or Pods and the operator's option --audit-networks.",
+      "Where the audit events of this control plane go, in addition to where the operator writes them: who changed which object, without content. It needs the operator's option --audit-networks.",
   },
 );

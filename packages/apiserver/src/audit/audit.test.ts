@@ -8,6 +8,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   createAuthority,
   issueCertificate,
+  parseCidr,
+  reachWithin,
   silentLog,
   systemClock,
   VirtualClock,
@@ -19,8 +21,13 @@ import { fileSink } from "./file-sink.ts";
 import { compilePolicy } from "./policy.ts";
 import type { Audited } from "../contract/audit.ts";
 import { webhookSink } from "./webhook-sink.ts";
+import { createServerClient, createWebhookClient } from "../auth/webhook-client.ts";
+import { ClusterMetrics } from "../contract/cluster-metrics.ts";
+import { startListener } from "../testing/https.ts";
+import { openAudit } from "./audit.ts";
 
 const DAY = 86_400_000;
+const cidrs = (text: string) => [parseCidr(text)].flatMap((each) => each ?? []);
 const user = { name: "jane", groups: ["dev", "system:authenticated"] };
 const pods: Audited = {
   user,
@@ -203,10 +210,16 @@ describe("audit events", () => {
       return Object.assign(received, { kubeconfigFile, close });
     }
 
+    const bounds = { batchSize: 400, batchWait: 60_000, longestQueue: 1_000, largestQueue: 1_000_000 };
+
     it("go in batches, the last one at the end", async () => {
       const webhook = await listenTo();
-      const options = { kubeconfigFile: webhook.kubeconfigFile, batchSize: 2, batchWait: 60_000 };
-      const sink = webhookSink(options, { clock: systemClock, log: silentLog, lastTimeout: 30_000 });
+      const client = createWebhookClient(webhook.kubeconfigFile);
+      const sink = webhookSink(
+        client,
+        { ...bounds, batchSize: 2 },
+        { clock: systemClock, log: silentLog, lastTimeout: 30_000 },
+      );
       for (const event of ['{"a":1}', '{"a":2}', '{"a":3}']) sink.write(event);
       await sink.close();
       await webhook.close();
@@ -220,15 +233,57 @@ describe("audit events", () => {
       webhook.answer = 500;
       const logged: [string, LogFields | undefined][] = [];
       const log = { ...silentLog, error: (message: string, fields?: LogFields) => logged.push([message, fields]) };
-      const sink = webhookSink(
-        { kubeconfigFile: webhook.kubeconfigFile },
-        { clock: systemClock, log: { ...log, error: (m, f) => void log.error(m, f) }, lastTimeout: 30_000 },
-      );
+      const sink = webhookSink(createWebhookClient(webhook.kubeconfigFile), bounds, {
+        clock: systemClock,
+        log: { ...log, error: (m, f) => void log.error(m, f) },
+        lastTimeout: 30_000,
+      });
       sink.write('{"secret":"hidden"}');
       await sink.close();
       await webhook.close();
       expect(logged).toEqual([["audit events were lost", expect.objectContaining({ events: 1 })]]);
       expect(JSON.stringify(logged)).not.toContain("hidden");
+    });
+
+    it.each([
+      ["many", { longestQueue: 4 }, "x"],
+      ["large", { largestQueue: 400 }, "x".repeat(99)],
+    ])("are lost where too %s wait for one that does not respond, and are counted", async (_, bound, text) => {
+      const listener = await startListener();
+      listener.answer = () => undefined;
+      const metrics = new ClusterMetrics();
+      const reach = reachWithin(cidrs("127.0.0.0/8"));
+      const client = createServerClient({ url: listener.url, ca: listener.ca, token: undefined, reach });
+      const world = { clock: new VirtualClock(), log: silentLog, metrics, lastTimeout: 0 };
+      const sink = webhookSink(client, { ...bounds, batchSize: 2, ...bound }, world);
+      for (let i = 0; i < 10; i += 1) sink.write(text);
+      await sink.close();
+      sink.write(text);
+      listener.close();
+      const rendered = await metrics.registry.render();
+      expect(rendered).toContain('apiserver_audit_error_total{plugin="webhook"} 4');
+      // Six of ten, and one after the end.
+      expect(rendered).toContain('apiserver_audit_error_total{plugin="buffered"} 7');
+    });
+
+    it("of a tenant are lost where its server redirects, and where it is in no permitted network", async () => {
+      const [listener, other] = [await startListener(), await startListener()];
+      const { url, ca: certificateAuthority } = listener;
+      listener.answer = () => [307, "", { location: other.url }];
+      const metrics = new ClusterMetrics();
+      const world = { clock: new VirtualClock(), log: silentLog, metrics };
+      const policy = policyOf({ level: "Metadata" });
+      for (const network of ["127.0.0.0/8", "192.0.2.0/24"]) {
+        const audit = openAudit({ policy, server: { url, certificateAuthority, networks: [network] } }, world);
+        const request = new IncomingMessage(new Socket());
+        const recorded = audit.begin({ request, response: new ServerResponse(request), asked: pods, id: "a" });
+        expect(recorded).toBeDefined();
+        await audit.close();
+      }
+      listener.close();
+      other.close();
+      expect([listener.asked.length, other.asked.length]).toEqual([1, 0]);
+      expect(await metrics.registry.render()).toContain('apiserver_audit_error_total{plugin="webhook"} 2');
     });
   });
 });

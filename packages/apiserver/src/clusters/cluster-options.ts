@@ -30,7 +30,7 @@ export function differences({ open, listener }: Opened, asked: LogicalClusterOpt
   const rotation = open.rotation ?? "none";
   const onPort = (listen: LogicalClusterOptions["listen"]) =>
     listen && { ...listen, port: listen.port || (listener?.port ?? 0) };
-  const has: LogicalClusterOptions = { ...open.options, authority, serviceAccountKey, rotation };
+  const has: LogicalClusterOptions = { audit: "none", ...open.options, authority, serviceAccountKey, rotation };
   const pairs = Object.entries({ ...asked, listen: onPort(asked.listen) } as Json);
   const standing = { ...has, listen: onPort(has.listen) } as Json;
   return pairs
@@ -40,6 +40,6 @@ export function differences({ open, listener }: Opened, asked: LogicalClusterOpt
 
 /** Are these options that change while the cluster is served? */
 export function areLive(options: readonly string[]): boolean {
-  const live = ["authority", "serviceAccountKey", "rotation", "frontProxy", "authentication"];
+  const live = ["authority", "serviceAccountKey", "rotation", "frontProxy", "authentication", "audit"];
   return options.every((option) => live.includes(option));
 }

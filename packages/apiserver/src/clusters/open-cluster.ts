@@ -4,7 +4,7 @@ import type { AdmissionRules } from "@causeway/kubernetes";
 import { openAggregation } from "../aggregation/open.ts";
 import { keptFrontProxy, openFrontProxy } from "../aggregation/front-proxy.ts";
 import { openAdmission } from "../admission/open.ts";
-import { openAudit } from "../audit/audit.ts";
+import type { AuditOptions } from "../contract/audit.ts";
 import { AccountEnds } from "../auth/account-ends.ts";
 import { accountKeys } from "../auth/account-keys.ts";
 import { clusterTokens, haveSameRemotes } from "../auth/tokens.ts";
@@ -12,6 +12,7 @@ import { clientAuthorities } from "../auth/client-certificates.ts";
 import { authorizer } from "../auth/authorize.ts";
 import { Rbac } from "../auth/rbac.ts";
 import { bootstrapCluster } from "./bootstrap.ts";
+import { ClusterAudit } from "./cluster-audit.ts";
 import { serveUsage } from "../usage/kinds.ts";
 import { startControllers } from "../controllers/start.ts";
 import type { KindConversion } from "../contract/converter.ts";
@@ -88,6 +89,8 @@ export interface OpenCluster extends ServedCluster {
    * valid. Throws what opening the cluster with them would.
    */
   authenticate(authentication: AuthenticationOptions, keep: () => void): void;
+  /** Records so from the next request on. `keep` is as above. Throws what opening the cluster with it would. */
+  record(audit: AuditOptions | "none", keep: () => void): void;
   /** Has its controllers write the roots to where clients read them. */
   publishRoots(): void;
   /** Has its controllers take up what happened while the server was down; called once its endpoint listens. */
@@ -192,7 +195,7 @@ export async function openCluster(
   // An invalid option is an error at the start.
   if (options.authentication) tokens();
   if (options.serviceAccountVerificationKeys) keys();
-  const audit = options.audit && openAudit(options.audit, cluster);
+  const audit = new ClusterAudit(cluster, options.audit);
   const { turns, bytes } = shared;
   const fairness = { flow: new FlowControl(cluster), counts: new ObjectCounts(cluster), turns, bytes };
   serveDefinitions(cluster);
@@ -245,10 +248,16 @@ export async function openCluster(
       tokens = () => next;
       current = { ...current, authentication };
     },
+    record(wanted, keep) {
+      audit.replace(wanted, keep);
+      current = { ...current, audit: wanted };
+    },
     publishRoots: resume,
     authorize,
     fairness,
-    ...(audit ? { audit } : {}),
+    get audit() {
+      return audit.current;
+    },
     rulesFor: (user, namespace) => rbac.rulesFor(user, namespace),
     resume: () => {
       resume();
@@ -267,7 +276,7 @@ export async function openCluster(
       if (current.authentication) tokens().close();
       await cluster.aggregation.stop();
       await controllers.stop();
-      await audit?.close();
+      await audit.close();
     },
   };
 }

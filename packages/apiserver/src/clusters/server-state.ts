@@ -25,8 +25,8 @@ import { FirstObjects } from "./first-objects.ts";
 import { checkOptions, openCluster, type Shared } from "./open-cluster.ts";
 import { KeptPorts } from "./kept-ports.ts";
 import { openParked } from "./parked.ts";
+import { changeLive } from "./change-live.ts";
 import { areLive, checkName, differences, savedOptions } from "./cluster-options.ts";
-import { rotateRoots } from "./rotate-roots.ts";
 import { ServedClusters } from "./served-clusters.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import { ReopenQueue } from "./reopen-queue.ts";
@@ -205,10 +205,7 @@ export class ServerState {
     const known = this.#clusters.get(name);
     const changed = known ? differences(known, options) : undefined;
     if (known && changed && areLive(changed)) {
-      const { authentication } = options;
-      if (authentication && changed.includes("authentication"))
-        known.open.authenticate(authentication, () => this.#keep(name, { ...known.open.options, authentication }));
-      if (changed.some((option) => option !== "authentication")) await rotateRoots(known, options);
+      await changeLive(known, { asked: options, changed, keep: (all) => this.#keep(name, all) });
       return this.#clusters.logical(name);
     }
     const folder = `clusters/${name}`;

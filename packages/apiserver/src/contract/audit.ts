@@ -30,6 +30,23 @@ export interface AuditOptions {
   readonly log?: AuditLogOptions;
   /** Events in batches (audit.k8s.io/v1 EventList) to a server of one's own. */
   readonly webhook?: AuditWebhookOptions;
+  /** The same to a server that a tenant names. */
+  readonly server?: AuditServerOptions;
+}
+
+/** Where a tenant wants the events of its cluster. All of it is kept in the state folder. */
+export interface AuditServerOptions {
+  /** "https://HOST[:PORT][/PATH]" */
+  readonly url: string;
+  /** PEM; default: the authorities Node knows. */
+  readonly certificateAuthority?: string;
+  /** A bearer token. */
+  readonly token?: string;
+  /**
+   * Networks (CIDR) in which it may be, by whatever name. Addresses of this machine and of one link are among them only
+   * if a network is within theirs. Redirects are not followed.
+   */
+  readonly networks: readonly string[];
 }
 
 /** The file that audit events are written to, and when a new one is begun. */

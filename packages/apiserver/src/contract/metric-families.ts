@@ -108,6 +108,11 @@ export function accessFamilies(metrics: Metrics) {
       buckets: powers(0.001, 2, 15),
     }),
     auditEvents: metrics.counter({ name: "apiserver_audit_event_total", help: "Audit events handed to the backend." }),
+    auditErrors: metrics.counter({
+      name: "apiserver_audit_error_total",
+      help: "Audit events that were lost: webhook, after its attempts; buffered, since too many waited.",
+      labels: ["plugin"],
+    }),
     admission: metrics.histogram({
       name: "apiserver_admission_controller_admission_duration_seconds",
       help: "Time that one admission controller took.",

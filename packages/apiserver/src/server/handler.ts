@@ -53,7 +53,7 @@ export interface ServedCluster {
   readonly cluster: Cluster;
   readonly authorize: Authorize;
   /** Records requests; absent when none are. */
-  readonly audit?: Audit;
+  readonly audit?: Audit | undefined;
   readonly fairness: Fairness;
   /** Aborts when the cluster is served no longer; its watches end then. */
   readonly closing: AbortSignal;

@@ -13,8 +13,8 @@ export interface TestRequest {
   readonly client: string | undefined;
 }
 
-/** A status, with the text of the body; the connection may end within it. */
-export type TestResponse = readonly [status: number, body: string, end?: "cut"];
+/** A status, with the text of the body; the connection may end within it, or the response redirect. */
+export type TestResponse = readonly [status: number, body: string, end?: "cut" | { readonly location: string }];
 
 export interface TestListener {
   readonly url: string;
@@ -53,7 +53,8 @@ export async function startListener(): Promise<TestListener> {
       const given = listener.answer(asked);
       if (!given) return;
       response.statusCode = given[0];
-      if (given[2] === undefined) response.end(given[1]);
+      if (typeof given[2] === "object") response.setHeader("location", given[2].location);
+      if (given[2] !== "cut") response.end(given[1]);
       else response.write(given[1], () => request.socket.destroy());
     });
   });

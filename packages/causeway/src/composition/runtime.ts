@@ -70,7 +70,7 @@ export interface RuntimeOptions {
 /** The runtimes that are offered, as one. */
 export function openRuntime(options: RuntimeOptions): { runtime: ControlPlaneRuntime; stop(): Promise<void> } {
   const { choice, apiServer, dir, nodes, issuerNetworks, auditNetworks, backups, metrics, clock, log } = options;
-  const embedded = createEmbeddedRuntime({ apiServer, issuerNetworks, ...(nodes ? { nodes } : {}) });
+  const embedded = createEmbeddedRuntime({ apiServer, issuerNetworks, auditNetworks, ...(nodes ? { nodes } : {}) });
   if (choice.programs === undefined)
     return { runtime: createRuntimes({ runtimes: { Embedded: embedded }, default: "Embedded" }), stop: async () => {} };
   const tunnels = nodes?.tunnels === undefined ? {} : { tunnels: nodes.tunnels };

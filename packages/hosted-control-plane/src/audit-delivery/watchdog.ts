@@ -4,7 +4,7 @@ import { runRounds, timeLimit } from "../rounds.ts";
 import type { ApiAccess } from "../webhooks/watchdog.ts";
 import type { AuditFacts } from "./facts.ts";
 
-/** One control plane of Kubernetes' own API servers whose audit sink is the tenant's. */
+/** One control plane whose audit sink is the tenant's. */
 export interface WatchedSink {
   readonly id: string;
   readonly url: string;

@@ -198,7 +198,7 @@ function watchedSinks(
 ): WatchedSink[] {
   return ours(controlPlanes, shards).flatMap((object) => {
     const { audit } = object.spec;
-    if (audit === undefined || !hasOwnPrograms(object)) return [];
+    if (audit === undefined) return [];
     const access = (signal: AbortSignal) => accessTo(object, { clusters, secrets, runtime }, signal);
     return { id: runtimeId(object), url: audit.webhook.url, access };
   });

@@ -25,6 +25,7 @@ import { portsOf, withOtherTokensPort, type Ports } from "./ports.ts";
 import { probeApi } from "./probe.ts";
 import { programNames } from "./programs.ts";
 import { isRestoredIn, processKeyspace, restoreEncryption, restoreUntilDone } from "./restore.ts";
+import { startSinkProxy, type SinkProxy } from "./sink-proxy.ts";
 import { startTokenWebhook, type TokenWebhook } from "./token-webhook.ts";
 
 /** Where the programs of a control plane keep their files, and how they are reached. */
@@ -37,6 +38,8 @@ export interface ControlPlaneWith {
   readonly tunnel: string | undefined;
   /** What verifies tokens in addition to the API server, by name. */
   readonly authenticators: ExternalAuthenticators;
+  /** Networks in which its audit sink may be. */
+  readonly auditNetworks: readonly string[];
   /** Where it is restored from; undefined: it is not restored here. */
   readonly backups: Backups | undefined;
   readonly clock: Clock;
@@ -66,6 +69,8 @@ export class ProcessControlPlane {
   #isReady = false;
   #renewAt = 0;
   #webhook: { readonly settings: string; readonly server: TokenWebhook } | undefined;
+  /** The way of its API server to the tenant's audit sink. */
+  #sinkProxy: SinkProxy | undefined;
   /** What machines that join need was created by this process, or existed. */
   #hasJoinObjects = false;
   /** This process saw it serve: then there is something to back up. */
@@ -89,7 +94,7 @@ export class ProcessControlPlane {
     writeOnce(join(dir, "audit-policy.json"), () => auditPolicy);
     const tokenWebhook = await this.#serveTokens(spec, ports);
     const issuers = this.#writeIssuers(spec);
-    const auditSink = this.#writeAuditSink(spec);
+    const auditSink = await this.#writeAuditSink(spec);
     const files = { egress, encryption, tokenWebhook, issuers, auditSink };
     const commands = commandsOf({ spec, ports, programs, dir, listen: this.#listen(spec), ...files });
     const rotation = spec.join === undefined ? etcdRotation(join(dir, "pki"), spec) : undefined;
@@ -110,6 +115,7 @@ export class ProcessControlPlane {
     if (etcd) await this.#stopEtcd();
     this.#digests = digests;
     if (tokenWebhook === undefined) await this.#stopWebhook();
+    if (auditSink === undefined) await this.#stopSinkProxy();
     this.#startAll(commands, stageOf(spec));
   }
 
@@ -201,6 +207,7 @@ export class ProcessControlPlane {
     await this.#stopApi();
     await this.#stopEtcd();
     await this.#stopWebhook();
+    await this.#stopSinkProxy();
     this.#isReady = false;
     this.#spec = undefined;
     this.#digests = [];
@@ -249,10 +256,13 @@ export class ProcessControlPlane {
   }
 
   /** kube-apiserver reads it when it starts, so that a change starts it again. Undefined: there is none. */
-  #writeAuditSink({ audit }: ControlPlaneSpec): string | undefined {
+  async #writeAuditSink({ audit }: ControlPlaneSpec): Promise<string | undefined> {
     if (audit === undefined) return undefined;
-    const file = join(this.#using.dir, "audit-sink.json");
-    writeChanged(file, auditSinkConfig(audit));
+    const { dir, auditNetworks: networks, log } = this.#using;
+    this.#sinkProxy ??= await startSinkProxy({ networks, log });
+    this.#sinkProxy.lead(audit.url);
+    const file = join(dir, "audit-sink.json");
+    writeChanged(file, auditSinkConfig(audit, this.#sinkProxy.url));
     return file;
   }
 
@@ -355,6 +365,11 @@ export class ProcessControlPlane {
   async #stopWebhook(): Promise<void> {
     await this.#webhook?.server.close();
     this.#webhook = undefined;
+  }
+
+  async #stopSinkProxy(): Promise<void> {
+    await this.#sinkProxy?.close();
+    this.#sinkProxy = undefined;
   }
 
   async #stopEtcd(): Promise<void> {

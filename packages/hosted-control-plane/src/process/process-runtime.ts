@@ -28,7 +28,7 @@ export interface ProcessRuntimeOptions {
    * others. Default: they may name none.
    */
   readonly issuerNetworks?: readonly string[];
-  /** Networks of the sinks of audit events that tenants may name, by address. Default: they may name none. */
+  /** Networks of the sinks of audit events that tenants may name. Default: they may name none. */
   readonly auditNetworks?: readonly string[];
   /** What verifies tokens in addition to the API server, by the name of `authentication.external.type`. */
   readonly authenticators?: ExternalAuthenticators;
@@ -75,6 +75,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
       listen: options.listen,
       tunnel: socketOf(id),
       authenticators,
+      auditNetworks: options.auditNetworks ?? [],
       backups: options.backups,
       clock,
       log: options.log.with({ controlPlane: id }),
@@ -118,7 +119,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
       await cleaned;
       refuseUnsupported(spec, authenticators);
       refuseIssuers(spec.authentication.jwt, options.issuerNetworks);
-      refuseAuditSink(spec.audit, { networks: options.auditNetworks, addressesOnly: true });
+      refuseAuditSink(spec.audit, { networks: options.auditNetworks });
       if (spec.restore !== undefined && backups === undefined) throw notOffered();
       const folder = await installed.of(spec.version, signal);
       const controlPlane = open(spec.id);

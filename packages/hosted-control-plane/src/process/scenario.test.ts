@@ -217,6 +217,7 @@ describe("a control plane as processes", () => {
       expect(await ready(runtime)).toMatchObject({ flags, audit });
       expect([pidOf("etcd") === etcd, pidOf("kube-apiserver") === before]).toEqual([true, false]);
       const file = join(dir, "state/default.web/audit-sink.json");
+      expect(readFileSync(file, "utf8")).toMatch(/"proxy-url": "http:\/\/kube-apiserver:[^"]+@127.0.0.1:\d+"/);
       expect([readFileSync(file, "utf8").includes(token), statSync(file).mode & 0o777]).toEqual([true, 0o600]);
       expect(commandLine("kube-apiserver")).toContain(`--audit-webhook-config-file=${file}`);
     }
@@ -408,7 +409,7 @@ describe("a control plane as processes", () => {
       "PROCESS_RUNTIME_UNSUPPORTED",
     ],
     ["an access list", { allowedCidrs: ["192.0.2.0/24"] }, "RUNTIME_HAS_NO_ACCESS_LIST"],
-    ["an audit sink by a name", { audit: { url: "https://sink.test" } }, "AUDIT_SINK_NOT_PERMITTED"],
+    ["an audit sink outside", { audit: { url: "https://198.51.100.9" } }, "AUDIT_SINK_NOT_PERMITTED"],
     ["a flag that no tenant may set", { flags: { apiServer: { auditLogPath: "/etc/x" } } }, "FLAG_NOT_ALLOWED"],
     ["a name that leads out of its folder", { id: "../etc" }, "PROCESS_RUNTIME_UNSUPPORTED"],
   ])("is refused with %s, and nothing is made", async ([, changes, code]) => {

@@ -1,9 +1,8 @@
 import { get } from "node:https";
 import type { CompactVerifyGetKey, JSONWebKeySet } from "jose";
-import { messageOf, type Clock } from "@causeway/foundation";
+import { messageOf, type Clock, type Reach } from "@causeway/foundation";
 import { array, isRecord, text, type Json } from "../../json/json.ts";
 import type { JwtIssuer } from "./configuration.ts";
-import type { Reach } from "./reach.ts";
 import { jose } from "../../lazy-imports.ts";
 
 /** The keys an issuer signs with. */

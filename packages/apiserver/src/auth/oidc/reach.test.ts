@@ -1,10 +1,9 @@
-import { createAuthority, VirtualClock } from "@causeway/foundation";
+import { createAuthority, VirtualClock, type ResolveAll } from "@causeway/foundation";
 import { describe, expect, test } from "vitest";
 import { startListener } from "../../testing/https.ts";
 import type { JwtIssuer } from "./configuration.ts";
 import { issuerKeys } from "./provider.ts";
 import { reachOf } from "./reach.ts";
-import type { ResolveAll } from "./resolve.ts";
 
 const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
   "issuer.test": ["192.0.2.7"],

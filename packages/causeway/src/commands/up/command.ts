@@ -84,7 +84,7 @@ function options() {
     )
     .option(
       "--audit-networks <cidrs>",
-      "networks of the sinks of audit events that control planes of runtime Process may name (default: they may name none)",
+      "networks of the sinks of audit events that control planes may name (default: they may name none)",
       cidrs,
     )
     .option(
