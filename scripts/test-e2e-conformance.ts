@@ -2,10 +2,10 @@
  * `npm run test:e2e:conformance -- plain|process|pods`: the conformance specs of Kubernetes' own e2e suite, unchanged,
  * on two workers with real containers (tools/node): on Kubernetes' own control plane as it is, on a tenant of `causeway
  * up --runtime process` on a real OpenStack (tools/devcloud), and on a tenant of runtime Pods. Installs and builds what
- * is missing. `--missing` and `--failed` run the specs that have no result yet, or a bad one; `--focus TEXT` those whose
- * names have the text; `--at-once N` so many at a time, and `--minutes M` until then. `--hold` keeps the cluster until
- * it is ended, and `--kubeconfig FILE` uses one that is held. `--page` writes docs/reference/conformance.md of the
- * results.
+ * is missing. `--missing` and `--failed` run the specs that have no result yet, or a bad one; `--focus TEXT` those
+ * whose names have the text; `--at-once N` so many at a time, and `--minutes M` until then. `--hold` keeps the cluster
+ * until it is ended, and `--kubeconfig FILE` uses one that is held. `--page` writes docs/reference/conformance.md of
+ * the results.
  */
 import { join, resolve } from "node:path";
 import { realCloud } from "./devcloud.ts";

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { createAuthority, issueCertificate } from "@causeway/foundation";
+import { createAuthority, issueCertificate, type KeyPair } from "@causeway/foundation";
 import { ConfigMap, Secret } from "@causeway/kubernetes";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { available, create, key, missingFor, startWorld, until, type World } from "./runtime-world.ts";
@@ -40,8 +40,8 @@ interface Collector {
 }
 
 /** An HTTPS server that keeps what it receives. */
-async function startCollector(): Promise<Collector> {
-  const authority = await createAuthority({ commonName: "audit-ca", lifetime: 3600_000 });
+async function startCollector(given?: KeyPair): Promise<Collector> {
+  const authority = given ?? (await createAuthority({ commonName: "audit-ca", lifetime: 3600_000 }));
   const subject = { commonName: "audit", dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"] };
   const issued = await issueCertificate(authority, { ...subject, usages: ["server"], lifetime: 3600_000 });
   const received: Received[] = [];
@@ -153,7 +153,9 @@ for (const name of ["Embedded", "Process", "Pods"] as const) {
       let sink: Collector;
       let other: Collector;
       beforeAll(async () => {
-        [sink, other] = [await startCollector(), await startCollector()];
+        // Of one authority: nothing but the redirect keeps API servers from the other one.
+        const authority = await createAuthority({ commonName: "audit-ca", lifetime: 3600_000 });
+        [sink, other] = [await startCollector(authority), await startCollector(authority)];
         world = await startWorld(name, {}, { members: 1 });
         const labels = { "cluster.x-k8s.io/cluster-name": "one" };
         const data = { token: Buffer.from("of-the-tenant\n").toString("base64") };

@@ -28,7 +28,7 @@ async function create(server: ApiServer, name: string): Promise<void> {
   await client.close();
 }
 
-test("where a cluster's audit events go changes while it is served, and is kept over a restart", async () => {
+test("a cluster sends its audit events elsewhere while it is served, and after a restart to where it did before", async () => {
   const [first, second] = [await startListener(), await startListener()];
   let server = await startApiServer({ dir });
   const listen = { host: "127.0.0.1", port: 0, names: [] };
