@@ -5,6 +5,7 @@ import {
   keyOf,
   watchInformer,
   type ControllerOptions,
+  type ObjectKey,
   type Pipeline,
   type Source,
 } from "@causeway/kubernetes";
@@ -42,12 +43,25 @@ export function clusterController(context: Context): ControllerOptions {
 
 function sources(context: Context): Source[] {
   const { clusters, machines, sets, deployments, pools, informers, remoteClusters } = context;
+  const members = (key: ObjectKey): number => clusters.get(key)?.status?.workers?.replicas ?? 0;
   return [
     watchInformer(clusters),
-    collected(watchInformer(machines, ({ object }) => [clusterKeyOf(object)])),
-    collected(watchInformer(sets, ({ object }) => [clusterKeyOf(object)])),
-    collected(watchInformer(deployments, ({ object }) => [clusterKeyOf(object)])),
-    collected(watchInformer(pools, ({ object }) => [clusterKeyOf(object)])),
+    collected(
+      watchInformer(machines, ({ object }) => [clusterKeyOf(object)]),
+      members,
+    ),
+    collected(
+      watchInformer(sets, ({ object }) => [clusterKeyOf(object)]),
+      members,
+    ),
+    collected(
+      watchInformer(deployments, ({ object }) => [clusterKeyOf(object)]),
+      members,
+    ),
+    collected(
+      watchInformer(pools, ({ object }) => [clusterKeyOf(object)]),
+      members,
+    ),
     ...providerKinds(context).map((kind) =>
       watchInformer(informers.for(kind), ({ object }) =>
         clusters.byIndex(by.reference, objectIndex(object)).map(keyOf),

@@ -42,14 +42,18 @@ export function machineDeploymentController(context: Context): ControllerOptions
 }
 
 function sources({ clusters, deployments, sets, machines }: Context): Source[] {
+  const members = (key: ObjectKey): number => deployments.get(key)?.spec.replicas ?? 1;
   return [
     watchInformer(deployments),
-    collected(watchOwner(sets, MachineDeployment.kind)),
+    collected(watchOwner(sets, MachineDeployment.kind), members),
     // A MachineSet without a controller may be one to adopt.
     watchInformer(sets, ({ object }) =>
       controllerOf(object) ? [] : deployments.byIndex(by.cluster, clusterIndex(object)).map(keyOf),
     ),
-    collected(watchInformer(machines, ({ object }) => deploymentOf(object))),
+    collected(
+      watchInformer(machines, ({ object }) => deploymentOf(object)),
+      members,
+    ),
     watchInformer(clusters, ({ object, previous }) =>
       previous && previous.metadata.generation === object.metadata.generation
         ? []

@@ -48,7 +48,7 @@ function sources(context: Context): Source[] {
   const { clusters, machines, sets, informers } = context;
   return [
     watchInformer(sets),
-    collected(watchOwner(machines, MachineSet.kind)),
+    collected(watchOwner(machines, MachineSet.kind), (key) => sets.get(key)?.spec.replicas ?? 1),
     // A Machine without a controller may be one to adopt.
     watchInformer(machines, ({ object }) =>
       controllerOf(object)

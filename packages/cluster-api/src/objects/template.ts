@@ -1,4 +1,5 @@
 import type { MachineDeployment, MachineDeploymentSpec, MachineSet } from "@causeway/api";
+import { canonicalJson } from "@causeway/foundation";
 import { withPrefix } from "./versions.ts";
 import { fingerprint } from "./names.ts";
 
@@ -68,6 +69,11 @@ export function inPlaceChanges(
   wanted: MachineTemplate,
 ): Record<string, unknown> | undefined {
   const target = inPlacePart(wanted);
-  const changes = inPlaceFields.filter((name) => fingerprint(standing[name]) !== fingerprint(target[name]));
+  const changes = inPlaceFields.filter((name) => !isAlike(standing[name], target[name]));
   return changes.length > 0 ? Object.fromEntries(changes.map((name) => [name, target[name] ?? null])) : undefined;
+}
+
+/** Most are the same or absent: these are compared for each Machine of a set, whenever one of them changes. */
+function isAlike(one: unknown, other: unknown): boolean {
+  return one === other || canonicalJson(one ?? null) === canonicalJson(other ?? null);
 }

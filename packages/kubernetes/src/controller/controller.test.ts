@@ -83,6 +83,32 @@ describe("a controller", () => {
     await controller.end();
   });
 
+  test.each([
+    [0, 100],
+    [50, 150],
+    [1_000, 1_100],
+    [100_000, 3_000],
+  ])("collects changes of %d members for %d ms", async (members, wait) => {
+    const seen: number[] = [];
+    const clock = new VirtualClock(0);
+    const source: Source = (add) => {
+      add(key("set"));
+      return () => {};
+    };
+    const controller = start({
+      clock,
+      sources: [collected(source, () => members)],
+      reconcile: async () => void seen.push(clock.now()),
+    });
+    await clock.advance(wait - 1);
+    await settled();
+    expect(seen).toEqual([]);
+    await clock.advance(1);
+    await settled();
+    expect(seen).toEqual([wait]);
+    await controller.end();
+  });
+
   test("warns of an object that is not found when it is so for the second time", async () => {
     const warned: string[] = [];
     const log: Log = { ...silentLog, warn: (message) => warned.push(message), with: () => log };

@@ -28,15 +28,20 @@ export function watchOwner<T extends KubeObject>(informer: Informer<T>, ownerKin
   });
 }
 
-/** Milliseconds in which changes of objects that a summary is made of are collected. */
+/** Milliseconds in which changes of objects that a summary is made of are collected, and for each of them more. */
 const COLLECTED = 100;
+const COLLECTED_OF_EACH = 1;
+const COLLECTED_AT_MOST = 3_000;
 
 /**
  * A source whose keys wait a tenth of a second, for objects that sum up many others: changes that come together, such
- * as those of machines that start together, are one reconcile and one status.
+ * as those of machines that start together, are one reconcile and one status. `members` says how many objects a key
+ * sums up: to look at a thousand again after each of their changes is a million looks, so that keys wait a millisecond
+ * more for each, and three seconds at most.
  */
-export function collected(source: Source): Source {
-  return (enqueue) => source((key) => enqueue(key, COLLECTED));
+export function collected(source: Source, members: (key: ObjectKey) => number = () => 0): Source {
+  return (enqueue) =>
+    source((key) => enqueue(key, Math.min(COLLECTED + COLLECTED_OF_EACH * members(key), COLLECTED_AT_MOST)));
 }
 
 /** A source from anything that can be subscribed to: `map` names the keys that a value concerns. */
