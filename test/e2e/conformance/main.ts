@@ -1,7 +1,8 @@
 /** Started by `npm run test:e2e:conformance`; docs/reference/conformance.md says what its arguments do. */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { Outcome } from "../report.ts";
 import { PLANES, type Environment, type Place, type PlaneName } from "./interface.ts";
@@ -11,9 +12,11 @@ import { conformanceSpecs, runSpecs, type Suite } from "./specs.ts";
 
 const MINUTE = 60_000;
 /** Specs that one process runs: how often it has to start, and what is lost when it is ended. */
-const PIECE = 4;
+const PIECE = 8;
 /** Of one piece, however busy the machine is. */
-const PIECE_MINUTES = 25;
+const PIECE_MINUTES = 40;
+/** How often the load is read while a worker waits for it. */
+const LOOK = 5_000;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -23,6 +26,7 @@ const { values, positionals } = parseArgs({
     failed: { type: "boolean", default: false },
     minutes: { type: "string", default: "600" },
     "at-once": { type: "string", default: "3" },
+    load: { type: "string", default: "Infinity" },
     kubeconfig: { type: "string" },
     hold: { type: "boolean", default: false },
     page: { type: "boolean", default: false },
@@ -67,23 +71,36 @@ function chosen(plane: PlaneName, names: readonly string[]): string[] {
 
 /** Runs them piece by piece, and keeps each piece's outcomes at once. */
 async function play(plane: PlaneName, suite: Suite, names: readonly string[]): Promise<Outcome[]> {
-  const end = Date.now() + Number(values.minutes) * MINUTE;
+  let end = Date.now() + Number(values.minutes) * MINUTE;
+  // The second time ends it at once.
+  process.once("SIGTERM", () => {
+    end = 0;
+  });
   const all: Outcome[] = [];
-  let number = 0;
+  let [number, running] = [0, 0];
+  const mustWait = (): boolean => running > 0 && (loadavg()[0] ?? 0) >= Number(values.load);
   const worker = async (waiting: string[]): Promise<void> => {
     while (waiting.length > 0 && Date.now() < end) {
+      if (mustWait()) {
+        await pause(LOOK);
+        continue;
+      }
+      running += 1;
       const piece = waiting.splice(0, PIECE);
       const outcomes = await runSpecs(suite, `piece-${(number += 1)}`, piece, PIECE_MINUTES);
       for (const { name, state, seconds, failure = "" } of outcomes)
         console.log(`${plane}: ${state} ${name} (${seconds} s)${failure === "" ? "" : `: ${failure.slice(0, 600)}`}`);
       for (const name of piece.filter((one) => !outcomes.some((o) => o.name === one)))
         console.log(`${plane}: no outcome of ${name}`);
+      running -= 1;
       keep(plane, environment().version, outcomes);
       all.push(...outcomes);
     }
   };
   const isSerial = (name: string): boolean => name.includes("[Serial]");
-  const together = names.filter((name) => !isSerial(name));
+  const isSlow = (name: string): boolean => name.includes("[Slow]");
+  // In the time of a slow one many others run.
+  const together = [...names.filter((name) => !isSlow(name)), ...names.filter(isSlow)].filter((n) => !isSerial(n));
   await Promise.all(Array.from({ length: Number(values["at-once"]) }, () => worker(together)));
   await worker(names.filter(isSerial));
   return all;

@@ -22,9 +22,10 @@ kube-proxy and CoreDNS are the built-in add-ons in all three. The suite's images
 programs of Kubernetes' module (\`scripts/node/conformance-images.ts\`).
 
 \`--focus RE\` runs the specs that match, \`--missing\` those without a record here, \`--failed\` those that failed,
-\`--minutes N\` begins no further spec after that time, \`--at-once N\` (3) says how many run at a time; specs that are
-Serial run alone, after the others. \`--hold\` only starts the cluster, and \`--kubeconfig FILE\` runs specs on one that was
-started so. \`--page\` only writes the page. A record is replaced when its spec runs again.
+\`--minutes N\` begins no further spec after that time, \`--at-once N\` (3) says how many run at a time, and \`--load N\` that
+a second one waits while the machine's load is N or more. Slow specs run after the others, Serial ones alone and last.
+A run that receives SIGTERM begins no further spec, either. \`--hold\` only starts the cluster, and \`--kubeconfig FILE\` runs specs on one that was started so. \`--page\` only writes
+the page. A record is replaced when its spec runs again.
 `;
 
 type Records = Readonly<Record<PlaneName, PlaneRecord>>;
