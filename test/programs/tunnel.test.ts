@@ -318,7 +318,7 @@ describe("a real kube-apiserver", () => {
     test.skip(`with our server as its egress selector (${kubernetes.reason})`);
     return;
   }
-  test.each(["uds", "tcp"])(
+  test.each(["uds", "tcp", "gRPC"])(
     "reads a pod's log from a kubelet through our server over %s, and Magnum's health probe reaches it",
     async (transport) => {
       const kubelet = await playedKubelet({ authority, serving });
@@ -326,8 +326,11 @@ describe("a real kube-apiserver", () => {
       const server = await ourServer();
       const agent = ourAgent(server.agentPort);
       const connection =
-        transport === "uds"
-          ? { proxyProtocol: "HTTPConnect", transport: { uds: { udsName: uds() } } }
+        transport !== "tcp"
+          ? {
+              proxyProtocol: transport === "uds" ? "HTTPConnect" : "GRPC",
+              transport: { uds: { udsName: uds() } },
+            }
           : {
               proxyProtocol: "HTTPConnect",
               transport: {

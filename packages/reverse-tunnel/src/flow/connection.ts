@@ -18,6 +18,11 @@ export interface ConnectionOptions {
   readonly role: "server" | "agent";
   /** Bytes that each stream may send before the first WINDOW; undefined: the peer knows no windows. */
   readonly peerWindow: number | undefined;
+  /**
+   * Streams share it, so that one whose socket accepts nothing may hold it for a moment only, and ends when too much
+   * waits. Default true.
+   */
+  readonly isShared?: boolean;
   readonly clock: Clock;
   readonly onPacket: (packet: OtherPacket) => void;
   readonly onBytes?: (direction: "sent" | "received", bytes: number) => void;
@@ -66,7 +71,7 @@ export class Connection {
 
   /** Joins a socket with the stream of that id. */
   open(id: bigint, socket: Duplex, onClosed: (reason: string | undefined) => void): void {
-    const { role, peerWindow } = this.#options;
+    const { role, peerWindow, isShared = true } = this.#options;
     const stream = new TunnelStream({
       id,
       socket,
@@ -75,6 +80,7 @@ export class Connection {
       role,
       windowed: peerWindow !== undefined,
       credit: peerWindow ?? 0,
+      isShared,
       streams: () => this.#streams.size,
       hold: () => this.#hold(1),
       release: () => this.#hold(-1),

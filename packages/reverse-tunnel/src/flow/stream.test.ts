@@ -19,6 +19,7 @@ test("a reader that is slow within one write holds the connection, and one that 
     deadlines: new Deadlines(clock),
     windowed: false,
     credit: 0,
+    isShared: true,
     role: "server",
     streams: () => 1,
     hold: () => void seen.push("hold"),
@@ -33,5 +34,31 @@ test("a reader that is slow within one write holds the connection, and one that 
   expect(seen).toEqual(["hold"]);
   await clock.advance(2_000);
   expect(seen).toEqual(["hold", "release"]);
+  stream.dispatch({ type: "lost" });
+});
+
+test("a reader that reads nothing holds a connection that no other stream has, however long", async () => {
+  const clock = new VirtualClock(0);
+  const handle = { writeQueueSize: LIMITS.mark };
+  // No write ends: only the bytes that the kernel has not accepted become fewer.
+  const socket = Object.assign(new Duplex({ read() {}, write() {} }), { _handle: handle });
+  const [seen, outbox] = [[] as string[], { wake() {}, send() {} } as unknown as Outbox];
+  const stream = new TunnelStream({
+    id: 1n,
+    socket,
+    outbox,
+    deadlines: new Deadlines(clock),
+    windowed: false,
+    credit: 0,
+    isShared: false,
+    role: "server",
+    streams: () => 1,
+    hold: () => void seen.push("hold"),
+    release: () => void seen.push("release"),
+    onClosed: () => void seen.push("closed"),
+  });
+  stream.handle({ type: "data", id: 1n, data: Buffer.alloc(LIMITS.mark + 1) });
+  await clock.advance(3_600_000);
+  expect(seen).toEqual(["hold"]);
   stream.dispatch({ type: "lost" });
 });

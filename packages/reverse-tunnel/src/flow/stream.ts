@@ -14,6 +14,8 @@ export interface StreamOptions {
   readonly deadlines: Deadlines;
   readonly windowed: boolean;
   readonly credit: number;
+  /** Other streams wait while this one holds the connection. */
+  readonly isShared: boolean;
   /** An agent answers with "closed"; a server asks with "close". */
   readonly role: "server" | "agent";
   /** How many streams the connection has now. */
@@ -132,6 +134,7 @@ export class TunnelStream {
         return void socket.resume();
       case "hold":
         this.#options.hold();
+        if (!this.#options.isShared) return;
         return this.#watch("no-progress", TIMES.progress, () => `${this.#accepted} ${unwrittenOf(socket)}`);
       case "release":
         return this.#options.release();

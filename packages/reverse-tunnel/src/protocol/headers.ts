@@ -15,7 +15,9 @@ export const WINDOWS = "causeway-tunnel-window";
 
 /** The method of the agent's call. */
 export const CONNECT_PATH = "/AgentService/Connect";
-/** The content type of the agent's call. */
+/** The method of an API server's call. */
+export const PROXY_PATH = "/ProxyService/Proxy";
+/** The content type of both calls. */
 export const GRPC = "application/grpc";
 
 /** Codes of grpc-status. Source: gRPC status codes. */

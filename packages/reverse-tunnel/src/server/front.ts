@@ -5,7 +5,9 @@ import { createServer as createSecureServer, type TLSSocket } from "node:tls";
 import { messageOf, type Clock, type KeyPair, type Log } from "@causeway/foundation";
 import { Deadlines } from "../flow/deadlines.ts";
 import { DialError } from "./dial-error.ts";
+import { isHttp2, serveGrpc } from "./grpc-front.ts";
 import type { Target } from "./pool.ts";
+import { targetOf } from "./target.ts";
 
 /** What `GET /agents` responds: how many agents a tenant has, and since when it has any, or none (RFC 3339). */
 export interface AgentsReport {
@@ -38,7 +40,7 @@ const MOST_EARLY = 64 * 1024;
 
 /**
  * The side of API servers: HTTP CONNECT, as an EgressSelectorConfiguration with proxyProtocol HTTPConnect speaks it,
- * and `GET /agents` for what watches control planes.
+ * gRPC, as one with proxyProtocol GRPC does, and `GET /agents` for what watches control planes.
  */
 export function createFront(options: FrontOptions, certificate?: KeyPair): Server {
   /** Connections with a request that is not CONNECT: each is served one, whatever the client sends after it. */
@@ -82,7 +84,13 @@ export function createFront(options: FrontOptions, certificate?: KeyPair): Serve
     const cancel = deadlines.after(WHOLE_REQUEST, () => socket.destroy());
     waits.set(socket, cancel);
     socket.once("close", cancel);
-    begin(socket, http, onConnect);
+    const onHttp2 = (): void => {
+      cancel();
+      // Connections of no tenant keep nothing.
+      if (options.agents(socket) === undefined) socket.destroy();
+      else serveGrpc(socket, options);
+    };
+    begin(socket, { http, onConnect, onHttp2 });
   };
   const onClose = (): void => deadlines.close();
   if (!certificate) return createServer({ allowHalfOpen: true }, onSocket).once("close", onClose);
@@ -92,7 +100,7 @@ export function createFront(options: FrontOptions, certificate?: KeyPair): Serve
     // The certificate is judged by the tenants' authorities.
     requestCert: true,
     rejectUnauthorized: false,
-    ALPNProtocols: ["http/1.1"],
+    ALPNProtocols: ["http/1.1", "h2"],
   };
   return createSecureServer(secure, onSocket).once("close", onClose);
 }
@@ -103,8 +111,15 @@ export function createFront(options: FrontOptions, certificate?: KeyPair): Serve
  */
 function begin(
   socket: Socket,
-  http: () => HttpServer,
-  onConnect: (url: string, socket: Socket, head: Buffer) => void,
+  {
+    http,
+    onConnect,
+    onHttp2,
+  }: {
+    readonly http: () => HttpServer;
+    readonly onConnect: (url: string, socket: Socket, head: Buffer) => void;
+    readonly onHttp2: () => void;
+  },
 ): void {
   const onGone = (): void => void socket.destroy();
   socket.on("error", onGone).once("end", onGone);
@@ -114,6 +129,7 @@ function begin(
     const request = end < 4 || end > MOST_HEAD ? undefined : CONNECT.exec(first.toString("latin1", 0, end));
     if (request) return onConnect(request[1] ?? "", socket, first.subarray(end));
     socket.pause().unshift(first);
+    if (isHttp2(first)) return onHttp2();
     http().emit("connection", socket);
     socket.resume();
   });
@@ -173,12 +189,6 @@ function waitingSocket(socket: Socket, head: Buffer) {
       return socket;
     },
   };
-}
-
-function targetOf(url: string): Target | undefined {
-  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]/?#@\s]+)):(\d{1,5})$/.exec(url);
-  const host = match?.[1] ?? match?.[2];
-  return host === undefined ? undefined : { host, port: Number(match?.[3]) };
 }
 
 /** kube-apiserver prints the status line only, so the reason is in it. */

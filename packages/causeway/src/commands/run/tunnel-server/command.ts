@@ -24,7 +24,11 @@ function options() {
     .description(
       "Tunnel from API servers to the networks of agents, in place of konnectivity's proxy-server and with its flags.",
     )
-    .addOption(new Option("--mode <mode>", "how API servers connect").choices(["http-connect"]).default("http-connect"))
+    .addOption(
+      new Option("--mode <mode>", "how API servers connect; each connection may do either")
+        .choices(["http-connect", "grpc"])
+        .default("http-connect"),
+    )
     .option("--uds-name <path>", "Unix socket for the API server", "")
     .option("--delete-existing-uds-file <boolean>", "delete an existing socket at the start", "true")
     .option("--server-port <port>", "TCP port for API servers; 0: none", "0")
