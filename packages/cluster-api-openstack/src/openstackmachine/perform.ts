@@ -1,7 +1,7 @@
 import { Machine, OpenStackMachine } from "@causeway/api";
-import { CausewayError } from "@causeway/foundation";
+import { CausewayError, hasCode } from "@causeway/foundation";
 import { addFinalizer, isNotFound, keyOf, removeFinalizer } from "@causeway/kubernetes";
-import type { Port, ServerCreate } from "@causeway/openstack";
+import type { Port, Server, ServerCreate } from "@causeway/openstack";
 import { endpointHook } from "../openstackcluster/leaving.ts";
 import { machineFinalizer, serverOwnerKey } from "../resources/naming.ts";
 import { emit, type Call, type ServerPerformContext } from "./perform-context.ts";
@@ -202,9 +202,38 @@ async function createServer(
   };
   const data = step.secret === "" ? {} : { user_data: userData(step.secret, using) };
   const body: ServerCreate = { ...step.body, ...data };
-  const made = await servers.create(body, { signal, recover });
+  const made = await createTagged(body, using, (sent, microversion) =>
+    servers.create(sent, { signal, recover, ...microversion }),
+  );
   session.watch.servers.observe(made);
   emit(using, "SuccessfulCreateServer", `Created server ${name} with id ${made.id}`);
+}
+
+/** A new server has tags from this microversion on. */
+const TAGS_AT_CREATION = "2.52";
+
+/**
+ * With a Nova that takes no tags with a new server, a server without them. One of 2.26 or later lists tags, so that
+ * they are set once the server runs.
+ */
+async function createTagged(
+  body: ServerCreate,
+  using: ServerPerformContext,
+  create: (body: ServerCreate, options: { readonly microversion?: string }) => Promise<Server>,
+): Promise<Server> {
+  if (body.tags === undefined) return create(body, {});
+  try {
+    return await create(body, { microversion: TAGS_AT_CREATION });
+  } catch (error) {
+    if (!hasCode(error, "OPENSTACK_MICROVERSION")) throw error;
+  }
+  const { tags: _tags, ...without } = body;
+  emit(
+    using,
+    "TagsNotSupported",
+    `Server ${body.name} is created without tags: Nova is older than ${TAGS_AT_CREATION}`,
+  );
+  return create(without, {});
 }
 
 /** Nova takes user data in base64, and so a Secret holds it. */

@@ -1,4 +1,5 @@
 import { OpenStackMachine, OpenStackMachineTemplate } from "@causeway/api";
+import { Event } from "@causeway/kubernetes";
 import { connectCloud, loadCloudsYaml, type Cloud } from "@causeway/openstack";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { demoSpec } from "../testing/objects.ts";
@@ -6,7 +7,7 @@ import { condition, namespace, openInfrastructure } from "./world.ts";
 
 const world = openInfrastructure();
 
-describe("a server that runs, in the simulated cloud", { timeout: 120_000 }, () => {
+describe("a server that runs, in the simulated cloud", { timeout: 300_000 }, () => {
   let cloud: Cloud;
   let process: ReturnType<typeof world.start>;
   beforeAll(() => {
@@ -95,6 +96,43 @@ describe("a server that runs, in the simulated cloud", { timeout: 120_000 }, () 
     await world.remove("live", ["live-a"]);
     await cloud.network.securityGroups.delete(group.id);
     await world.client.delete(OpenStackMachineTemplate, template);
+    expect(world.inventory()).toEqual(before);
+  });
+
+  it("is reported as deleted at the first list without it, and no other is created in its place", async () => {
+    const before = world.inventory();
+    await world.createCluster("gone", demoSpec);
+    await world.clusterReady("gone");
+    await world.createMachine("gone", "gone-a", { ports: [{}] });
+    const { status } = await world.machineReady("gone-a");
+    const servers = (method: string) =>
+      world.simulator.calls.filter((call) => call.method === method && /\/servers(\/detail)?(\?|$)/.test(call.path));
+    const made = servers("POST").length;
+    await cloud.compute.servers.delete(status?.instanceID ?? "");
+    await world.until(
+      "the server gone",
+      async () => (await cloud.compute.servers.find(status?.instanceID ?? "")) === undefined,
+    );
+    const listed = servers("GET").length;
+    const machine = await world.until("the condition", async () => {
+      const object = await world.client.get(OpenStackMachine, { namespace, name: "gone-a" });
+      return condition(object, "InstanceReady")?.status === "False" && object;
+    });
+    // One list may have been under way, one may have begun before the condition was read.
+    expect(servers("GET").length - listed).toBeLessThanOrEqual(3);
+    expect(condition(machine, "InstanceReady")).toMatchObject({ reason: "InstanceDeleted" });
+    expect(condition(machine, "Ready")).toMatchObject({ status: "False", reason: "InstanceDeleted" });
+    expect(machine.status?.instanceState).toBe("DELETED");
+    const event = await world.until("an event", async () => {
+      const { items } = await world.client.list(Event, { namespace });
+      return items.find(
+        ({ reason, involvedObject }) => reason === "InstanceDeleted" && involvedObject.name === "gone-a",
+      );
+    });
+    expect(event.type).toBe("Warning");
+    await world.rested();
+    expect(servers("POST")).toHaveLength(made);
+    await world.remove("gone", ["gone-a"]);
     expect(world.inventory()).toEqual(before);
   });
 
