@@ -6,6 +6,8 @@ export default defineConfig({
     include: shareOf("test/faults"),
     pool: "threads",
     isolate: false,
+    // Node runs the sources as it does in use; nothing here needs them transformed.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     fileParallelism: false,
     testTimeout: 1_800_000,
     hookTimeout: 300_000,

@@ -10,14 +10,14 @@ export interface Ended {
 export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly input?: string;
-  /** Milliseconds after which it is killed; 60 s unless given. */
+  /** Milliseconds after which it is killed; five minutes unless given. */
   readonly timeout?: number;
 }
 
 /** Runs a program to its end. */
 export async function execute(file: string, args: readonly string[], options: RunOptions = {}): Promise<Ended> {
   const running = launch(file, args, options);
-  const timer = setTimeout(() => running.child.kill("SIGKILL"), options.timeout ?? 60_000);
+  const timer = setTimeout(() => running.child.kill("SIGKILL"), options.timeout ?? 300_000);
   try {
     return await running.ended;
   } finally {

@@ -12,7 +12,7 @@ import { freePorts } from "../../support/free-ports.ts";
 import { servingOnLoopback } from "../../support/serving.ts";
 
 const DAY = 86_400_000;
-const STARTUP = 90_000;
+const STARTUP = 300_000;
 const AUDIT_LOG = "audit.log";
 
 /** Where `npm run test:kubernetes` keeps the binaries it built: the folder with kube-apiserver and etcd. */

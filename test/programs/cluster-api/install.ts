@@ -83,7 +83,7 @@ export async function prepareProviders(
       definitions: manifests.filter((m) => m["kind"] === "CustomResourceDefinition"),
       async start() {
         const running = start(provider, place, { port, certificates });
-        await running.until(/Serving webhook server/, 90_000);
+        await running.until(/Serving webhook server/, 300_000);
         return running;
       },
     });

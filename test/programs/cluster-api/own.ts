@@ -19,7 +19,7 @@ export async function startOwn(kubeconfig: string): Promise<RunningProgram> {
     `cluster-api ${common} --webhook-port=${first} --diagnostics-port=0`,
     `cluster-api-openstack ${common} --webhook-port=${second} --health-addr=0 --diagnostics-address=0`,
   ]);
-  await running.until(/OpenStackMachine\.infrastructure/, 120_000);
+  await running.until(/OpenStackMachine\.infrastructure/, 300_000);
   return running;
 }
 
