@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { CausewayError } from "@causeway/foundation";
 import type { ApiServer, AuditOptions, AuthenticationOptions } from "@causeway/apiserver";
 import { auditPolicy } from "./at-rest.ts";
-import { refuseAuditSink } from "./audit-sink.ts";
+import { auditSinkProblem, refuseAuditSink } from "./audit-sink.ts";
 import { issuersConfiguration, refuseIssuers } from "./issuers.ts";
 import { rootsDigest, type ControlPlaneRuntime, type ControlPlaneSpec, type ControlPlaneState } from "./runtime.ts";
 
@@ -56,7 +56,7 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
           },
         );
       refuseIssuers(spec.authentication.jwt, options.issuerNetworks);
-      refuseAuditSink(spec.audit, { networks: options.auditNetworks });
+      await refuseSink(spec, options, running.has(spec.id));
       const cluster = await options.apiServer.ensureCluster(spec.id, {
         authority: spec.authority,
         serviceAccountKey: spec.serviceAccountKey,
@@ -125,6 +125,20 @@ function authenticationOf(
     ...(external === undefined ? {} : { external }),
     ...(jwt === undefined ? {} : { configuration: issuersConfiguration(jwt, "v1"), issuerNetworks }),
   };
+}
+
+/**
+ * A new process may permit other networks than those that the server remembers: nothing goes on to a sink that is
+ * refused now.
+ */
+async function refuseSink(
+  { id, audit }: ControlPlaneSpec,
+  { apiServer, auditNetworks: networks }: EmbeddedRuntimeOptions,
+  isChecked: boolean,
+): Promise<void> {
+  if (auditSinkProblem(audit, { networks }) === undefined) return;
+  if (!isChecked && apiServer.cluster(id) !== undefined) await apiServer.ensureCluster(id, { audit: "none" });
+  refuseAuditSink(audit, { networks });
 }
 
 /** The events that Kubernetes' own programs record. They go to the permitted networks only. */

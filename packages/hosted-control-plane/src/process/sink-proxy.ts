@@ -44,6 +44,7 @@ export async function startSinkProxy({ networks, log, resolve }: SinkProxyOption
   const password = randomBytes(24).toString("base64url");
   const credentials = `Basic ${Buffer.from(`kube-apiserver:${password}`).toString("base64")}`;
   let sink: URL | undefined;
+  let hasRedirected = false;
   const open = new Set<Socket>();
   // A redirect to http:// is requested from the proxy itself.
   const server = createServer((_, response) => response.writeHead(403, { connection: "close" }).end());
@@ -57,7 +58,10 @@ export async function startSinkProxy({ networks, log, resolve }: SinkProxyOption
     client.on("error", () => client.destroy());
     if (!isSame(request.headers["proxy-authorization"] ?? "", credentials)) return refuse(client, 407);
     if (sink === undefined || authorityOf(`https://${request.url}`) !== authorityOf(sink.href)) {
-      log.warn("an audit sink was left by a redirect, which is not followed", { to: shown(request) });
+      // Once: a sink may redirect each batch to another place.
+      const write = hasRedirected ? "debug" : "warn";
+      hasRedirected = true;
+      log[write]("a redirect of an audit sink is not followed", { to: shown(request) });
       return refuse(client, 403);
     }
     return join(client, head, { sink, reach, log });
@@ -75,6 +79,7 @@ export async function startSinkProxy({ networks, log, resolve }: SinkProxyOption
   return {
     url: `http://kube-apiserver:${password}@127.0.0.1:${(server.address() as AddressInfo).port}`,
     lead(to) {
+      if (sink?.href !== new URL(to).href) hasRedirected = false;
       sink = new URL(to);
     },
     async close() {
