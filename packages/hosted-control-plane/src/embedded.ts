@@ -128,7 +128,7 @@ function authenticationOf(
 }
 
 /**
- * A new process may permit other networks than those that the server remembers: nothing goes on to a sink that is
+ * A new process may permit other networks than those that the server remembers: nothing more is sent to a sink that is
  * refused now.
  */
 async function refuseSink(
