@@ -18,7 +18,8 @@ const MINUTE = 60_000;
 
 /** The names of all conformance specs. */
 export async function conformanceSpecs(suite: Suite): Promise<string[]> {
-  const outcomes = await run(suite, "specs", [String.raw`--ginkgo.focus=\[Conformance\]`, "--ginkgo.dry-run"], 2);
+  const outcomes = await run(suite, "specs", [String.raw`--ginkgo.focus=\[Conformance\]`, "--ginkgo.dry-run"], 15);
+  if (outcomes.length === 0) throw new Error(`the suite named no specs: see ${join(suite.dir, "specs.log")}`);
   return [...new Set(outcomes.map(({ name }) => name))].sort();
 }
 
