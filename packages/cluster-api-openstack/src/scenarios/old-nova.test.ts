@@ -8,7 +8,9 @@ const world = openInfrastructure();
 /** The user agent of the test's own calls, which are of the newest version. */
 const OWN = "bystander";
 
-/** Its version document says less than it knows: a client that reads it sends what a Nova of that release understands. */
+/**
+ * Its version document says less than it knows: a client that reads it sends what a Nova of that release understands.
+ */
 function isOf(newest: string): void {
   const version = { id: "v2.1", status: "CURRENT", version: newest, min_version: "2.1" };
   world.simulator.setFaults(({ service, path, userAgent }) =>
