@@ -263,9 +263,8 @@ describe("a cluster whose nodes run real containers", () => {
     const { total, failures, longestPause } = await requests.end();
     const counts = `${total} requests while both nodes were replaced, ${failures.length} failed`;
     console.log([`${counts}; the longest pause was ${longestPause} ms`, ...failures].join("\n"));
-    // How many fail is printed: a new node waits until its kube-proxy serves, and a host until load balancers have left
-    // its Node, for a time that is limited.
-    expect(longestPause).toBeLessThan(10_000);
+    // A new node waits until its kube-proxy serves, and a host until load balancers have left its Node.
+    expect(failures).toEqual([]);
   });
 
   test("pods of a node that is switched off are replaced on the other one", async () => {

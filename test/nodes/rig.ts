@@ -166,11 +166,23 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
 
 /** Octavia's OVN provider keeps clients' addresses: who may use node ports is for the owner of the cluster to say. */
 async function openNodePorts({ network }: Cloud): Promise<void> {
-  const groups = await network.securityGroups.all({});
-  const workers = groups.find((group) => group.name.endsWith(`${NAME}-secgroup-worker`));
   const open = { direction: "ingress", ethertype: "IPv4", protocol: "tcp", remote_ip_prefix: "0.0.0.0/0" } as const;
   const range = { port_range_min: 30000, port_range_max: 32767 };
-  await network.securityGroupRules.create({ security_group_id: workers?.id ?? "", ...open, ...range });
+  // A busy Neutron may need minutes: what it made meanwhile is found.
+  await eventually(TIMEOUT, async () => {
+    const groups = await network.securityGroups.all({});
+    const workers = groups.find((group) => group.name.endsWith(`${NAME}-secgroup-worker`));
+    // Rules of the cluster's own let its network and its groups in.
+    const isOpen = workers?.security_group_rules.some(
+      (rule) =>
+        rule.port_range_min === range.port_range_min &&
+        rule.remote_group_id === null &&
+        (rule.remote_ip_prefix ?? open.remote_ip_prefix) === open.remote_ip_prefix,
+    );
+    if (isOpen !== true)
+      await network.securityGroupRules.create({ security_group_id: workers?.id ?? "", ...open, ...range });
+    return true;
+  });
 }
 
 /** The file of the controller that keeps routes to pods on the cluster's router; its path. */
