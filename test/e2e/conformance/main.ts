@@ -86,6 +86,7 @@ async function play(plane: PlaneName, suite: Suite, names: readonly string[]): P
     end = 0;
   });
   const all: Outcome[] = [];
+  const workers = Number(values["at-once"]);
   let [number, running] = [0, 0];
   const mustWait = (): boolean => running > 0 && (loadavg()[0] ?? 0) >= Number(values.load);
   const worker = async (waiting: string[]): Promise<void> => {
@@ -95,7 +96,7 @@ async function play(plane: PlaneName, suite: Suite, names: readonly string[]): P
         continue;
       }
       running += 1;
-      const piece = waiting.splice(0, PIECE);
+      const piece = waiting.splice(0, Math.min(PIECE, Math.ceil(waiting.length / workers)));
       const outcomes = await runSpecs(suite, `piece-${(number += 1)}`, piece, PIECE_MINUTES);
       for (const { name, state, seconds, failure = "" } of outcomes)
         console.log(`${plane}: ${state} ${name} (${seconds} s)${failure === "" ? "" : `: ${failure.slice(0, 600)}`}`);
@@ -110,7 +111,7 @@ async function play(plane: PlaneName, suite: Suite, names: readonly string[]): P
   const isSlow = (name: string): boolean => name.includes("[Slow]");
   // In the time of a slow one many others run.
   const together = [...names.filter((name) => !isSlow(name)), ...names.filter(isSlow)].filter((n) => !isSerial(n));
-  await Promise.all(Array.from({ length: Number(values["at-once"]) }, () => worker(together)));
+  await Promise.all(Array.from({ length: workers }, () => worker(together)));
   await worker(names.filter(isSerial));
   return all;
 }
