@@ -126,6 +126,13 @@ describe("a webhook's client", () => {
     expect(await failure(posted(fileOf(trusted())))).toMatchObject({ code: "WEBHOOK_FAILED" });
   });
 
+  test("fails when the response switches protocols", async () => {
+    listener.answer = () => [101, "", "switch"];
+    expect(await failure(posted(fileOf(trusted())))).toMatchObject({
+      message: expect.stringContaining("its response switches protocols, which was not requested"),
+    });
+  });
+
   test("keeps its connection", async () => {
     const before = listener.connections();
     await using(fileOf(trusted()), async (client) => {

@@ -13,8 +13,15 @@ export interface TestRequest {
   readonly client: string | undefined;
 }
 
-/** A status, with the text of the body; the connection may end within it, or the response redirect. */
-export type TestResponse = readonly [status: number, body: string, end?: "cut" | { readonly location: string }];
+/**
+ * A status, with the text of the body; the connection may end within it, or the response redirect. "switch": the server
+ * speaks another protocol from now on.
+ */
+export type TestResponse = readonly [
+  status: number,
+  body: string,
+  end?: "cut" | "switch" | { readonly location: string },
+];
 
 export interface TestListener {
   readonly url: string;
@@ -52,6 +59,8 @@ export async function startListener(): Promise<TestListener> {
       listener.asked.push(asked);
       const given = listener.answer(asked);
       if (!given) return;
+      if (given[2] === "switch")
+        return void request.socket.write("HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n");
       response.statusCode = given[0];
       if (typeof given[2] === "object") response.setHeader("location", given[2].location);
       if (given[2] !== "cut") response.end(given[1]);

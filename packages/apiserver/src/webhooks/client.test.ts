@@ -41,6 +41,8 @@ beforeAll(async () => {
       if (url.startsWith("/drip")) return void response.write("{");
       if (url.startsWith("/broken")) return void response.writeHead(500).end("boom");
       if (url.startsWith("/elsewhere")) return void response.writeHead(307, { location: "/ok" }).end();
+      if (url.startsWith("/switch"))
+        return void request.socket.write("HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n");
       if (url.startsWith("/text")) return void response.end("hello");
       response.end(JSON.stringify({ from: request.socket.remotePort }));
     });
@@ -133,6 +135,7 @@ describe("a failed call of a webhook is reported as kube-apiserver reports it:",
       () => at("/elsewhere"),
       /^the server responded with the status code 307 but did not return more information$/,
     ],
+    ["an answer in another protocol", () => at("/switch"), /its response switches protocols, which was not requested$/],
     ["no JSON", () => at("/text"), /json parse error/],
     [
       "an answer that does not end",

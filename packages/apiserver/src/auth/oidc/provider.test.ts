@@ -119,6 +119,11 @@ describe("the keys of an issuer", () => {
       () => `${DISCOVERY} returned no JSON object`,
     ],
     ["a document that ends within", () => (answers[DISCOVERY] = [200, '{"issuer"', "cut"]), () => "aborted"],
+    [
+      "a document in another protocol",
+      () => (answers[DISCOVERY] = [101, "", "switch"]),
+      () => "its response switches protocols, which was not requested",
+    ],
     ["a document of another status", () => (answers[DISCOVERY] = [201, "{}"]), () => `${DISCOVERY} returned 201`],
     [
       "a document of another issuer",
