@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { silentLog, type ResolveAll } from "@causeway/foundation";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { startSinkProxy, type SinkProxy } from "./sink-proxy.ts";
 
 const ADDRESSES: Readonly<Record<string, string>> = { "sink.test": "127.0.0.1", "outside.test": "10.0.0.9" };
@@ -93,4 +93,22 @@ test("the proxy of an audit sink carries bytes both ways, and ends them when it 
   socket.on("error", () => {});
   await proxy.close();
   await ended;
+});
+
+test("the proxy of an audit sink ends a connection once its client did, though the sink does not end its side", async () => {
+  let patient: Socket | undefined;
+  let read = "";
+  const sinks = createServer({ allowHalfOpen: true }, (socket) => {
+    patient = socket.on("error", () => {}).on("data", (chunk: Buffer) => (read += chunk.toString()));
+  });
+  await new Promise<void>((done) => sinks.listen(0, "127.0.0.1", done));
+  const { port: at } = sinks.address() as AddressInfo;
+  proxy.lead(`https://127.0.0.1:${at}`);
+  const { socket } = await connectTo(`127.0.0.1:${at}`);
+  const ended = new Promise<void>((done) => socket.once("close", () => done()));
+  socket.resume().end("the last bytes");
+  await ended;
+  await vi.waitFor(() => expect(read).toBe("the last bytes"));
+  patient?.destroy();
+  await new Promise((done) => sinks.close(done));
 });

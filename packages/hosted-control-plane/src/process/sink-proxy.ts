@@ -31,6 +31,8 @@ export interface SinkProxyOptions {
 const MOST_CONNECTIONS = 64;
 /** Ms for a request to the proxy, and for the connection to a sink. */
 const TIMEOUT = 10_000;
+/** Ms in which neither side sends or reads anything: kube-apiserver itself ends what it does not use in 90 s. */
+const IDLE = 120_000;
 
 /**
  * An HTTP proxy (CONNECT) on loopback. kube-apiserver follows redirects and whatever a name leads to: through this
@@ -118,6 +120,7 @@ function join(client: Socket, head: Buffer, { sink, reach, log }: Way): void {
     clearTimeout(timer);
     client.write("HTTP/1.1 200 Connection established\r\n\r\n");
     if (head.length > 0) far.write(head);
+    far.setTimeout(IDLE, () => far.destroy());
     client.pipe(far).pipe(client);
   });
   far.on("error", (error) => {
@@ -131,6 +134,8 @@ function join(client: Socket, head: Buffer, { sink, reach, log }: Way): void {
     clearTimeout(timer);
     if (isJoined) client.destroy();
   });
+  // kube-apiserver ends a connection that it uses no more: a sink that does not end its side would keep the place of one.
+  client.once("end", () => far.destroySoon());
   client.once("close", () => far.destroy());
 }
 
