@@ -4,7 +4,7 @@ export { LimitExceeded, parseBoundedJson, readBeginning, readBounded, readLines 
 export { dialRefusal, type DialRules } from "./dial-rules.ts";
 export { reachWithin, type Reach } from "./reach.ts";
 export { refuseUpgrade } from "./refuse-upgrade.ts";
-export { resolveAll, type ResolveAll, type ResolveOptions } from "./resolve-names.ts";
+export type { ResolveAll } from "./resolve-names.ts";
 export { goYamlTags } from "./go-yaml.ts";
 export { readTextFile } from "./files.ts";
 export { followCertificate, type FollowedCertificate } from "./follow-certificate.ts";
