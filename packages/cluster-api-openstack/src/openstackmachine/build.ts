@@ -8,7 +8,7 @@ import type { MachineStep } from "./steps.ts";
 import { markOf, portBody, portMarks } from "./ports.ts";
 import { resolveSpec } from "./resolve.ts";
 import { isGone, ownVolumes, serverBody, volumeBodies } from "./server.ts";
-import { candidatesOf, chooseOwn } from "./duplicate-ports.ts";
+import { candidatesOf, chooseOwn, severalOf } from "./duplicate-ports.ts";
 import { planClaim } from "./floating-ip.ts";
 import { trunkSteps, type Trunked } from "./trunks.ts";
 import { waiting, type Outcome } from "./outcome.ts";
@@ -120,8 +120,7 @@ function planPorts(context: MachineContext, wanted: readonly ResolvedPort[]): Po
         wait: `server ${one.resource.device_id}, which has port ${port.name}, to be listed`,
       };
     }
-    if (one.kind === "several")
-      return `Several ports are named ${port.name}: ${one.ids.join(", ")}. Delete all but one`;
+    if (one.kind === "several") return severalOf(port, one.ids);
     if (one.kind === "none") {
       steps.push(creation(context, port));
       continue;

@@ -126,6 +126,55 @@ describe("two ports of one name", () => {
     expect(types).toEqual([`delete-port ${before[0]?.id}`]);
   });
 
+  it("in place of one that a running server lost are not both attached, and one remains", () => {
+    const w = world();
+    rest(w);
+    w.cloud.ports = [];
+    w.cloud.servers = w.cloud.servers.map((server) => ({ ...server, addresses: {} }));
+    const [creation] = plan(w).steps;
+    if (creation?.type !== "create-port") throw new Error("the lost port is not created again");
+    for (const last of [8, 7]) {
+      apply(w, creation);
+      const at = w.cloud.ports.length - 1;
+      const mac_address = `fa:16:3e:00:00:0${last}`;
+      const fixed_ips = [{ subnet_id: "sub-1", ip_address: `10.6.0.${last}` }];
+      change(w, at, { created_at: `2026-11-30T00:00:0${last}Z`, fixed_ips, mac_address });
+    }
+    const older = w.cloud.ports[1]?.id;
+    const attached = plan(w).steps.flatMap((step) => (step.type === "attach-port" ? step.portId : []));
+    expect(attached).toEqual([older]);
+    rest(w);
+    expect(w.cloud.ports).toMatchObject([{ id: older, device_id: w.cloud.servers[0]?.id }]);
+    expect(w.object.status?.resources?.ports).toEqual([{ id: older }]);
+  });
+
+  it("both with a trunk, end with one: Neutron deletes no port that has a trunk", () => {
+    const w = twice({ ports: [{ trunk: true }] });
+    [0, 1].forEach((i) => change(w, i, { trunk_details: { trunk_id: `trunk-${i}`, sub_ports: [] } }));
+    settle(w);
+    const { steps } = plan(w);
+    expect(steps.map(({ type }) => type)).toEqual(["delete-trunk", "delete-port"]);
+    expect(steps).toMatchObject([{ id: "trunk-0", portId: w.cloud.ports[0]?.id }, { id: w.cloud.ports[0]?.id }]);
+  });
+
+  it("of a new subport on another network are named in a condition of the running server", () => {
+    const w = world({ ports: [{ trunk: true }] });
+    withTrunks(w);
+    rest(w);
+    const subports = [{ segmentationID: 7, network: { id: "net-public" } }];
+    w.object = { ...w.object, spec: { ...w.object.spec, ports: [{ trunk: true, subports }] } };
+    for (const step of plan(w).steps) [0, 1].forEach(() => apply(w, step));
+    const { steps, status } = plan(w);
+    expect(steps).toEqual([]);
+    expect(ready(status)).toBe("True InstanceReady");
+    const condition = status.conditions?.find(({ type }) => type === "UpdatesApplied");
+    expect(condition).toMatchObject({ status: "False", reason: "TrunkUpdateFailed" });
+    expect(condition?.message).toMatch(/^Several ports are named demo-workers-abcde-0-7: .+, .+\. Delete all but one$/);
+    w.cloud.ports = w.cloud.ports.slice(0, -1);
+    rest(w);
+    expect(w.cloud.ports.find((port) => port.trunk_details)?.trunk_details?.sub_ports).toHaveLength(1);
+  });
+
   it("of a trunk's subport end with one, on the trunk", () => {
     const w = twice(trunks);
     rest(w);

@@ -25,13 +25,18 @@ export function chooseOwn(context: MachineContext, candidates: readonly Port[]):
   const inUse = candidates.filter((port) => isInUse(context, port));
   const isClear = inUse.length <= 1 && candidates.every((port) => isProven(context, port));
   if (!isClear) return chosen(candidates);
-  const ranked = candidates.map((port) => ({ port, rank: rankOf(context, port) }));
-  return chosen(
-    ranked
-      .toSorted((a, b) => (a.rank < b.rank ? -1 : 1))
-      .map(({ port }) => port)
-      .slice(0, 1),
-  );
+  return chosen(byPreference(context, candidates).slice(0, 1));
+}
+
+/** The ports, the one to use first. */
+export function byPreference(context: MachineContext, ports: readonly Port[]): Port[] {
+  const ranked = ports.map((port) => ({ port, rank: rankOf(context, port) }));
+  return ranked.toSorted((a, b) => (a.rank < b.rank ? -1 : 1)).map(({ port }) => port);
+}
+
+/** Says that none of several ports of one name is used, and what to do. */
+export function severalOf({ name }: Pick<ResolvedPort, "name">, ids: readonly string[]): string {
+  return `Several ports are named ${name}: ${ids.join(", ")}. Delete all but one`;
 }
 
 /** The ports of this machine in whose place another one is in use: nothing needs them. */

@@ -1,10 +1,11 @@
 import type { ResolvedPort } from "@causeway/api";
 import type { Port, Server } from "@causeway/openstack";
 import { creation, findPort } from "./build.ts";
+import { byPreference } from "./duplicate-ports.ts";
 import type { MachineContext } from "./model.ts";
 import { markOf } from "./ports.ts";
 import type { MachineStep } from "./steps.ts";
-import { trunkSteps } from "./trunks.ts";
+import { trunkDeletions, trunkSteps } from "./trunks.ts";
 
 const failure = { reason: "PortUpdateFailed", isUpdate: true } as const;
 
@@ -32,7 +33,7 @@ export function planLostPorts(
   const unattached = ports.filter((port) => port.device_id === "" && !isListed(server, port));
   const [surplus, detached] = bySurplus(server, unattached, ports);
   const creations = lost.length === 0 ? [] : missing.filter((port) => findPort(context, port).kind === "none");
-  const attachments = detached.flatMap((port): MachineStep[] => {
+  const attachments = oneOfEach(context, detached).flatMap((port): MachineStep[] => {
     const spec = own.find(({ name }) => name === port.name);
     if (!spec) return [];
     const trunk = port.trunk_details ? [] : trunkSteps({ port, wanted: spec, subports: [] });
@@ -45,6 +46,7 @@ export function planLostPorts(
     steps: [
       ...creations.map((port) => ({ ...creation(context, port), ...failure, replaces: lost })),
       ...attachments,
+      ...trunkDeletions(surplus, failure.reason).map((step) => ({ ...step, ...failure })),
       ...surplus.map(({ id, name }): MachineStep => ({ type: "delete-port", ...failure, id, name })),
     ],
     ids: missing.length > 0 ? lost : [],
@@ -64,6 +66,12 @@ function bySurplus(
   const has = (port: Port): boolean => port.device_id !== "" || (port.fixed_ips.length > 0 && isListed(server, port));
   const taken = new Set(ports.filter(has).map(markOf));
   return [unattached.filter((port) => taken.has(markOf(port))), unattached.filter((port) => !taken.has(markOf(port)))];
+}
+
+/** Of ports that were created for one that was lost, and of which the server has none yet: it gets one of each mark. */
+function oneOfEach(context: MachineContext, ports: readonly Port[]): Port[] {
+  const ranked = byPreference(context, ports);
+  return ranked.filter((port, index) => ranked.findIndex((one) => markOf(one) === markOf(port)) === index);
 }
 
 /**

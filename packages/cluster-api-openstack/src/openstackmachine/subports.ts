@@ -2,8 +2,9 @@ import type { ResolvedPort } from "@causeway/api";
 import type { Port } from "@causeway/openstack";
 import { description } from "../resources/naming.ts";
 import { creation, findPort, trunksOf } from "./build.ts";
-import { surplusOf } from "./duplicate-ports.ts";
+import { severalOf, surplusOf } from "./duplicate-ports.ts";
 import type { MachineContext } from "./model.ts";
+import type { RunningTrunks } from "./running-trunks.ts";
 import type { MachineStep } from "./steps.ts";
 import { takenOff, trunkSteps } from "./trunks.ts";
 
@@ -17,21 +18,25 @@ export function planSubports(
   context: MachineContext,
   ports: readonly Port[],
   wanted: readonly ResolvedPort[],
-): MachineStep[] {
+): RunningTrunks {
   const trunks = new Map(ports.filter((port) => port.trunk_details !== undefined).map((port) => [port.name, port]));
   const subports = wanted.filter(({ parent }) => parent !== undefined && trunks.has(parent));
   const found = new Map(trunks);
-  const creations = subports.flatMap((port): MachineStep[] => {
+  const creations: MachineStep[] = [];
+  const problems: string[] = [];
+  for (const port of subports) {
     const one = findPort(context, port);
     if (one.kind === "one") found.set(port.name, one.resource);
-    return one.kind === "none" ? [{ ...creation(context, port), ...failure }] : [];
-  });
-  return [
+    else if (one.kind === "none") creations.push({ ...creation(context, port), ...failure });
+    else problems.push(severalOf(port, one.ids));
+  }
+  const steps = [
     ...removals(context, wanted, trunks),
     ...subports.flatMap((port) => surplusOf(context, port)).map(deletion),
     ...creations,
     ...trunksOf(wanted, found).flatMap((each) => trunkSteps(each)),
   ];
+  return { steps, ...(problems.length > 0 ? { problem: problems.join(". ") } : {}) };
 }
 
 function deletion({ id, name }: Port): MachineStep {

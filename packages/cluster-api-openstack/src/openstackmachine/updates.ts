@@ -38,9 +38,11 @@ export function planUpdates(context: MachineContext, server: Server, ports: read
   const labels = planServerLabels(context, server);
   const lost = planLostPorts(context, server, { ports, wanted });
   const trunks = planRunningTrunks(context, ports, wanted);
+  const subports = planSubports(context, ports, wanted);
+  const problem = [subports, trunks].flatMap(({ problem: one }) => one ?? []).join(". ") || undefined;
   const steps = [
     ...planPortUpdates(context, ports, wanted),
-    ...planSubports(context, ports, wanted),
+    ...subports.steps,
     ...lost.steps,
     ...labels.steps,
     ...trunks.steps,
@@ -50,8 +52,8 @@ export function planUpdates(context: MachineContext, server: Server, ports: read
   return {
     steps: due,
     ...(hold && due.length < steps.length ? { wait: { for: hold.message, until: hold.until } } : {}),
-    resolved: before ? resolvedOf(before, { steps, problem: trunks.problem, wanted, labels }) : {},
-    more: conditionOf(context, trunks.problem),
+    resolved: before ? resolvedOf(before, { steps, problem, wanted, labels }) : {},
+    more: conditionOf(context, problem),
     lostIds: lost.ids,
   };
 }
