@@ -15,6 +15,7 @@ export const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>
   "cluster-api-openstack": {
     AddressPairsNotChanged: "allowed address pairs of the template were not given to existing machines",
     DeletionBlocked: "the deletion waits for something that others own; the message names it",
+    DeletionCompleted: "the cluster's resources are deleted; the message says what was removed and what was kept",
     InvalidMachineSpec: "the machine cannot be created as it is declared; the message names the fields",
     NameInUse: "a resource of this name belongs to another owner, and is not used",
     WrongCloud: "the credentials lead to another cloud or project than the one that the object was created in",
@@ -61,6 +62,9 @@ export const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>
   "workload-controllers": {
     FailedComputeMetricsReplicas: "no metric of the autoscaler could be read",
     FailedGetScale: "the scale of the autoscaler's target could not be read",
+    FailedToCreateEndpoint: "the Endpoints of a Service could not be created; the message says why",
+    FailedToUpdateEndpoint: "the Endpoints of a Service could not be changed; the message says why",
+    FailedToUpdateEndpointSlices: "the EndpointSlices of a Service could not be changed; the message says why",
     FailedScheduling: "no node has room for the pod; the message counts the nodes by reason",
     Resumed: "the Job is no longer suspended",
     Suspended: "the Job was suspended",

@@ -1,6 +1,7 @@
+import { dirname, join } from "node:path";
 import { MEANINGS } from "./event-meanings.ts";
 import type { Page } from "./page.ts";
-import { places, property, sourceFiles, texts, type Place, type SyntaxNode } from "./source/syntax.ts";
+import { places, property, sourceFiles, texts, type Place, type SourceFile, type SyntaxNode } from "./source/syntax.ts";
 import { table } from "./table.ts";
 
 interface EventRow {
@@ -10,7 +11,9 @@ interface EventRow {
   readonly message: string;
 }
 
+/** A function that makes an event of its arguments. */
 interface Maker {
+  readonly path: string;
   readonly name: string;
   readonly parameters: readonly string[];
   readonly types: readonly string[];
@@ -23,23 +26,43 @@ const functions = ["FunctionDeclaration", "FunctionExpression", "ArrowFunctionEx
 
 /** Every event that the sources write, by package. */
 function eventsOf(root: string): EventRow[] {
-  return sourceFiles(root, /"(Normal|Warning)"/).flatMap((file) => {
-    const all = [...places(file.program)];
-    const makers: Maker[] = [];
-    const rows = all.flatMap(({ node, within }): EventRow[] => {
+  const makers: Maker[] = [];
+  const rows = sourceFiles(root, /"(Normal|Warning)"/).flatMap((file) =>
+    [...places(file.program)].flatMap(({ node, within }): EventRow[] => {
       if (node.type !== "ObjectExpression") return [];
       const types = texts(property(node, "type"), within).filter(isType);
       const reason = property(node, "reason");
       if (types.length === 0 || reason === undefined) return [];
       const reasons = texts(reason, within);
       const maker = reasons.length === 0 ? makerOf(node, types, within) : undefined;
-      if (maker) makers.push(maker);
+      if (maker) makers.push({ ...maker, path: file.path });
       const messages = texts(property(node, "message"), within);
       return crossed(file.package, types, reasons, messages);
-    });
-    const made = all.flatMap((place) => makers.flatMap((maker) => callOf(file.package, maker, place)));
-    return [...rows, ...made];
+    }),
+  );
+  return [...rows, ...madeBy(root, makers)];
+}
+
+/** The events of calls of makers, in their own files and in those that import them. */
+function madeBy(root: string, makers: readonly Maker[]): EventRow[] {
+  const names = [...new Set(makers.map(({ name }) => name))].join("|");
+  return sourceFiles(root, new RegExp(String.raw`\b(${names})\(`)).flatMap((file) => {
+    const imported = importsOf(file);
+    const known = makers.filter(({ path, name }) => path === file.path || imported.has(`${path} ${name}`));
+    if (known.length === 0) return [];
+    return [...places(file.program)].flatMap((place) => known.flatMap((maker) => callOf(file.package, maker, place)));
   });
+}
+
+/** "path name" of what a file imports from others of its package. */
+function importsOf({ path, program }: SourceFile): Set<string> {
+  const statements = (program["body"] as SyntaxNode[]).filter(({ type }) => type === "ImportDeclaration");
+  const all = statements.flatMap((statement) => {
+    const from = join(dirname(path), String((statement["source"] as SyntaxNode)["value"]));
+    const names = (statement["specifiers"] as SyntaxNode[]).map(({ local }) => (local as SyntaxNode)["name"]);
+    return names.map((name) => `${from} ${String(name)}`);
+  });
+  return new Set(all);
 }
 
 function crossed(
@@ -53,7 +76,11 @@ function crossed(
 }
 
 /** The function around an event whose reason is its parameter. */
-function makerOf(node: SyntaxNode, types: readonly string[], within: readonly SyntaxNode[]): Maker | undefined {
+function makerOf(
+  node: SyntaxNode,
+  types: readonly string[],
+  within: readonly SyntaxNode[],
+): Omit<Maker, "path"> | undefined {
   const at = within.findIndex(({ type }) => functions.includes(type));
   const made = within[at];
   const outer = within[at + 1];
