@@ -6,7 +6,9 @@ import { freePort } from "../support/free-ports.ts";
 
 const YEAR = 365 * 86_400_000;
 
-/** What may be dialled through the tunnel: the cluster's nodes, pods (by the proxies of the API server) and Services. */
+/**
+ * What may be dialled through the tunnel: the cluster's nodes, pods (by the proxies of the API server) and Services.
+ */
 export const TUNNEL_NETWORKS: readonly string[] = ["10.6.0.0/16", "10.244.0.0/16", "10.96.0.0/12"];
 
 export interface TunnelOptions {

@@ -134,7 +134,8 @@ function join(client: Socket, head: Buffer, { sink, reach, log }: Way): void {
     clearTimeout(timer);
     if (isJoined) client.destroy();
   });
-  // kube-apiserver ends a connection that it uses no more: a sink that does not end its side would keep the place of one.
+  // kube-apiserver ends a connection that it uses no more: a sink that does not end its side would keep the place of
+  // one.
   client.once("end", () => far.destroySoon());
   client.once("close", () => far.destroy());
 }

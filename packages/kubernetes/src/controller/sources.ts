@@ -36,7 +36,7 @@ const COLLECTED_AT_MOST = 3_000;
 /**
  * A source whose keys wait a tenth of a second, for objects that sum up many others: changes that come together, such
  * as those of machines that start together, are one reconcile and one status. `members` says how many objects a key
- * sums up: to look at a thousand again after each of their changes is a million looks, so that keys wait a millisecond
+ * sums up: to read a thousand again after each of their changes is to read a million, so that keys wait a millisecond
  * more for each, and three seconds at most.
  */
 export function collected(source: Source, members: (key: ObjectKey) => number = () => 0): Source {
