@@ -4,6 +4,7 @@ import { auditPolicy } from "../../at-rest.ts";
 import { flagArgs, withFlags } from "../../flags.ts";
 import { issuersFile, issuersText, issuersVersion, issuersVersions } from "../../issuers.ts";
 import type { ControlPlaneSpec } from "../../runtime.ts";
+import { minorNumber } from "../../versions.ts";
 import type { Images } from "../images.ts";
 import { isPooled, type AuditSettings, type TunnelSettings } from "../options.ts";
 import type { Size } from "../sizes.ts";
@@ -161,7 +162,7 @@ function args({
     "--enable-bootstrap-token-auth=true",
     `--encryption-provider-config=${ENCRYPTION}/config.yaml`,
     `--etcd-servers=${servers.join(",")}`,
-    ...(isPooled(spec) ? [`--etcd-prefix=${prefixOf(namespace)}registry`, "--etcd-compaction-interval=0"] : []),
+    ...(isPooled(spec) ? pooledArgs(namespace, version) : []),
     `--etcd-cafile=${PKI}/etcd-ca.crt`,
     `--etcd-certfile=${PKI}/etcd-client.crt`,
     `--etcd-keyfile=${PKI}/etcd-client.key`,
@@ -181,6 +182,23 @@ function args({
     `--tls-cert-file=${PKI}/apiserver.crt`,
     `--tls-private-key-file=${PKI}/apiserver.key`,
     ...(tunnel === undefined ? [] : [`--egress-selector-config-file=${CONFIG}/egress.yaml`]),
+  ];
+}
+
+/** Minor versions with WatchList on by default, and a switch for it. */
+const WATCH_LIST: readonly number[] = [32, 34, 35, 36];
+
+/**
+ * In the shared etcd a tenant is a user with its prefix alone. etcd 3.6.4 responds to Maintenance.Status of such a user
+ * with PermissionDenied (etcd-io/etcd#21663), so that kube-apiserver takes etcd for one that reports no progress, and
+ * still waits for it with WatchList: each watch without a resourceVersion of a resource that did not change lately ends
+ * after 3 s with "Too large resource version".
+ */
+function pooledArgs(namespace: string, version: string): string[] {
+  return [
+    `--etcd-prefix=${prefixOf(namespace)}registry`,
+    "--etcd-compaction-interval=0",
+    ...(WATCH_LIST.includes(minorNumber(version)) ? ["--feature-gates=WatchList=false"] : []),
   ];
 }
 
