@@ -134,8 +134,7 @@ function join(client: Socket, head: Buffer, { sink, reach, log }: Way): void {
     clearTimeout(timer);
     if (isJoined) client.destroy();
   });
-  // kube-apiserver ends a connection that it uses no more: a sink that does not end its side would keep the place of
-  // one.
+  // kube-apiserver ends what it uses no more: a sink that does not end its side would keep one of the places.
   client.once("end", () => far.destroySoon());
   client.once("close", () => far.destroy());
 }

@@ -1,4 +1,5 @@
 import { CausewayError } from "@causeway/foundation";
+import { KeptChunks } from "./kept-chunks.ts";
 
 /**
  * Bytes of a gRPC message's prefix: whether it is compressed, and its length. Source: gRPC over HTTP2,
@@ -15,38 +16,32 @@ export function framePrefix(size: number): Buffer {
   return prefix;
 }
 
-/** Cuts what arrives into messages. Each byte is copied at most once; what is kept is bounded by LONGEST_MESSAGE. */
+/** Cuts what arrives into messages. Each byte is copied at most twice; what is kept is bounded by LONGEST_MESSAGE. */
 export class FrameReader {
-  #kept: Buffer[] = [];
+  readonly #kept = new KeptChunks();
   #size = 0;
   #needed = PREFIX;
 
   /** The messages that `chunk` completes. @throws TUNNEL_PROTOCOL_ERROR */
   push(chunk: Buffer): Buffer[] {
-    this.#kept.push(chunk);
+    this.#kept.add(chunk);
     this.#size += chunk.length;
     const messages: Buffer[] = [];
     while (this.#size >= this.#needed) {
-      const all = this.#joined();
+      const all = this.#kept.take();
       const length = lengthOf(all);
       if (all.length < PREFIX + length) {
+        this.#kept.add(all);
         this.#needed = PREFIX + length;
         break;
       }
       messages.push(all.subarray(PREFIX, PREFIX + length));
       const rest = all.subarray(PREFIX + length);
-      this.#kept = rest.length === 0 ? [] : [rest];
+      if (rest.length > 0) this.#kept.add(rest);
       this.#size = rest.length;
       this.#needed = PREFIX;
     }
     return messages;
-  }
-
-  #joined(): Buffer {
-    const [first] = this.#kept;
-    const all = this.#kept.length === 1 && first ? first : Buffer.concat(this.#kept);
-    this.#kept = [all];
-    return all;
   }
 }
 

@@ -1,6 +1,6 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { FrameReader, framePrefix, LONGEST_MESSAGE } from "./frames.ts";
 import { dataHeader, decodePacket, encodePacket, type TunnelPacket } from "./packets.ts";
 import { PacketSchema, PacketType } from "./protocol.generated.ts";
@@ -147,6 +147,17 @@ describe("messages of gRPC", () => {
       }),
       { numRuns: 100 },
     );
+  });
+
+  test("that come in single bytes are kept in few buffers", () => {
+    const joined = vi.spyOn(Buffer, "concat");
+    const reader = new FrameReader();
+    const text = "x".repeat(10_000);
+    const messages = [...framed(text)].flatMap((byte) => reader.push(Buffer.from([byte])));
+    const most = Math.max(...joined.mock.calls.map(([buffers]) => buffers.length));
+    joined.mockRestore();
+    expect(messages.map(String)).toEqual([text]);
+    expect(most).toBeLessThan(20);
   });
 
   test("that are compressed or too long break the protocol", () => {

@@ -94,7 +94,9 @@ class PlainReader {
   #left = 0;
 
   read(chunk: Buffer, handler: Handler): void {
-    let rest = this.#left > 0 ? chunk : (this.#gather.push(chunk) ?? NOTHING);
+    const gathered = this.#left > 0 ? chunk : this.#gather.push(chunk);
+    if (gathered === undefined) return;
+    let rest = gathered;
     while (rest.length > 0) {
       if (this.#left > 0) {
         const data = rest.length > this.#left ? rest.subarray(0, this.#left) : rest;
@@ -114,8 +116,6 @@ class PlainReader {
     this.#gather.keep(rest, PREFIX);
   }
 }
-
-const NOTHING = Buffer.alloc(0);
 
 /** Bytes that have to be there before the frame is handled: all of it, or what precedes its data. */
 function neededOf(rest: Buffer): number {

@@ -1,5 +1,7 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
+import { connect as connectHttp2 } from "node:http2";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -45,7 +47,7 @@ async function front() {
     }
     return { socket, received };
   };
-  return { begin, clock, requested };
+  return { begin, clock, requested, path };
 }
 
 /** What a connection that sends these pieces receives until its end, and what the server was requested. */
@@ -55,6 +57,23 @@ async function send(...pieces: string[]) {
   socket.end();
   return { received: await received, ...requested };
 }
+
+test.for(["/ProxyService/Proxy", "/Other/Call"])(
+  "a connection of HTTP/2 whose call of %s neither dials nor ends is ended after 30 s",
+  async (method) => {
+    const { path, clock } = await front();
+    const session = connectHttp2("http://localhost", { createConnection: () => connect(path) });
+    closers.push(() => session.destroy());
+    const call = session.request({ ":method": "POST", ":path": method, "content-type": "application/grpc" });
+    call.on("error", () => {}).resume();
+    await once(call, "response");
+    const closed = once(session, "close");
+    await clock.advance(29_999);
+    expect(session.closed).toBe(false);
+    await clock.advance(1);
+    await closed;
+  },
+);
 
 const GET = "GET /agents HTTP/1.1\r\nHost: a\r\n\r\n";
 const POST = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n";

@@ -88,7 +88,7 @@ export function createFront(options: FrontOptions, certificate?: KeyPair): Serve
       cancel();
       // Connections of no tenant keep nothing.
       if (options.agents(socket) === undefined) socket.destroy();
-      else serveGrpc(socket, options);
+      else serveGrpc(socket, options, deadlines);
     };
     begin(socket, { http, onConnect, onHttp2 });
   };

@@ -154,6 +154,21 @@ describe("API servers that speak gRPC", () => {
     expect(headers["grpc-status"]).toBe("12");
   });
 
+  test("that dial again and again in one call, or twice by one number, lose it", async () => {
+    await stage.serve();
+    for (const [count, step] of [
+      [17, 1n],
+      [2, 0n],
+    ] as const) {
+      const { call, connection, answers } = ApiServer.of("b");
+      const lost = once(call, "close");
+      for (let i = 0n; i < count; i += 1n)
+        connection.send({ type: "dial", random: i * step, protocol: "tcp", address: "127.0.0.1:1" });
+      await lost;
+      expect(answers).toEqual([]);
+    }
+  });
+
   test("are served over TCP with a certificate of the tenant alone", async () => {
     const { server, address } = await served((socket) => socket.end("hello"));
     const over = async (authority: KeyPair): Promise<ApiServer> => {
