@@ -3,7 +3,7 @@ export { systemClock, VirtualClock, type Clock } from "./clock.ts";
 export { LimitExceeded, parseBoundedJson, readBeginning, readBounded, readLines } from "./bounded.ts";
 export { dialRefusal, type DialRules } from "./dial-rules.ts";
 export { reachWithin, type Reach } from "./reach.ts";
-export { refuseUpgrade } from "./refuse-upgrade.ts";
+export { refuseInformational, refuseOddResponses } from "./refuse-odd-responses.ts";
 export type { ResolveAll } from "./resolve-names.ts";
 export { goYamlTags } from "./go-yaml.ts";
 export { readTextFile } from "./files.ts";

@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { CausewayError, messageOf, refuseUpgrade, type KeyPair } from "@causeway/foundation";
+import { CausewayError, messageOf, refuseOddResponses, type KeyPair } from "@causeway/foundation";
 import type { Extension, Forwarded } from "../contract/aggregation.ts";
 import type { Request, Response } from "../contract/exchange.ts";
 import { apiError, badRequest } from "../errors/status.ts";
@@ -90,7 +90,7 @@ function responseTo(sent: ClientRequest, request: Request): Promise<IncomingMess
     };
     sent.once("response", resolve);
     sent.on("error", reject);
-    refuseUpgrade(sent, reject);
+    refuseOddResponses(sent, reject);
     if (request.method === "GET" || request.method === "HEAD") return void sent.end();
     request.on("data", (chunk: Buffer) => {
       size += chunk.length;

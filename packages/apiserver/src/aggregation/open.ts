@@ -1,4 +1,4 @@
-import { hasCode, messageOf, refuseUpgrade } from "@causeway/foundation";
+import { hasCode, messageOf, refuseOddResponses } from "@causeway/foundation";
 import type { Aggregation, Extension } from "../contract/aggregation.ts";
 import { internalCall } from "../contract/call.ts";
 import type { Cluster } from "../contract/cluster.ts";
@@ -68,7 +68,7 @@ export function openAggregation(cluster: Cluster, { reach, frontProxy }: Aggrega
     const sent = transport.begin(extension, client, { method: "GET", url: path, headers, user: AGGREGATOR, signal });
     const answer = await new Promise<Parameters<typeof bodyOf>[0]>((resolve, reject) => {
       sent.once("response", resolve).once("error", reject);
-      refuseUpgrade(sent, reject);
+      refuseOddResponses(sent, reject);
       sent.end();
     });
     return { code: answer.statusCode ?? 0, text: await bodyOf(answer, LARGEST) };

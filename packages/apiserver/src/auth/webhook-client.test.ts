@@ -133,6 +133,13 @@ describe("a webhook's client", () => {
     });
   });
 
+  test("fails when informational responses come again and again", async () => {
+    listener.answer = () => [200, "{}", "hints"];
+    expect(await failure(posted(fileOf(trusted())))).toMatchObject({
+      message: expect.stringContaining("it has more than 5 informational responses"),
+    });
+  });
+
   test("keeps its connection", async () => {
     const before = listener.connections();
     await using(fileOf(trusted()), async (client) => {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Agent, request, type AgentOptions } from "node:https";
-import { CausewayError, messageOf, refuseUpgrade, type Reach } from "@causeway/foundation";
+import { CausewayError, messageOf, refuseOddResponses, type Reach } from "@causeway/foundation";
 import type { ClusterConfig } from "@causeway/kubernetes";
 import { isRecord, type Json } from "../json/json.ts";
 import { kubernetes } from "../lazy-imports.ts";
@@ -99,7 +99,7 @@ function post(
       },
     });
     sent.on("error", (error) => fail(messageOf(error), error));
-    refuseUpgrade(sent, (error) => fail(error.message));
+    refuseOddResponses(sent, (error) => fail(error.message));
     sent.on("response", (response) => {
       const chunks: Buffer[] = [];
       let size = 0;

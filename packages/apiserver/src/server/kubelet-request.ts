@@ -6,6 +6,7 @@ import {
   type IncomingMessage,
 } from "node:http";
 import type { TLSSocket } from "node:tls";
+import { refuseInformational, refuseOddResponses } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import type { Call } from "../contract/call.ts";
 import type { Response } from "../contract/exchange.ts";
@@ -70,6 +71,7 @@ function stream(sent: ClientRequest, { socket, response }: { socket: TLSSocket; 
   whenOver(response, () => socket.destroy());
   return new Promise((resolve, reject) => {
     sent.once("error", (error) => reject(unavailable(error)));
+    refuseOddResponses(sent, (error) => reject(unavailable(error)));
     sent.once("response", (answer) => {
       const status = answer.statusCode ?? 500;
       if (status !== 200) {
@@ -99,6 +101,7 @@ function join(upgrade: UpgradeResponse, sent: ClientRequest, kubelet: TLSSocket)
       kubelet.destroy();
       reject(unavailable(error));
     });
+    refuseInformational(sent, (error) => reject(unavailable(error)));
     sent.once("response", (answer) => {
       void beginningOf(answer).then((body) => {
         kubelet.destroy();

@@ -15,12 +15,12 @@ export interface TestRequest {
 
 /**
  * A status, with the text of the body; the connection may end within it, or the response redirect. "switch": the server
- * speaks another protocol from now on.
+ * speaks another protocol from now on. "hints": six informational responses precede it.
  */
 export type TestResponse = readonly [
   status: number,
   body: string,
-  end?: "cut" | "switch" | { readonly location: string },
+  end?: "cut" | "switch" | "hints" | { readonly location: string },
 ];
 
 export interface TestListener {
@@ -61,6 +61,7 @@ export async function startListener(): Promise<TestListener> {
       if (!given) return;
       if (given[2] === "switch")
         return void request.socket.write("HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n");
+      if (given[2] === "hints") request.socket.write("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(6));
       response.statusCode = given[0];
       if (typeof given[2] === "object") response.setHeader("location", given[2].location);
       if (given[2] !== "cut") response.end(given[1]);

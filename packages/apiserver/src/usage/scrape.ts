@@ -1,5 +1,5 @@
 import { request } from "node:http";
-import { messageOf, parseBoundedJson, readBounded, refuseUpgrade } from "@causeway/foundation";
+import { messageOf, parseBoundedJson, readBounded, refuseOddResponses } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import type { Cluster } from "../contract/cluster.ts";
 import { hostHeader, kubeletAddress } from "../kubelets/address.ts";
@@ -70,7 +70,7 @@ async function ask(cluster: Cluster, node: KubeObject): Promise<Summary | string
         signal,
       });
       sent.once("error", reject);
-      refuseUpgrade(sent, reject);
+      refuseOddResponses(sent, reject);
       sent.once("response", (answer) => {
         if (answer.statusCode !== 200) return reject(new Error(`the kubelet responded with ${answer.statusCode}`));
         readBounded(answer as AsyncIterable<Uint8Array>, LARGEST)

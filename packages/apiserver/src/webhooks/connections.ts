@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { callbackify } from "node:util";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
-import { refuseUpgrade } from "@causeway/foundation";
+import { refuseOddResponses } from "@causeway/foundation";
 
 /** What a webhook may answer at most, unless the call says less. */
 const LIMIT = 32 * 1024 * 1024;
@@ -64,7 +64,7 @@ export class Connections {
         resolve,
       );
       sent.on("error", reject);
-      refuseUpgrade(sent, reject);
+      refuseOddResponses(sent, reject);
       sent.end(body);
     });
     return { code: response.statusCode ?? 0, text: await textOf(response, limit ?? LIMIT) };

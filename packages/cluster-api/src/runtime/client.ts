@@ -1,6 +1,6 @@
 import { request } from "node:https";
 import type { ExtensionConfig } from "@causeway/api";
-import { CausewayError, messageOf, parseBoundedJson, refuseUpgrade } from "@causeway/foundation";
+import { CausewayError, messageOf, parseBoundedJson, refuseOddResponses } from "@causeway/foundation";
 import { hooksApi } from "./hooks.ts";
 
 /** Bytes of a response at most: a handler says yes or no. */
@@ -95,7 +95,7 @@ function exchange(url: URL, { text, ca, signal }: Exchange): Promise<unknown> {
         });
       },
     );
-    refuseUpgrade(sent, reject);
+    refuseOddResponses(sent, reject);
     sent.on("error", (error) => reject(signal.aborted && signal.reason instanceof Error ? signal.reason : error));
     sent.end(text);
   });

@@ -1,6 +1,6 @@
 import { get as getHttp, type IncomingMessage, type RequestOptions } from "node:http";
 import { get as getHttps } from "node:https";
-import { messageOf, refuseUpgrade } from "@causeway/foundation";
+import { messageOf, refuseOddResponses } from "@causeway/foundation";
 import type { TunnelAccess } from "../runtime.ts";
 
 /** What a tunnel server reports: are agents connected, and since when (ms since epoch). Undefined: it reports none. */
@@ -30,7 +30,7 @@ export async function readTunnel(access: TunnelAccess, signal: AbortSignal): Pro
             resolve,
           );
     request.on("error", reject);
-    refuseUpgrade(request, reject);
+    refuseOddResponses(request, reject);
   });
   const text = await textOf(response);
   const { statusCode } = response;

@@ -124,6 +124,11 @@ describe("the keys of an issuer", () => {
       () => (answers[DISCOVERY] = [101, "", "switch"]),
       () => "its response switches protocols, which was not requested",
     ],
+    [
+      "a document after informational responses without end",
+      () => (answers[DISCOVERY] = [200, "{}", "hints"]),
+      () => "it has more than 5 informational responses",
+    ],
     ["a document of another status", () => (answers[DISCOVERY] = [201, "{}"]), () => `${DISCOVERY} returned 201`],
     [
       "a document of another issuer",

@@ -1,6 +1,6 @@
 import { get } from "node:https";
 import type { CompactVerifyGetKey, JSONWebKeySet } from "jose";
-import { messageOf, refuseUpgrade, type Clock, type Reach } from "@causeway/foundation";
+import { messageOf, refuseOddResponses, type Clock, type Reach } from "@causeway/foundation";
 import { array, isRecord, text, type Json } from "../../json/json.ts";
 import type { JwtIssuer } from "./configuration.ts";
 import { jose } from "../../lazy-imports.ts";
@@ -95,7 +95,7 @@ function getJson(url: string, { ca, signal, reach }: GetOptions): Promise<Json> 
       });
     });
     sent.on("error", reject);
-    refuseUpgrade(sent, reject);
+    refuseOddResponses(sent, reject);
   });
 }
 

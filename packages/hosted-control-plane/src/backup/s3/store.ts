@@ -1,6 +1,6 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { CausewayError, messageOf, refuseUpgrade, retry, type Clock } from "@causeway/foundation";
+import { CausewayError, messageOf, refuseOddResponses, retry, type Clock } from "@causeway/foundation";
 import type { ObjectStore } from "../store.ts";
 import { keysOf, textOf } from "./list-answer.ts";
 import { signS3, type S3Credentials } from "./sign.ts";
@@ -148,7 +148,7 @@ function exchange(protocol: string, options: object, body: Uint8Array): Promise<
     const sent = protocol === "http:" ? httpRequest(all, answered) : httpsRequest(all, answered);
     sent.on("timeout", () => sent.destroy(new Error("it does not answer")));
     sent.on("error", reject);
-    refuseUpgrade(sent, reject);
+    refuseOddResponses(sent, reject);
     sent.end(body);
   });
 }
