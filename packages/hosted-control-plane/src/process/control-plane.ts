@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ExternalAuthenticator, ExternalAuthenticators } from "@causeway/apiserver";
 import { canonicalJson, messageOf, type Clock, type Log } from "@causeway/foundation";
@@ -115,7 +115,11 @@ export class ProcessControlPlane {
     if (etcd) await this.#stopEtcd();
     this.#digests = digests;
     if (tokenWebhook === undefined) await this.#stopWebhook();
-    if (auditSink === undefined) await this.#stopSinkProxy();
+    if (auditSink === undefined) {
+      await this.#stopSinkProxy();
+      // Its token is not kept longer than it is used.
+      rmSync(this.#auditSinkFile, { force: true });
+    }
     this.#startAll(commands, stageOf(spec));
   }
 
@@ -255,13 +259,17 @@ export class ProcessControlPlane {
     return file;
   }
 
+  get #auditSinkFile(): string {
+    return join(this.#using.dir, "audit-sink.json");
+  }
+
   /** kube-apiserver reads it when it starts, so that a change starts it again. Undefined: there is none. */
   async #writeAuditSink({ audit }: ControlPlaneSpec): Promise<string | undefined> {
     if (audit === undefined) return undefined;
-    const { dir, auditNetworks: networks, log } = this.#using;
+    const { auditNetworks: networks, log } = this.#using;
     this.#sinkProxy ??= await startSinkProxy({ networks, log });
     this.#sinkProxy.lead(audit.url);
-    const file = join(dir, "audit-sink.json");
+    const file = this.#auditSinkFile;
     writeChanged(file, auditSinkConfig(audit, this.#sinkProxy.url));
     return file;
   }

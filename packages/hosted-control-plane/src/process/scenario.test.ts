@@ -221,6 +221,8 @@ describe("a control plane as processes", () => {
       expect([readFileSync(file, "utf8").includes(token), statSync(file).mode & 0o777]).toEqual([true, 0o600]);
       expect(commandLine("kube-apiserver")).toContain(`--audit-webhook-config-file=${file}`);
     }
+    await runtime.ensure(specOf({ flags }), signal);
+    expect(existsSync(join(dir, "state/default.web/audit-sink.json"))).toBe(false);
   });
 
   test("is restored before its first API server starts, once, with the key of its backup, whatever fails and ends", async () => {
