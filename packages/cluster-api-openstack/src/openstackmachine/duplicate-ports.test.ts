@@ -148,6 +148,25 @@ describe("two ports of one name", () => {
     expect(w.object.status?.resources?.ports).toEqual([{ id: older }]);
   });
 
+  it("are left as they are while another server of the machine, which is reported, may get one of them", () => {
+    const w = world();
+    rest(w);
+    const [[server], [port]] = [w.cloud.servers, w.cloud.ports];
+    if (!server || !port) throw new Error("the machine has no server");
+    const fixed_ips = [{ subnet_id: "sub-1", ip_address: "10.6.0.99" }];
+    const other = { ...port, id: "port-b", device_id: "", mac_address: "fa:16:3e:00:00:99", fixed_ips };
+    w.cloud.servers = [server, { ...server, id: "srv-b", status: "BUILD", addresses: {} }];
+    w.cloud.ports = [port, other];
+    const { steps, events, status } = plan(w);
+    expect(steps).toEqual([]);
+    expect(events).toMatchObject([{ type: "Warning", reason: "DuplicateServer" }]);
+    expect(events?.[0]?.message).toContain(`server is ${server.id}; srv-b has`);
+    expect(ready(status)).toBe("True InstanceReady");
+    deleting(w);
+    rest(w);
+    expect([...w.cloud.ports, ...w.cloud.servers]).toEqual([]);
+  });
+
   it("both with a trunk, end with one: Neutron deletes no port that has a trunk", () => {
     const w = twice({ ports: [{ trunk: true }] });
     [0, 1].forEach((i) => change(w, i, { trunk_details: { trunk_id: `trunk-${i}`, sub_ports: [] } }));

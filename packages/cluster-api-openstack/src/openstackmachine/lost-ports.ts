@@ -4,6 +4,7 @@ import { creation, findPort } from "./build.ts";
 import { byPreference } from "./duplicate-ports.ts";
 import type { MachineContext } from "./model.ts";
 import { markOf } from "./ports.ts";
+import { otherServers } from "./server.ts";
 import type { MachineStep } from "./steps.ts";
 import { trunkDeletions, trunkSteps } from "./trunks.ts";
 
@@ -32,8 +33,10 @@ export function planLostPorts(
   const missing = own.filter(({ name }) => !ports.some((port) => port.name === name));
   const unattached = ports.filter((port) => port.device_id === "" && !isListed(server, port));
   const [surplus, detached] = bySurplus(server, unattached, ports);
+  // One of them may be what another server of the machine, which is being built, is about to have.
+  const isShared = otherServers(context, server).length > 0;
   const creations = lost.length === 0 ? [] : missing.filter((port) => findPort(context, port).kind === "none");
-  const attachments = oneOfEach(context, detached).flatMap((port): MachineStep[] => {
+  const attachments = (isShared ? [] : oneOfEach(context, detached)).flatMap((port): MachineStep[] => {
     const spec = own.find(({ name }) => name === port.name);
     if (!spec) return [];
     const trunk = port.trunk_details ? [] : trunkSteps({ port, wanted: spec, subports: [] });
@@ -46,11 +49,18 @@ export function planLostPorts(
     steps: [
       ...creations.map((port) => ({ ...creation(context, port), ...failure, replaces: lost })),
       ...attachments,
-      ...trunkDeletions(surplus, failure.reason).map((step) => ({ ...step, ...failure })),
-      ...surplus.map(({ id, name }): MachineStep => ({ type: "delete-port", ...failure, id, name })),
+      ...(isShared ? [] : deletions(surplus)),
     ],
     ids: missing.length > 0 ? lost : [],
   };
+}
+
+/** Neutron deletes no port that has a trunk. */
+function deletions(ports: readonly Port[]): MachineStep[] {
+  return [
+    ...trunkDeletions(ports, failure.reason).map((step) => ({ ...step, ...failure })),
+    ...ports.map(({ id, name }): MachineStep => ({ type: "delete-port", ...failure, id, name })),
+  ];
 }
 
 /**

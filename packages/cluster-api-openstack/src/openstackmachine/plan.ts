@@ -18,7 +18,7 @@ import { missingPrerequisite } from "./prerequisites.ts";
 import { planAddress } from "./floating-ip.ts";
 import { planUpdates, updatesCondition } from "./updates.ts";
 import { resolveSpec } from "./resolve.ts";
-import { findServer, isProven, machineAddresses, providerId, recordedServerId } from "./server.ts";
+import { findServer, isProven, machineAddresses, otherServers, providerId, recordedServerId } from "./server.ts";
 
 /** The steps, status and events of an OpenStackMachine. */
 export interface MachinePlan extends Plan<MachineStep, OpenStackMachineStatus> {
@@ -168,7 +168,7 @@ function planServer(context: MachineContext, server: Server, now: number): Outco
   const claim = planFinalizer(context, server);
   const base = {
     status,
-    events: [...ignoredChanges(context, server), ...claim.events],
+    events: [...ignoredChanges(context, server), ...claim.events, ...duplicates(context, server)],
     steps: [...claim.steps, ...address.steps],
     more: [...(address.more ?? []), ...updates.more],
   };
@@ -202,6 +202,14 @@ function planFinalizer(context: MachineContext, server: Server): { steps: Machin
   if (!owner) return { steps: [], events: [] };
   const message = `Server ${server.id} is recorded for this machine, which did not create it: the server remains when the machine is deleted. Set the annotation ${adoptAnnotation} to "true" to have it deleted with the machine`;
   return { steps: [], events: [{ type: "Warning", reason: "ServerNotOwned", message }] };
+}
+
+/** The recorded server is the machine's, and both are deleted with it; until then the other one costs money. */
+function duplicates(context: MachineContext, server: Server): PlannedEvent[] {
+  const others = otherServers(context, server).map(({ id }) => id);
+  if (others.length === 0) return [];
+  const message = `The machine's server is ${server.id}; ${others.sort().join(", ")} has its name and mark, too. Delete it; it is deleted with the machine`;
+  return [{ type: "Warning", reason: "DuplicateServer", message }];
 }
 
 /** The server's ports; one that we made for it counts before Nova has written so. */

@@ -26,7 +26,19 @@ export function findServer(context: MachineContext): Found<Server> {
   const recorded = recordedServerId(context);
   const servers = context.cloud.servers.filter((s) => !isGone(s));
   if (recorded !== undefined) return chosen(servers.filter((s) => s.id === recorded));
-  return chosen(servers.filter((s) => s.name === context.name && s.metadata[serverOwnerKey] === context.ownerMark));
+  return chosen(servers.filter((s) => isMarked(context, s)));
+}
+
+/**
+ * Servers with the machine's name and mark besides the one that is recorded: Nova finished a call of a process that had
+ * ended, after another one had repeated it.
+ */
+export function otherServers(context: MachineContext, { id }: Server): Server[] {
+  return context.cloud.servers.filter((s) => s.id !== id && !isGone(s) && isMarked(context, s));
+}
+
+function isMarked({ name, ownerMark }: MachineContext, server: Server): boolean {
+  return server.name === name && server.metadata[serverOwnerKey] === ownerMark;
 }
 
 /**
