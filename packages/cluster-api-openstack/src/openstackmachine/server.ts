@@ -30,8 +30,8 @@ export function findServer(context: MachineContext): Found<Server> {
 }
 
 /**
- * Servers with the machine's name and mark besides the one that is recorded: Nova finished a call of a process that had
- * ended, after another one had repeated it.
+ * Servers with the machine's name and mark in addition to the one that is recorded: Nova finished a call of a process
+ * that had ended, after another one had repeated it.
  */
 export function otherServers(context: MachineContext, { id }: Server): Server[] {
   return context.cloud.servers.filter((s) => s.id !== id && !isGone(s) && isMarked(context, s));
