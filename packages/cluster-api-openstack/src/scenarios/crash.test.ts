@@ -42,6 +42,7 @@ describe("the infrastructure provider that is killed", { timeout: 600_000 }, () 
       await world.machineReady("cut-a");
       expect(world.inventory(), `after call ${cut}`).toEqual(made);
       await world.remove("cut", ["cut-a"]);
+      await world.released("cut");
       await second.kill();
       expect(world.inventory(), `deleted after call ${cut}`).toEqual(before);
     }
@@ -70,6 +71,7 @@ describe("the infrastructure provider that is killed", { timeout: 600_000 }, () 
       world.simulator.setFaults(undefined);
       const second = world.start();
       await removed;
+      await world.released("gone");
       await second.kill();
       expect(world.inventory(), `after call ${cut}`).toEqual(before);
       expect(cut).toBeLessThan(30);

@@ -236,6 +236,14 @@ export function openInfrastructure() {
     }
   }
 
+  /** A provider that is killed before it has taken its finalizer off the Secret leaves a Secret that cannot go. */
+  async function released(cluster: string): Promise<void> {
+    await until("the credentials to be released", async () => {
+      const secret = await client.find(Secret, { namespace: place, name: `${cluster}-cloud` });
+      return (secret?.metadata.finalizers ?? []).length === 0;
+    });
+  }
+
   async function wipe(cluster: string, machine: string): Promise<void> {
     await client.delete(Secret, { namespace: place, name: `${cluster}-cloud` });
     await client.delete(Secret, { namespace: place, name: machine });
@@ -287,6 +295,7 @@ export function openInfrastructure() {
     inventory,
     writes,
     rested,
+    released,
     wipe,
     inside,
     inNamespace,
