@@ -236,7 +236,7 @@ export function openInfrastructure() {
     }
   }
 
-  /** A provider that is killed before it has taken its finalizer off the Secret leaves a Secret that cannot go. */
+  /** A provider that is killed before it has removed its finalizer from the Secret leaves a Secret that cannot go. */
   async function released(cluster: string): Promise<void> {
     await until("the credentials to be released", async () => {
       const secret = await client.find(Secret, { namespace: place, name: `${cluster}-cloud` });
