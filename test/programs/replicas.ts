@@ -10,6 +10,11 @@ const main = resolve(import.meta.dirname, "../../packages/causeway/src/main.ts")
 /** In tenths of a second: a Lease of a killed leader lasts 15 s, and the machine may be busy. */
 export const LONG = 3_000;
 
+/** The name by which a replica takes part in the election, from its log. */
+function identityOf(program: RunningProgram): string | undefined {
+  return /identity(?:=|":")([^\s",}]+)/.exec(program.output())?.[1];
+}
+
 /** Two replicas of one manager, which are replaced. */
 export class Replicas {
   readonly #argumentsOf: () => Promise<readonly string[]>;
@@ -28,12 +33,14 @@ export class Replicas {
     await program.until(/standby|became the leader|starting/, 120_000);
   }
 
-  /** Another one takes the place of the oldest. Returns once another leader is elected, where that was the leader. */
+  /** Another one takes the place of the leader: the oldest, or one that was faster. Returns once there is a leader. */
   async replace(signal: "SIGTERM" | "SIGKILL"): Promise<void> {
-    const before = (await this.#lease())?.spec?.holderIdentity;
-    const [oldest] = this.#all.splice(0, 1);
-    oldest?.child.kill(signal);
-    const ended = await oldest?.ended;
+    const before = await until("a leader", async () => (await this.#lease())?.spec?.holderIdentity || undefined, LONG);
+    const place = this.#all.findIndex((each) => identityOf(each) === before);
+    expect(place, `the replica that is ${before}`).toBeGreaterThanOrEqual(0);
+    const [leader] = this.#all.splice(place, 1);
+    leader?.child.kill(signal);
+    const ended = await leader?.ended;
     // By SIGTERM it ends by itself; of one that is killed there is no code.
     expect(ended?.code).toBe(signal === "SIGTERM" ? 143 : 128);
     await this.add();
