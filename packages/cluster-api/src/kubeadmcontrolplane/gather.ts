@@ -15,7 +15,7 @@ import { parse } from "yaml";
 import { cloneKind } from "../contract/clone-kind.ts";
 import type { ObservedTemplate } from "../machineset/observed.ts";
 import { certificateIn, certificateKinds, certificateSecretName, hasExternalEtcd } from "../objects/certificates.ts";
-import { by, indexOfCluster, lookUp, type Context } from "../objects/context.ts";
+import { by, indexOfCluster, lookUp, namesIn, type Context } from "../objects/context.ts";
 import { isLeaving } from "../objects/metadata.ts";
 import type { AddonImages } from "./addons.ts";
 import type { Observed, ObservedEtcd, OwnedMachine, ObservedWorkload } from "./observed.ts";
@@ -32,15 +32,14 @@ export async function gather(context: Context, key: ObjectKey, signal: AbortSign
   const cluster = clusterOf(context, control);
   const owned = machinesOf(context, control);
   const configKind = context.kinds.find(configReference);
-  const configs = configKind ? context.informers.for(configKind).list(key.namespace) : [];
   return {
     control,
     cluster,
     machines: owned,
     infrastructure: observedTemplate(context, control),
     configKind,
-    configs: new Set(configs.map(({ metadata }) => metadata.name)),
-    taken: new Set(context.machines.list(key.namespace).map(({ metadata }) => metadata.name)),
+    configs: namesIn(configKind && context.informers.for(configKind), key.namespace),
+    taken: namesIn(context.machines, key.namespace),
     missingCertificates: cluster ? await missingCertificates(context, { cluster, control }, signal) : [],
     kubeconfig: cluster ? await kubeconfigOf(context, { control, cluster }, signal) : { exists: false },
     // A deletion needs nothing of it, and soon it does not respond any more.
@@ -77,9 +76,11 @@ function observedTemplate(context: Context, { metadata, spec }: KubeadmControlPl
   const { namespace = "" } = metadata;
   const reference = spec.machineTemplate.spec.infrastructureRef;
   const kind = context.kinds.find(cloneKind(reference));
-  const clones = kind ? context.informers.for(kind).list(namespace) : [];
-  const names = new Set(clones.map((clone) => clone.metadata.name));
-  return { ...lookUp(context, namespace, reference), cloneKind: kind, clones: names };
+  return {
+    ...lookUp(context, namespace, reference),
+    cloneKind: kind,
+    clones: namesIn(kind && context.informers.for(kind), namespace),
+  };
 }
 
 async function missingCertificates(

@@ -2,7 +2,7 @@ import { annotations, labels, Machine, type KubeadmConfigSpec, type KubeadmContr
 import { ownerReference, type KubeObject } from "@causeway/kubernetes";
 import { cloneKind } from "../contract/clone-kind.ts";
 import { hasExternalEtcd } from "../objects/certificates.ts";
-import { fingerprint, nameFromTemplate, suffixedName, suffixOf } from "../objects/names.ts";
+import { fingerprint, nameFromTemplate, suffixedName, suffixOf, type NamesInUse } from "../objects/names.ts";
 
 /** Blocks the deletion of a machine until its member has left etcd. */
 export const cleanupHook = `${annotations.preTerminateHookPrefix}/kcp-cleanup`;
@@ -32,7 +32,7 @@ export function healthOf({ spec }: Pick<Machine, "spec">): (typeof healthConditi
 export function nextName(
   control: KubeadmControlPlane,
   cluster: string,
-  { taken, newest }: { readonly taken: ReadonlySet<string>; readonly newest: string },
+  { taken, newest }: { readonly taken: NamesInUse; readonly newest: string },
 ): string {
   const { uid, name } = control.metadata;
   for (let slot = 0; ; slot++) {

@@ -1,5 +1,6 @@
 import type { Cluster, KubeadmControlPlane, Machine } from "@causeway/api";
 import type { Pod } from "@causeway/kubernetes";
+import type { NamesInUse } from "../objects/names.ts";
 import type { Referred } from "../contract/kind-table.ts";
 import type { ProviderObject } from "../contract/provider-object.ts";
 import type { ObservedTemplate } from "../machineset/observed.ts";
@@ -44,9 +45,9 @@ export interface Observed {
   readonly machines: readonly OwnedMachine[];
   readonly infrastructure: ObservedTemplate;
   readonly configKind: ObservedTemplate["cloneKind"];
-  readonly configs: ReadonlySet<string>;
+  readonly configs: NamesInUse;
   /** Names of all Machines in the namespace. */
-  readonly taken: ReadonlySet<string>;
+  readonly taken: NamesInUse;
   readonly missingCertificates: readonly CertificatePurpose[];
   /** The kubeconfig Secret: when the certificate in it expires (ms since the epoch), if this control plane owns it. */
   readonly kubeconfig: { readonly exists: boolean; readonly expires?: number };

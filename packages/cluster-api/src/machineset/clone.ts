@@ -3,14 +3,14 @@ import type { Kind } from "@causeway/api";
 import { ownerReference, type KubeObject } from "@causeway/kubernetes";
 import { cloneKind } from "../contract/clone-kind.ts";
 import { templateOf, type ProviderObject } from "../contract/provider-object.ts";
-import { nameFromTemplate, suffixedName, suffixOf } from "../objects/names.ts";
+import { nameFromTemplate, suffixedName, suffixOf, type NamesInUse } from "../objects/names.ts";
 
 /**
  * The names of the next machines: each slot of a set has one name, for ever, and the lowest that were not given come
  * first. So a create that is repeated, after a crash or concurrently, finds the same names, and no machine is created
  * twice. `taken`: names of all Machines in the namespace.
  */
-export function nextNames(set: MachineSet, taken: ReadonlySet<string>, count: number): string[] {
+export function nextNames(set: MachineSet, taken: NamesInUse, count: number): string[] {
   const names: string[] = [];
   for (let slot = recordedNames(set); names.length < count; slot++) {
     const name = slotName(set, slot);
@@ -23,7 +23,7 @@ export function nextNames(set: MachineSet, taken: ReadonlySet<string>, count: nu
  * How many names the set has given, as far as it is known: up to the first slot whose machine was never seen, which may
  * be one that another attempt creates at this moment.
  */
-export function namesGiven(set: MachineSet, taken: ReadonlySet<string>): number {
+export function namesGiven(set: MachineSet, taken: NamesInUse): number {
   let slot = recordedNames(set);
   while (taken.has(slotName(set, slot))) slot++;
   return slot;

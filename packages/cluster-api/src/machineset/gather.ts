@@ -1,6 +1,6 @@
 import { finalizers, type Cluster, type MachineSet } from "@causeway/api";
 import { controllerOf, type ObjectKey } from "@causeway/kubernetes";
-import { by, clusterIndex, clusterKeyOf, lookUp, type Context } from "../objects/context.ts";
+import { by, clusterIndex, clusterKeyOf, lookUp, namesIn, type Context } from "../objects/context.ts";
 import { controlPlaneSpecVersionOf, statusVersionOf } from "../contract/provider-object.ts";
 import type { ContractReference } from "../contract/kind-table.ts";
 import { isLeaving } from "../objects/metadata.ts";
@@ -25,7 +25,7 @@ export function gather(context: Context, key: ObjectKey): Observed | undefined {
       .byIndex(by.controller, set.metadata.uid ?? "")
       .map((machine) => pendingDeletions.view(machine, now)),
     orphans: orphansOf(context, set),
-    taken: new Set(machines.list(key.namespace).map(({ metadata }) => metadata.name)),
+    taken: namesIn(machines, key.namespace),
     infrastructure: observedTemplate(context, key.namespace, infrastructureRef),
     bootstrap: bootstrap.configRef && observedTemplate(context, key.namespace, bootstrap.configRef),
     controlPlane: cluster && controlPlaneOf(context, cluster),
@@ -59,10 +59,9 @@ function orphansOf({ machines }: Context, set: MachineSet): Observed["orphans"] 
 
 function observedTemplate(context: Context, namespace: string, reference: ContractReference): ObservedTemplate {
   const kind = context.kinds.find(cloneKind(reference));
-  const clones = kind ? context.informers.for(kind).list(namespace) : [];
   return {
     ...lookUp(context, namespace, reference),
     cloneKind: kind,
-    clones: new Set(clones.map(({ metadata }) => metadata.name)),
+    clones: namesIn(kind && context.informers.for(kind), namespace),
   };
 }

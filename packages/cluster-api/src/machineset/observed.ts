@@ -2,11 +2,12 @@ import type { Cluster, Kind, Machine, MachineDeployment, MachineSet } from "@cau
 import type { KubeObject } from "@causeway/kubernetes";
 import type { Referred } from "../contract/kind-table.ts";
 import type { ProviderObject } from "../contract/provider-object.ts";
+import type { NamesInUse } from "../objects/names.ts";
 
 /** A template, where clones of it go, and the clones there are, by name. */
 export interface ObservedTemplate extends Referred<ProviderObject> {
   readonly cloneKind: Kind<KubeObject> | undefined;
-  readonly clones: ReadonlySet<string>;
+  readonly clones: NamesInUse;
 }
 
 /** A control plane that has a version; without one there is nothing to check before a Machine is made. */
@@ -29,7 +30,7 @@ export interface Observed {
   /** Machines without a controller that the selector fits. */
   readonly orphans: readonly Machine[];
   /** Names of all Machines in the namespace. */
-  readonly taken: ReadonlySet<string>;
+  readonly taken: NamesInUse;
   readonly infrastructure: ObservedTemplate;
   readonly bootstrap: ObservedTemplate | undefined;
   readonly controlPlane: ObservedControlPlane | undefined;

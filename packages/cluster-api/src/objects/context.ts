@@ -42,6 +42,7 @@ import { NamedCalls } from "../runtime/named-calls.ts";
 import { createExtensionClient, type ExtensionClient } from "../runtime/client.ts";
 import type { ControlPlaneAccess } from "./access.ts";
 import { UnreachableTracker } from "./unreachable-tracker.ts";
+import type { NamesInUse } from "./names.ts";
 import { TopologyReports } from "./topology-reports.ts";
 import { PendingDeletions } from "./pending-deletions.ts";
 
@@ -259,6 +260,14 @@ export function lookUp(
   const kind = kinds.find(reference);
   const found = kind && informers.for(kind).get({ namespace, name: reference.name });
   return { reference, kind, object: found && pendingDeletions.view(found, clock.now()) };
+}
+
+/**
+ * The names of a kind's objects in a namespace. A set of them would be made of all objects, for each reconcile of each
+ * of their owners.
+ */
+export function namesIn(informer: Pick<Informer<KubeObject>, "get"> | undefined, namespace: string): NamesInUse {
+  return { has: (name) => informer?.get({ namespace, name }) !== undefined };
 }
 
 /** The kinds that providers bring. */

@@ -32,6 +32,9 @@ export function nameFromTemplate(template: string, values: Readonly<Record<strin
   return filled.endsWith(suffix) ? filled.slice(0, longestName - suffix.length) + suffix : suffixedName(filled, suffix);
 }
 
+/** Names that are in use: whether one is. */
+export type NamesInUse = Pick<ReadonlySet<string>, "has">;
+
 /** The hash of any JSON value, the same whatever the order of its keys. */
 export function fingerprint(value: unknown): string {
   return createHash("sha256").update(canonicalJson(value)).digest("hex").slice(0, 10);
