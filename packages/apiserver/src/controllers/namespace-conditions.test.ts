@@ -35,7 +35,7 @@ describe("the conditions of a namespace that is being deleted", () => {
 
   test("name fifty finalizers at most", () => {
     const finalizers = new Map(Array.from({ length: 60 }, (_, i) => [`f/${String(i).padStart(2, "0")}`, 1]));
-    expect(shown({ ...nothing, finalizers })[4]).toMatch(/f\/49 in 1 resource instances, and 10 more$/);
+    expect(shown({ ...nothing, finalizers })[4]).toMatch(/f\/49 in 1 resource instances and 10 more$/);
   });
 
   test("are written only when they change, and keep the time of their last transition", () => {
