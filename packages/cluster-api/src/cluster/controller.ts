@@ -5,11 +5,12 @@ import {
   keyOf,
   watchInformer,
   type ControllerOptions,
+  type Informer,
   type ObjectKey,
   type Pipeline,
   type Source,
 } from "@causeway/kubernetes";
-import { by, clusterKeyOf, onConnectionChange, providerKinds, type Context } from "../objects/context.ts";
+import { by, clusterKeyOf, onConnectionChange, providerKinds, type Context, type Member } from "../objects/context.ts";
 import { objectIndex } from "../contract/kind-table.ts";
 import { CalmStatus } from "../objects/calm-status.ts";
 import { failure, publishCalmly, performAndReport } from "../objects/pipeline.ts";
@@ -46,21 +47,11 @@ function sources(context: Context): Source[] {
   const members = (key: ObjectKey): number => clusters.get(key)?.status?.workers?.replicas ?? 0;
   return [
     watchInformer(clusters),
-    collected(
-      watchInformer(machines, ({ object }) => [clusterKeyOf(object)]),
-      members,
-    ),
-    collected(
-      watchInformer(sets, ({ object }) => [clusterKeyOf(object)]),
-      members,
-    ),
-    collected(
-      watchInformer(deployments, ({ object }) => [clusterKeyOf(object)]),
-      members,
-    ),
-    collected(
-      watchInformer(pools, ({ object }) => [clusterKeyOf(object)]),
-      members,
+    ...[machines, sets, deployments, pools].map((informer: Informer<Member>) =>
+      collected(
+        watchInformer(informer, ({ object }) => [clusterKeyOf(object)]),
+        members,
+      ),
     ),
     ...providerKinds(context).map((kind) =>
       watchInformer(informers.for(kind), ({ object }) =>

@@ -12,8 +12,7 @@ import {
   type RemoteCluster,
 } from "@causeway/kubernetes";
 import { parse } from "yaml";
-import { cloneKind } from "../contract/clone-kind.ts";
-import type { ObservedTemplate } from "../machineset/observed.ts";
+import { observedTemplate } from "../machineset/gather.ts";
 import { certificateIn, certificateKinds, certificateSecretName, hasExternalEtcd } from "../objects/certificates.ts";
 import { by, indexOfCluster, lookUp, namesIn, type Context } from "../objects/context.ts";
 import { isLeaving } from "../objects/metadata.ts";
@@ -36,7 +35,7 @@ export async function gather(context: Context, key: ObjectKey, signal: AbortSign
     control,
     cluster,
     machines: owned,
-    infrastructure: observedTemplate(context, control),
+    infrastructure: observedTemplate(context, key.namespace, control.spec.machineTemplate.spec.infrastructureRef),
     configKind,
     configs: namesIn(configKind && context.informers.for(configKind), key.namespace),
     taken: namesIn(context.machines, key.namespace),
@@ -70,17 +69,6 @@ function machinesOf(context: Context, { metadata }: KubeadmControlPlane): OwnedM
       host: lookUp(context, namespace, machine.spec.infrastructureRef),
     };
   });
-}
-
-function observedTemplate(context: Context, { metadata, spec }: KubeadmControlPlane): ObservedTemplate {
-  const { namespace = "" } = metadata;
-  const reference = spec.machineTemplate.spec.infrastructureRef;
-  const kind = context.kinds.find(cloneKind(reference));
-  return {
-    ...lookUp(context, namespace, reference),
-    cloneKind: kind,
-    clones: namesIn(kind && context.informers.for(kind), namespace),
-  };
 }
 
 async function missingCertificates(

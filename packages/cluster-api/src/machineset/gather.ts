@@ -57,7 +57,8 @@ function orphansOf({ machines }: Context, set: MachineSet): Observed["orphans"] 
     );
 }
 
-function observedTemplate(context: Context, namespace: string, reference: ContractReference): ObservedTemplate {
+/** A template as a planner sees it, and which names its clones may not have. */
+export function observedTemplate(context: Context, namespace: string, reference: ContractReference): ObservedTemplate {
   const kind = context.kinds.find(cloneKind(reference));
   return {
     ...lookUp(context, namespace, reference),

@@ -232,7 +232,8 @@ function topologyOfPool(object: KubeObject): string[] {
   return object.metadata.labels?.[labels.topologyPoolName] === undefined ? [] : topologyOf(object);
 }
 
-interface Member extends KubeObject {
+/** An object that names its Cluster. */
+export interface Member extends KubeObject {
   readonly spec: { readonly clusterName: string };
 }
 

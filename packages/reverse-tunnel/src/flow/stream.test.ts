@@ -6,7 +6,8 @@ import type { Outbox } from "./outbox.ts";
 import { LIMITS } from "./plan-stream.ts";
 import { TunnelStream } from "./stream.ts";
 
-test("a reader that is slow within one write holds the connection, and one that reads nothing does not", async () => {
+/** A stream whose reader accepts no write whole, and what it does with its connection. */
+function stalled({ isShared }: { readonly isShared: boolean }) {
   const clock = new VirtualClock(0);
   const handle = { writeQueueSize: LIMITS.mark };
   // No write ends: only the bytes that the kernel has not accepted become fewer.
@@ -19,13 +20,18 @@ test("a reader that is slow within one write holds the connection, and one that 
     deadlines: new Deadlines(clock),
     windowed: false,
     credit: 0,
-    isShared: true,
+    isShared,
     role: "server",
     streams: () => 1,
     hold: () => void seen.push("hold"),
     release: () => void seen.push("release"),
     onClosed: () => void seen.push("closed"),
   });
+  return { stream, clock, handle, seen };
+}
+
+test("a reader that is slow within one write holds the connection, and one that reads nothing does not", async () => {
+  const { stream, clock, handle, seen } = stalled({ isShared: true });
   stream.handle({ type: "data", id: 1n, data: Buffer.alloc(LIMITS.mark + 1) });
   for (let i = 0; i < 20; i += 1) {
     handle.writeQueueSize -= 1_000;
@@ -38,25 +44,7 @@ test("a reader that is slow within one write holds the connection, and one that 
 });
 
 test("a reader that reads nothing holds a connection that no other stream has, however long", async () => {
-  const clock = new VirtualClock(0);
-  const handle = { writeQueueSize: LIMITS.mark };
-  // No write ends: only the bytes that the kernel has not accepted become fewer.
-  const socket = Object.assign(new Duplex({ read() {}, write() {} }), { _handle: handle });
-  const [seen, outbox] = [[] as string[], { wake() {}, send() {} } as unknown as Outbox];
-  const stream = new TunnelStream({
-    id: 1n,
-    socket,
-    outbox,
-    deadlines: new Deadlines(clock),
-    windowed: false,
-    credit: 0,
-    isShared: false,
-    role: "server",
-    streams: () => 1,
-    hold: () => void seen.push("hold"),
-    release: () => void seen.push("release"),
-    onClosed: () => void seen.push("closed"),
-  });
+  const { stream, clock, seen } = stalled({ isShared: false });
   stream.handle({ type: "data", id: 1n, data: Buffer.alloc(LIMITS.mark + 1) });
   await clock.advance(3_600_000);
   expect(seen).toEqual(["hold"]);
