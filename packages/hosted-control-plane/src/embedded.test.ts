@@ -7,6 +7,7 @@ import { ConfigMap, createClient, loadKubeconfig } from "@causeway/kubernetes";
 import { expect, test } from "vitest";
 import { createEmbeddedRuntime } from "./embedded.ts";
 import type { ControlPlaneSpec } from "./runtime.ts";
+import { commonSpec } from "./testing/common-spec.ts";
 
 const DAY = 86_400_000;
 const { signal } = new AbortController();
@@ -14,17 +15,11 @@ const { signal } = new AbortController();
 async function specOf(audit: ControlPlaneSpec["audit"]): Promise<ControlPlaneSpec> {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   return {
-    id: "default.web",
+    ...commonSpec,
     version: "v1.34.4",
     authority: await createAuthority({ commonName: "kubernetes", lifetime: DAY }),
     serviceAccountKey: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
     endpoint: { host: "127.0.0.1", port: 0 },
-    serviceCidr: "10.96.0.0/12",
-    dnsDomain: "cluster.local",
-    names: [],
-    limits: { objects: 50_000, bytes: 2 ** 30 },
-    authentication: {},
-    worker: "shared",
     replicas: 1,
     ...(audit === undefined ? {} : { audit }),
   };

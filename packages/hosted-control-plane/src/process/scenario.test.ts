@@ -17,6 +17,7 @@ import type { ControlPlaneSpec, ControlPlaneState, TokenIssuers } from "../runti
 import { installPrograms } from "../testing/programs.ts";
 import { identityOf, readIdentity } from "./process-identity.ts";
 import { createProcessRuntime, type ProcessRuntime } from "./process-runtime.ts";
+import { commonSpec } from "../testing/common-spec.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
@@ -63,17 +64,11 @@ function noBackups(): Backups {
 }
 
 const specOf = (changes: Partial<ControlPlaneSpec> = {}): ControlPlaneSpec => ({
-  id: "default.web",
+  ...commonSpec,
   version: "v1.34.4",
   authority,
   serviceAccountKey,
   endpoint: { host: "127.0.0.1", port: 0 },
-  serviceCidr: "10.96.0.0/12",
-  dnsDomain: "cluster.local",
-  names: [],
-  limits: { objects: 50_000, bytes: 2 ** 30 },
-  authentication: {},
-  worker: "shared",
   replicas: 1,
   ...changes,
 });
