@@ -71,7 +71,11 @@ export class PlayedNode {
 
   constructor(options: PlayedNodeOptions) {
     this.#options = options;
-    this.#services = new PlayedServices({ ...options, address: () => this.#address() });
+    this.#services = new PlayedServices({
+      ...options,
+      address: () => this.#address(),
+      readyIp: (pod) => this.#readyIp(pod),
+    });
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -243,6 +247,13 @@ export class PlayedNode {
         await systemClock.sleep(1_000);
       }
     }
+  }
+
+  #readyIp(pod: Pod): string | undefined {
+    const { uid = "", deletionTimestamp } = pod.metadata;
+    const running = this.#pods.get(uid);
+    if (running === undefined || deletionTimestamp !== undefined) return undefined;
+    return running.ready || isReported(pod, true) ? running.ip : undefined;
   }
 
   #hostsOf({ metadata }: Pod): { file: string; ip: string } | undefined {

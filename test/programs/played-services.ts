@@ -4,18 +4,22 @@
  */
 import { writeFileSync } from "node:fs";
 import { createServer, connect, type Server } from "node:net";
-import { Service, type Informers, type KubernetesClient, type Pod } from "@causeway/kubernetes";
+import { Pod, Service, type Informers, type KubernetesClient, type ObjectKey } from "@causeway/kubernetes";
 
 export interface PlayedServicesOptions {
   readonly informers: Informers;
   readonly client: KubernetesClient;
   readonly address: () => string;
+  /**
+   * Of a pod that is ready, as the node knows it or as its status says. A proxy leads to a pod before its status says
+   * so, which who waited for that status relies on, and until its status says otherwise, as on real nodes.
+   */
+  readonly readyIp: (pod: Pod) => string | undefined;
 }
 
 interface Proxy {
   readonly ip: string;
   readonly servers: Server[];
-  targets: readonly { readonly ip: string; readonly port: number; readonly at: number }[];
 }
 
 export class PlayedServices {
@@ -45,7 +49,6 @@ export class PlayedServices {
       }
       if (service.spec.selector === undefined) continue;
       const proxy = this.#proxyOf(service);
-      proxy.targets = selected.flatMap((pod) => targetsOf(pod, service));
       names.push(`${proxy.ip} ${name}.${namespace}.svc`);
       await this.#assign(service, proxy.ip);
     }
@@ -66,10 +69,10 @@ export class PlayedServices {
     const key = `${service.metadata.namespace}/${service.metadata.name}`;
     const known = this.#proxies.get(key);
     if (known) return known;
-    const proxy: Proxy = { ip: this.#options.address(), servers: [], targets: [] };
+    const proxy: Proxy = { ip: this.#options.address(), servers: [] };
     for (const { port } of service.spec.ports ?? []) {
       const server = createServer((client) => {
-        const choices = proxy.targets.filter(({ at }) => at === port);
+        const choices = this.#targets(service.metadata, port);
         const target = choices[Math.floor(Math.random() * choices.length)];
         client.on("error", () => {});
         if (target === undefined) {
@@ -89,6 +92,22 @@ export class PlayedServices {
     return proxy;
   }
 
+  /** The ports of ready pods behind a port of the Service, as both are now. */
+  #targets({ namespace = "", name }: Partial<ObjectKey>, at: number): { ip: string; port: number }[] {
+    const { informers, readyIp } = this.#options;
+    const service = informers.for(Service).get({ namespace, name: name ?? "" });
+    const targetPort = service?.spec.ports?.find(({ port }) => port === at)?.targetPort;
+    const pods = informers.for(Pod).list(namespace);
+    return pods.flatMap((pod) => {
+      const ip = readyIp(pod);
+      if (ip === undefined || !selects(service?.spec.selector, pod.metadata.labels)) return [];
+      const ports = pod.spec.containers.flatMap((container) => container.ports ?? []);
+      const port =
+        typeof targetPort === "string" ? ports.find((each) => each.name === targetPort)?.containerPort : targetPort;
+      return port === undefined ? [] : [{ ip, port }];
+    });
+  }
+
   async #assign({ metadata, spec, status }: Service, ip: string): Promise<void> {
     if (spec.type !== "LoadBalancer" || status?.loadBalancer?.ingress !== undefined) return;
     const { namespace = "", name } = metadata;
@@ -102,16 +121,4 @@ function selects(
   labels: Readonly<Record<string, string>> = {},
 ): boolean {
   return selector !== undefined && Object.entries(selector).every(([name, value]) => labels[name] === value);
-}
-
-/** The ports of a ready pod behind those of the Service. */
-function targetsOf({ spec, status, metadata }: Pod, service: Service): { ip: string; port: number; at: number }[] {
-  const isReady = status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True");
-  if (isReady !== true || metadata.deletionTimestamp !== undefined || status?.podIP === undefined) return [];
-  const ports = spec.containers.flatMap((container) => container.ports ?? []);
-  return (service.spec.ports ?? []).flatMap(({ port, targetPort }) => {
-    const found =
-      typeof targetPort === "string" ? ports.find(({ name }) => name === targetPort)?.containerPort : targetPort;
-    return found === undefined ? [] : [{ ip: status.podIP ?? "", port: found, at: port }];
-  });
 }
