@@ -22,14 +22,19 @@ export interface ServiceRig extends Rig {
   pods(namespace: string): readonly PodView[];
   /** The namespace of a control plane's pods, or of the etcd that all share. */
   namespaceOf(id: string): string;
-  /** The pod that leads the etcd in this namespace. */
-  leader(namespace: string): PodView;
+  /** The pod that leads the etcd in this namespace; `without`: one that is not asked. */
+  leader(namespace: string, without?: PodView): PodView;
   /** The node at which clients come in. */
   readonly entrance: { readonly node: string; readonly address: string };
   /** The ID of the server that is a pod's node. */
   serverOf(pod: PodView): string;
   /** Kills the program of a pod by SIGKILL. */
   kill(namespace: string, pod: PodView): void;
+  /**
+   * A server loses its power: from one moment on no packet leaves it or comes in, no connection is ended, and all
+   * programs of its pods are killed. Returns what lets packets through again, once it is to be started.
+   */
+  cutPower(server: string): () => void;
 }
 
 export interface PodView {
@@ -115,12 +120,20 @@ function toolsOf(rig: Rig): Omit<ServiceRig, keyof Rig | "entrance"> {
       if (found === undefined) throw new Error(`no namespace of ${id}`);
       return found.metadata.name;
     },
-    leader(namespace) {
-      const members = pods(namespace).filter((pod) => componentOf(pod) === "etcd" && isReady(pod));
+    leader(namespace, without) {
+      const members = pods(namespace).filter(
+        (pod) => componentOf(pod) === "etcd" && isReady(pod) && pod.metadata.uid !== without?.metadata.uid,
+      );
       const leads = (pod: PodView) =>
-        inNetwork(pod, "curl", "-sS", "--fail", `http://${pod.status.podIP}:${METRICS_PORT}/metrics`).includes(
-          "\netcd_server_is_leader 1\n",
-        );
+        inNetwork(
+          pod,
+          "curl",
+          "-sS",
+          "--fail",
+          "--max-time",
+          "5",
+          `http://${pod.status.podIP}:${METRICS_PORT}/metrics`,
+        ).includes("\netcd_server_is_leader 1\n");
       const found = members.find(leads);
       if (found === undefined) throw new Error(`no member of etcd in ${namespace} leads`);
       return found;
@@ -132,7 +145,27 @@ function toolsOf(rig: Rig): Omit<ServiceRig, keyof Rig | "entrance"> {
       if (pids.length === 0) throw new Error(`${namespace}/${pod.metadata.name} has no process`);
       for (const pid of pids) process.kill(pid, "SIGKILL");
     },
+    cutPower(server) {
+      const rules = (what: "-I" | "-D"): void => {
+        for (const chain of ["INPUT", "FORWARD", "OUTPUT"])
+          execFileSync("ip", ["netns", "exec", `vm-${server}`, "iptables", "-w", what, chain, "-j", "DROP"]);
+      };
+      rules("-I");
+      for (const pid of processesBelow(join(MACHINES, server))) killed(pid);
+      return () => rules("-D");
+    },
   };
+}
+
+const MACHINES = "/sys/fs/cgroup/memory/causeway-machines";
+
+/** One that has ended by itself meanwhile is no matter. */
+function killed(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
 }
 
 interface NodeList {
@@ -210,17 +243,12 @@ function serverOf(rig: Rig, { metadata, spec }: PodView): string {
 }
 
 /** The processes of a container, by their numbers on this host. */
-function pidsOf(container: string): number[] {
-  if (!/^[0-9a-f]{64}$/.test(container)) return [];
-  const found = execFileSync(
-    "sh",
-    [
-      "-c",
-      'find /sys/fs/cgroup/memory/causeway-machines -path "*$1*" -name cgroup.procs -exec cat {} +',
-      "sh",
-      container,
-    ],
-    { encoding: "utf8" },
-  );
+const pidsOf = (container: string): readonly number[] =>
+  /^[0-9a-f]{64}$/.test(container) ? processesBelow(MACHINES, `*${container}*`) : [];
+
+/** The processes of a cgroup and of those below it whose paths match. */
+function processesBelow(cgroup: string, paths = "*"): readonly number[] {
+  const script = 'find "$1" -path "$2" -name cgroup.procs -exec cat {} +';
+  const found = execFileSync("sh", ["-c", script, "sh", cgroup, paths], { encoding: "utf8" });
   return found.split("\n").flatMap((line) => (line === "" ? [] : [Number(line)]));
 }
