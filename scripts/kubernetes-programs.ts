@@ -191,6 +191,8 @@ export function e2ePrograms(names: readonly string[]): Promise<Built> {
 
 /** Prints as whom it runs: of an image of the conformance specs only. */
 const NNP = "nnp";
+/** Of an image that control planes of Kubernetes' own programs need for `kubectl top`. */
+const METRICS_SERVER = "metrics-server";
 
 /**
  * The kubelet, and the programs of the images that a machine with a real kubelet imports (scripts/node/images.ts), or
@@ -210,6 +212,16 @@ export async function nodePrograms(names?: readonly string[]): Promise<Built & {
       : []),
     { name: "coredns", source: ".", flags: "-s -w", module: "coredns" },
     { name: "flanneld", source: ".", flags: "-s -w", module: "flannel" },
+    ...(names?.includes(METRICS_SERVER)
+      ? [
+          {
+            name: METRICS_SERVER,
+            source: "sigs.k8s.io/metrics-server/cmd/metrics-server",
+            flags: "-s -w",
+            module: METRICS_SERVER,
+          },
+        ]
+      : []),
   ];
   for (const program of all.filter(({ name }) => names?.includes(name) ?? true)) {
     const made = await buildMissing([program], join(folder, program.module ?? "."), dir);

@@ -11,7 +11,7 @@
 import { resolve } from "node:path";
 import { realCloud } from "./devcloud.ts";
 import { controlPlanePrograms, kubernetesBinaries, root, run } from "./kubernetes-programs.ts";
-import { nodeEnvironment, serviceEnvironment } from "./node/environment.ts";
+import { nodeEnvironment, processEnvironment, serviceEnvironment } from "./node/environment.ts";
 import { machineImages } from "./node/machine-images.ts";
 import { usageShown } from "./usage.ts";
 
@@ -29,9 +29,10 @@ const [isKubeadm, isService] = [story === KUBEADM, story === SERVICE];
 
 async function main(): Promise<number> {
   const cloud = await realCloud();
-  const nodes = "reason" in cloud ? cloud : await (isService ? serviceEnvironment() : nodeEnvironment());
-  const client = "reason" in nodes ? nodes : await kubernetesBinaries(["kubectl"]);
   const isProcess = process.argv.includes(PROCESS) || isService;
+  const environment = isService ? serviceEnvironment : isProcess ? processEnvironment : nodeEnvironment;
+  const nodes = "reason" in cloud ? cloud : await environment();
+  const client = "reason" in nodes ? nodes : await kubernetesBinaries(["kubectl"]);
   const machines = !isKubeadm || "reason" in client ? [] : await machineImages();
   const plane = !isProcess || "reason" in client ? client : await controlPlanePrograms();
   if ("reason" in cloud || "reason" in nodes || "reason" in client || "reason" in plane || "reason" in machines) {

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { konnectivityBinaries, kubernetesBinaries, nodePrograms, root } from "../kubernetes-programs.ts";
 import { controlPlanePrograms, previousPrograms } from "../kubernetes-programs.ts";
 import { conformanceRecipes } from "./conformance-images.ts";
-import { kubeProxyRecipe, makeImages, pauseRecipe, recipes } from "./images.ts";
+import { kubeProxyRecipe, makeImages, metricsServerRecipe, pauseRecipe, recipes } from "./images.ts";
 import { serviceRecipes } from "./service-images.ts";
 import { storageRecipes } from "./storage-images.ts";
 
@@ -79,6 +79,20 @@ export async function conformanceEnvironment(): Promise<NodeEnvironment | { read
   const images = join(programs, "conformance-images");
   const own = recipes(programs, made.version, tunnel.dir).filter(({ name }) => !name.includes("e2e-test-images"));
   makeImages([...own, ...conformanceRecipes(programs, served.dir)], images);
+  return { ...made, images };
+}
+
+/** What the host needs for machines of Kubernetes' own control plane: also the image of metrics-server. */
+export async function processEnvironment(): Promise<NodeEnvironment | { readonly reason: string }> {
+  const made = await nodeEnvironment();
+  if ("reason" in made) return made;
+  const programs = dirname(made.kubelet);
+  const more = await nodePrograms(["metrics-server"]);
+  const tunnel = await konnectivityBinaries();
+  if ("reason" in more) return { reason: more.reason };
+  if ("reason" in tunnel) return tunnel;
+  const images = join(programs, "process-images");
+  makeImages([...recipes(programs, made.version, tunnel.dir), metricsServerRecipe(programs)], images);
   return { ...made, images };
 }
 

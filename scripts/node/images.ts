@@ -128,6 +128,14 @@ export const kubeProxyRecipe = (program: string, kubernetes: string): ImageRecip
   entrypoint: ["/usr/local/bin/kube-proxy"],
 });
 
+/** The release that the add-on MetricsServer names. */
+export const metricsServerRecipe = (programs: string): ImageRecipe => ({
+  name: "registry.k8s.io/metrics-server/metrics-server:v0.8.0",
+  packages: [],
+  files: { "metrics-server": join(programs, "metrics-server") },
+  entrypoint: ["/metrics-server"],
+});
+
 /**
  * What each machine needs, what a cluster's add-ons need (`tunnel` is the folder of konnectivity's agent), and for
  * tests a web server and the programs of busybox.

@@ -54,6 +54,8 @@ export interface RigOptions {
   readonly replicas?: number;
   /** Pods reach pods of the other node by flannel's VXLAN, in place of routes on the cluster's router. */
   readonly overlay?: boolean;
+  /** With metrics-server where the control plane is Kubernetes' own. Default false. */
+  readonly withMetrics?: boolean;
   /** False: the cluster's volumes are served by a driver that the test starts. Default true. */
   readonly withVolumes?: boolean;
 }
@@ -109,7 +111,9 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     await up.until(/management API/i);
     const at = ["--kubeconfig", management, "--namespace", "default"];
     const version = ["--kubernetes-version", needed("CAUSEWAY_NODE_VERSION")];
-    const addons = `kube-proxy,coredns${options.overlay ? ",flannel" : ""}`;
+    // Causeway's own API server has the metrics itself.
+    const metrics = options.withMetrics && programs !== undefined ? ",metrics-server" : "";
+    const addons = `kube-proxy,coredns${options.overlay ? ",flannel" : ""}${metrics}`;
     const flavor = options.flavor === undefined ? [] : ["--flavor", options.flavor];
     const size = [
       "--replicas",

@@ -110,6 +110,20 @@ test("the tunnel's agent pings often enough to notice a lost connection, and sel
   expect(Number(seconds)).toBeLessThanOrEqual(60);
 });
 
+test("metrics-server reads kubelets whose certificates are of the cluster's authority, without rights to change anything", () => {
+  const { objects } = builtIn({ name: "MetricsServer", replicas: 2 }, facts);
+  const of = <T>(kind: string) => objects.filter((each) => each.kind === kind) as unknown as readonly T[];
+  const [deployment] = of<{ spec: { replicas: number; template: { spec: PodSpec } } }>("Deployment");
+  expect(deployment?.spec.replicas).toBe(2);
+  const args = deployment?.spec.template.spec.containers[0]?.args ?? [];
+  expect(args).toContain("--kubelet-certificate-authority=/var/run/secrets/kubernetes.io/serviceaccount/ca.crt");
+  expect(args.filter((arg) => arg.includes("insecure"))).toEqual([]);
+  const verbs = of<{ rules: { verbs: string[] }[] }>("ClusterRole").flatMap(({ rules }) =>
+    rules.flatMap((r) => r.verbs),
+  );
+  expect(new Set(verbs)).toEqual(new Set(["get", "list", "watch"]));
+});
+
 interface PodSpec {
   readonly containers: readonly { readonly args: readonly string[] }[];
   readonly initContainers: readonly { readonly env: readonly unknown[] }[];

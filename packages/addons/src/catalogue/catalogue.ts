@@ -6,6 +6,7 @@ import { coreDns } from "./coredns.ts";
 import type { BuiltIn, CatalogueChoice, ClusterFacts } from "./facts.ts";
 import { flannel } from "./flannel.ts";
 import { kubeProxy } from "./kube-proxy.ts";
+import { metricsServer } from "./metrics-server.ts";
 import { tunnelAgent } from "./tunnel-agent.ts";
 
 const addons: Readonly<Record<CatalogueChoice["name"], (facts: ClusterFacts, choice: CatalogueChoice) => BuiltIn>> = {
@@ -15,6 +16,7 @@ const addons: Readonly<Record<CatalogueChoice["name"], (facts: ClusterFacts, cho
   CinderCSINode: cinderCsiNode,
   Flannel: flannel,
   APIProxy: apiProxy,
+  MetricsServer: metricsServer,
 };
 
 /**

@@ -30,6 +30,7 @@ export const CATALOGUE_ADDONS = [
   "CinderCSINode",
   "Flannel",
   "APIProxy",
+  "MetricsServer",
 ] as const;
 
 const name = (description: string) =>
@@ -48,7 +49,9 @@ const catalogue = object(
           'Registry and path in place of the built-in ones, such as "registry.example.org/mirror": the image is PREFIX/kube-proxy:VERSION.',
       }),
     ),
-    replicas: optional(int32({ minimum: 1, maximum: 20, description: "Pods of CoreDNS. Default 2." })),
+    replicas: optional(
+      int32({ minimum: 1, maximum: 20, description: "Pods of CoreDNS (default 2) or of MetricsServer (default 1)." }),
+    ),
     proxyMode: optional(
       oneOf(["nftables", "iptables"], {
         description: "KubeProxy: how it leads Services to pods. Nodes of one cluster may have both. Default nftables.",

@@ -34,13 +34,20 @@ Examples:
 }
 
 /** Built-in add-ons by the names of the option. */
-const builtIns = { "kube-proxy": "KubeProxy", coredns: "CoreDNS", flannel: "Flannel" } as const;
+const builtIns = {
+  "kube-proxy": "KubeProxy",
+  coredns: "CoreDNS",
+  flannel: "Flannel",
+  "metrics-server": "MetricsServer",
+} as const;
 /** As the catalogue of an AddonSet names it. */
 export type BuiltInAddon = (typeof builtIns)[keyof typeof builtIns];
 
+const isBuiltIn = (name: string): name is keyof typeof builtIns => Object.hasOwn(builtIns, name);
+
 function addonNames(text: string): readonly BuiltInAddon[] {
   return [...new Set(text.split(","))].map((name) => {
-    if (name === "kube-proxy" || name === "coredns" || name === "flannel") return builtIns[name];
+    if (isBuiltIn(name)) return builtIns[name];
     throw new InvalidArgumentError(
       `there is no built-in add-on "${name}"; there are ${Object.keys(builtIns).join(", ")}.`,
     );
@@ -60,7 +67,7 @@ function clusterOptions() {
     .addOption(
       new Option(
         "--addons <names>",
-        "built-in add-ons that are kept in the cluster: kube-proxy, coredns, flannel",
+        `built-in add-ons that are kept in the cluster: ${Object.keys(builtIns).join(", ")}`,
       ).argParser(addonNames),
     )
     .option("--no-wait", "return as soon as the objects are created")

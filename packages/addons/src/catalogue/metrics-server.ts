@@ -1,0 +1,131 @@
+import { imageOf, type BuiltIn, type CatalogueChoice, type ClusterFacts } from "./facts.ts";
+
+const metadata = { name: "metrics-server", namespace: "kube-system" };
+const selected = { "k8s-app": "metrics-server" };
+const rbac = "rbac.authorization.k8s.io";
+const subjects = [{ kind: "ServiceAccount", ...metadata }];
+/** Of the container, which no other of its network has. */
+const PORT = 10_250;
+/** The cluster's authority, which signs the certificates of kubelets. */
+const AUTHORITY = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt";
+
+/**
+ * metrics-server, for `kubectl top` and the HorizontalPodAutoscaler. Other than with its published manifests, a kubelet
+ * must have a certificate of the cluster's authority.
+ */
+export function metricsServer(_facts: ClusterFacts, choice: CatalogueChoice): BuiltIn {
+  const { replicas = 1 } = choice;
+  return {
+    // The condition of its APIService says whether the API server reaches it.
+    probes: [],
+    objects: [{ apiVersion: "v1", kind: "ServiceAccount", metadata }, ...rights, ...api, deployment(choice, replicas)],
+  };
+}
+
+const rights = [
+  {
+    apiVersion: `${rbac}/v1`,
+    kind: "ClusterRole",
+    metadata: {
+      name: "system:aggregated-metrics-reader",
+      labels: Object.fromEntries(
+        ["admin", "edit", "view"].map((role) => [`rbac.authorization.k8s.io/aggregate-to-${role}`, "true"]),
+      ),
+    },
+    rules: [{ apiGroups: ["metrics.k8s.io"], resources: ["pods", "nodes"], verbs: ["get", "list", "watch"] }],
+  },
+  {
+    apiVersion: `${rbac}/v1`,
+    kind: "ClusterRole",
+    metadata: { name: "system:metrics-server" },
+    rules: [
+      { apiGroups: [""], resources: ["nodes/metrics"], verbs: ["get"] },
+      { apiGroups: [""], resources: ["pods", "nodes"], verbs: ["get", "list", "watch"] },
+    ],
+  },
+  ...(["system:metrics-server", "system:auth-delegator"] as const).map((name) => ({
+    apiVersion: `${rbac}/v1`,
+    kind: "ClusterRoleBinding",
+    metadata: { name: name === "system:metrics-server" ? name : `metrics-server:${name}` },
+    roleRef: { apiGroup: rbac, kind: "ClusterRole", name },
+    subjects,
+  })),
+  {
+    apiVersion: `${rbac}/v1`,
+    kind: "RoleBinding",
+    metadata: { name: "metrics-server-auth-reader", namespace: "kube-system" },
+    roleRef: { apiGroup: rbac, kind: "Role", name: "extension-apiserver-authentication-reader" },
+    subjects,
+  },
+];
+
+const api = [
+  {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { ...metadata, labels: selected },
+    spec: { selector: selected, ports: [{ name: "https", port: 443, protocol: "TCP", targetPort: "https" }] },
+  },
+  {
+    apiVersion: "apiregistration.k8s.io/v1",
+    kind: "APIService",
+    metadata: { name: "v1beta1.metrics.k8s.io", labels: selected },
+    spec: {
+      group: "metrics.k8s.io",
+      version: "v1beta1",
+      groupPriorityMinimum: 100,
+      versionPriority: 100,
+      // It makes its certificate when it starts, as its published manifests have it.
+      insecureSkipTLSVerify: true,
+      service: metadata,
+    },
+  },
+];
+
+function deployment(choice: CatalogueChoice, replicas: number) {
+  const probe = (path: string) => ({ httpGet: { path, port: "https", scheme: "HTTPS" }, periodSeconds: 10 });
+  const container = {
+    name: "metrics-server",
+    image: imageOf(choice, "registry.k8s.io/metrics-server/metrics-server:v0.8.0"),
+    imagePullPolicy: "IfNotPresent",
+    args: [
+      "--cert-dir=/tmp",
+      `--secure-port=${PORT}`,
+      "--kubelet-preferred-address-types=InternalIP,ExternalIP,Hostname",
+      "--kubelet-use-node-status-port",
+      `--kubelet-certificate-authority=${AUTHORITY}`,
+      "--metric-resolution=15s",
+    ],
+    ports: [{ name: "https", containerPort: PORT, protocol: "TCP" }],
+    livenessProbe: { ...probe("/livez"), failureThreshold: 3 },
+    readinessProbe: { ...probe("/readyz"), failureThreshold: 3, initialDelaySeconds: 20 },
+    resources: { requests: { cpu: "100m", memory: "200Mi" } },
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ["ALL"] },
+      readOnlyRootFilesystem: true,
+      runAsNonRoot: true,
+      runAsUser: 1000,
+      seccompProfile: { type: "RuntimeDefault" },
+    },
+    volumeMounts: [{ name: "tmp", mountPath: "/tmp" }],
+  };
+  const spec = {
+    serviceAccountName: "metrics-server",
+    priorityClassName: "system-cluster-critical",
+    nodeSelector: { "kubernetes.io/os": "linux" },
+    containers: [container],
+    volumes: [{ name: "tmp", emptyDir: {} }],
+  };
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { ...metadata, labels: selected },
+    spec: {
+      replicas,
+      strategy: { rollingUpdate: { maxUnavailable: 0 } },
+      selector: { matchLabels: selected },
+      template: { metadata: { labels: selected }, spec },
+    },
+  };
+}
