@@ -141,8 +141,9 @@ export class Connection {
     if (packet.type === "data") this.#options.onBytes?.("received", packet.data.length);
     if (stream) {
       stream.handle(packet, this.#received);
-      // A server's request to close has an answer.
-      if (packet.type === "close") this.send({ type: "closed", id: packet.id, error: "" });
+      // A stock server waits for the response to its request to close; one with windows knows the stream no more.
+      if (packet.type === "close" && this.#options.peerWindow === undefined)
+        this.send({ type: "closed", id: packet.id, error: "" });
       return;
     }
     if (packet.type === "close") return this.send({ type: "closed", id: packet.id, error: "Unknown connectID" });

@@ -2,7 +2,7 @@ import { Duplex } from "node:stream";
 import { VirtualClock } from "@causeway/foundation";
 import { expect, test } from "vitest";
 import { Deadlines } from "./deadlines.ts";
-import type { Outbox } from "./outbox.ts";
+import type { Lane, Outbox } from "./outbox.ts";
 import { LIMITS } from "./plan-stream.ts";
 import { TunnelStream } from "./stream.ts";
 
@@ -49,4 +49,44 @@ test("a reader that reads nothing holds a connection that no other stream has, h
   await clock.advance(3_600_000);
   expect(seen).toEqual(["hold"]);
   stream.dispatch({ type: "lost" });
+});
+
+/** The types of packets that a server sends when its client sends no more and writes to it end with `failure`. */
+async function sentAtEnd(failure: Error | null, role: "server" | "agent" = "server"): Promise<string[]> {
+  const sent: string[] = [];
+  const wake = ({ items }: Lane): void => {
+    for (const item of items.splice(0)) sent.push(Buffer.isBuffer(item) ? "data" : item.type);
+  };
+  const socket = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done(failure) });
+  const stream = new TunnelStream({
+    id: 1n,
+    socket,
+    outbox: { wake, send() {} } as unknown as Outbox,
+    deadlines: new Deadlines(new VirtualClock(0)),
+    windowed: true,
+    credit: 1_000,
+    isShared: true,
+    role,
+    streams: () => 1,
+    hold() {},
+    release() {},
+    onClosed() {},
+  });
+  socket.push("last words");
+  socket.push(null);
+  await new Promise((resolve) => setImmediate(resolve));
+  stream.dispatch({ type: "lost" });
+  return sent;
+}
+
+test("a client that only sends no more has its end passed on after its last bytes", async () => {
+  expect(await sentAtEnd(null)).toEqual(["data", "end"]);
+});
+
+test("a client that is gone has its stream closed after its last bytes, without an end before", async () => {
+  expect(await sentAtEnd(new Error("EPIPE"))).toEqual(["data", "close"]);
+});
+
+test("an agent's target that sends no more is not probed", async () => {
+  expect(await sentAtEnd(new Error("EPIPE"), "agent")).toEqual(["data", "end"]);
 });

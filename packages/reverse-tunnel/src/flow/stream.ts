@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import type { TunnelPacket } from "../protocol/packets.ts";
 import type { Deadlines } from "./deadlines.ts";
 import type { Lane, Outbox } from "./outbox.ts";
+import { probe } from "./probe.ts";
 import type { Received } from "./received.ts";
 import { openStream, planStream, type StreamEffect, type StreamEvent, type StreamState } from "./plan-stream.ts";
 
@@ -37,7 +38,6 @@ const TIMES = {
   flush: 30_000,
   discard: 5_000,
 } as const;
-const NOTHING = Buffer.alloc(0);
 
 /** Performs the rules of plan-stream.ts for one socket. */
 export class TunnelStream {
@@ -69,7 +69,7 @@ export class TunnelStream {
       this.dispatch({ type: "read", bytes: chunk.length, streams: options.streams() });
       options.outbox.wake(this.#lane);
     });
-    socket.on("end", () => this.dispatch({ type: "local-end" }));
+    socket.on("end", () => this.#onEnd());
     socket.on("error", () => this.dispatch({ type: "local-gone" }));
     socket.on("close", () => {
       const hasEnded = socket.readableEnded && socket.writableFinished && !socket.errored;
@@ -155,7 +155,7 @@ export class TunnelStream {
       case "destroy-socket":
         return effect.flush ? this.#finish() : void socket.destroy();
       case "linger":
-        if (this.#options.windowed) this.#probe();
+        if (this.#options.windowed) this.#probeLater();
         return this.#options.windowed
           ? this.#watch("linger-over", TIMES.halfClosed, () => `${this.#received + this.#accepted}`)
           : this.#watch("linger-over", TIMES.linger, () => `${this.#received}`);
@@ -178,22 +178,35 @@ export class TunnelStream {
   }
 
   /**
-   * Is a client that sends no more still there? A Unix socket that its client has closed refuses even a write of
-   * nothing. TCP does not show it: only the wait for bytes ends such a stream. What the client had sent goes first.
+   * Ends the stream of a client that is gone, after what the client had sent. Where a probe does not show that, only
+   * the wait for bytes ends it.
    */
   #probe(): void {
-    const { socket, deadlines } = this.#options;
-    const again = (): void =>
-      void this.#waits.set(
-        "probe",
-        deadlines.after(TIMES.probe, () => this.#probe()),
-      );
-    if (this.#lane.items.length > 0 || !socket.writable) return again();
-    socket.write(NOTHING, (error) => {
+    const { socket } = this.#options;
+    if (this.#lane.items.length > 0 || !socket.writable) return this.#probeLater();
+    probe(socket, (isGone) => {
       if (this.#state.closed) return;
-      if (error) this.dispatch({ type: "linger-over" });
-      else again();
+      if (isGone) this.dispatch({ type: "linger-over" });
+      else this.#probeLater();
     });
+  }
+
+  #probeLater(): void {
+    this.#waits.set(
+      "probe",
+      this.#options.deadlines.after(TIMES.probe, () => this.#probe()),
+    );
+  }
+
+  /**
+   * The socket's other end sends no more. A client that is gone needs a close and no end before it, which both sides
+   * would handle for nothing: it is probed first, unless the probe would wait for what the client has still to read.
+   */
+  #onEnd(): void {
+    const { socket, role, windowed } = this.#options;
+    const isIdle = this.#lane.items.length === 0 && socket.writable && socket.writableLength === 0;
+    if (role === "agent" || !windowed || !isIdle) return this.dispatch({ type: "local-end" });
+    probe(socket, (isGone) => this.dispatch({ type: isGone ? "local-gone" : "local-end" }));
   }
 
   /**
