@@ -56,7 +56,8 @@ describe("the causeway command", () => {
   });
 
   test("starts `run` small: with a young generation of 1 MiB and without the optimizing compilers", () => {
-    const small = "--max-semi-space-size=1 --optimize-for-size --no-opt --no-maglev --no-concurrent-sparkplug";
+    const hot = "--invocation-count-for-turbofan=100000 --invocation-count-for-osr=20000";
+    const small = `--max-semi-space-size=4 --optimize-for-size --no-maglev ${hot} --no-concurrent-sparkplug`;
     expect(run(withoutInstall(), nodeOf("26.1.0"), "run").out).toContain(`runs ${small} `);
     expect(run(withoutInstall(), nodeOf("26.1.0"), "up").out).not.toContain("--no-opt");
   });
