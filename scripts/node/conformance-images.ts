@@ -149,9 +149,10 @@ export function conformanceRecipes(programs: string, served: string): readonly I
     },
     {
       name: `${REGISTRY}/busybox:1.37.0-1`,
-      packages: SHELL,
+      // Debian's busybox is older than the image's: its shell drops variables of the environment such as "data-1".
+      packages: [...SHELL, "bash-static"],
       busybox: true,
-      ...baseOf({}),
+      ...baseOf({ links: { "bin/sh": "bash-static" } }),
       entrypoint: [],
       cmd: ["sh"],
     },

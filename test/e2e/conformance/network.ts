@@ -1,6 +1,7 @@
 /** The network of two workers without a cloud: a bridge of this machine, and a network namespace for each. */
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 
 const COUNT = 2;
 
@@ -39,6 +40,11 @@ export function openNetwork({ prefix, name }: NetworkSettings): WorkerNetwork {
     for (const { id } of workers) attempt(() => ip("netns", "delete", `vm-${id}`));
     attempt(() => ip("link", "delete", name));
   };
+  if (isThere(name))
+    throw new Error(`another run has the network ${name}, or was killed in it: then run \`ip link delete ${name}\``);
+  // Of a run that was killed: its machines keep the other ends.
+  for (const index of workers.keys())
+    attempt(() => isThere(`${name}${index}`) && ip("link", "delete", `${name}${index}`));
   try {
     ip("link", "add", name, "type", "bridge");
     ip("address", "add", `${host}/24`, "dev", name);
@@ -59,6 +65,8 @@ export function openNetwork({ prefix, name }: NetworkSettings): WorkerNetwork {
     throw error;
   }
 }
+
+const isThere = (device: string): boolean => existsSync(`/sys/class/net/${device}`);
 
 function attempt(act: () => unknown): void {
   try {
