@@ -86,12 +86,13 @@ function oneOfEach(context: MachineContext, ports: readonly Port[]): Port[] {
 
 /**
  * True if Nova lists the port's addresses: it has the port, and the list of ports is older than that. A port without an
- * address cannot be distinguished, and is left alone.
+ * address cannot be distinguished, and is left alone. Two networks may have one address: the MAC address decides where
+ * Nova says it.
  */
 function isListed({ addresses }: Server, { mac_address, fixed_ips }: Port): boolean {
   if (fixed_ips.length === 0) return true;
   const own = new Set(fixed_ips.map(({ ip_address }) => ip_address));
   return Object.values(addresses)
     .flat()
-    .some((each) => own.has(each.addr) || each["OS-EXT-IPS-MAC:mac_addr"] === mac_address);
+    .some(({ addr, "OS-EXT-IPS-MAC:mac_addr": mac }) => (mac === undefined ? own.has(addr) : mac === mac_address));
 }

@@ -157,6 +157,18 @@ describe("a running server", () => {
     settle(w);
     expect(w.cloud.ports[0]?.device_id).toBe(w.cloud.servers[0]?.id);
   });
+
+  it("gets a detached port back whose address Nova lists for a port of another network", () => {
+    const address = w.cloud.ports[0]?.fixed_ips[0]?.ip_address ?? "";
+    w.cloud.ports = w.cloud.ports.map((p) => ({ ...p, device_id: "" }));
+    const listed = (mac: string) => ({
+      other: [{ addr: address, version: 4 as const, "OS-EXT-IPS-MAC:mac_addr": mac }],
+    });
+    w.cloud.servers = w.cloud.servers.map((s) => ({ ...s, addresses: listed("fa:16:3e:00:00:99") }));
+    expect(plan(w).steps).toMatchObject([{ type: "attach-port", portId: w.cloud.ports[0]?.id }]);
+    w.cloud.servers = w.cloud.servers.map((s) => ({ ...s, addresses: listed(w.cloud.ports[0]?.mac_address ?? "") }));
+    expect(plan(w).steps).toEqual([]);
+  });
 });
 
 describe("a second port of one name, whose creation the cloud finished late,", () => {
