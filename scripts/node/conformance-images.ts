@@ -2,8 +2,9 @@
  * The images of Kubernetes' conformance specs, under the names that the suite of this release asks for. Programs of
  * Kubernetes are built from its module; web servers and tools for DNS are Debian's.
  */
-import { chmodSync, copyFileSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { execFileSync } from "node:child_process";
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import type { ImageRecipe } from "./images.ts";
 
 const REGISTRY = "registry.k8s.io/e2e-test-images";
@@ -103,6 +104,17 @@ function baseOf({ files = {}, links = {}, setuid = {} }: BaseOf): Pick<ImageReci
   };
 }
 
+/** The certificate with which `agnhost porter` serves HTTPS, as its image has it: from the module's source. */
+function porterFiles(): Readonly<Record<string, string>> {
+  const folder = resolve(import.meta.dirname, "../../tools/node");
+  const module = execFileSync("go", ["list", "-m", "-f", "{{.Dir}}", "k8s.io/kubernetes"], {
+    cwd: folder,
+    encoding: "utf8",
+  }).trim();
+  const read = (name: string): string => readFileSync(join(module, "test/images/agnhost/porter", name), "utf8");
+  return Object.fromEntries(["localhost.crt", "localhost.key"].map((name) => [name, read(name)]));
+}
+
 /** `programs` has agnhost and nnp, `served` etcd and sample-apiserver. */
 export function conformanceRecipes(programs: string, served: string): readonly ImageRecipe[] {
   const agnhost = {
@@ -137,7 +149,10 @@ export function conformanceRecipes(programs: string, served: string): readonly I
       name: `${REGISTRY}/agnhost:2.56`,
       packages: [...SHELL, ...DIG, ...CURL, "netcat-openbsd"],
       ...agnhost,
-      ...baseOf({ files: { "uploads/.keep": "" }, links: { "agnhost-2": "agnhost", "bin/nc": "nc.openbsd" } }),
+      ...baseOf({
+        files: { "uploads/.keep": "", ...porterFiles() },
+        links: { "agnhost-2": "agnhost", "bin/nc": "nc.openbsd" },
+      }),
       cmd: ["pause"],
     },
     {
