@@ -13,6 +13,7 @@ import { parseArgs } from "node:util";
 import { createAuthority, issueCertificate } from "@causeway/foundation";
 import { konnectivityBinaries } from "../../scripts/kubernetes-programs.ts";
 import { freePorts } from "../support/free-ports.ts";
+import { pour, read, swallow } from "./tunnel/bytes.ts";
 
 /** The command as it is installed, with the flags of Node that it chooses. */
 const CAUSEWAY = resolve(import.meta.dirname, "../../packages/causeway/src/launch.sh");
@@ -36,6 +37,7 @@ interface Row {
 }
 
 interface Tunnel {
+  readonly side: "ours" | "upstream";
   readonly children: readonly ChildProcess[];
   readonly socket: string;
 }
@@ -61,17 +63,13 @@ try {
   file("tls.key", serving.key);
   file("agent.crt", client.certificate);
   file("agent.key", client.key);
+  await warmUp();
   const built = await konnectivityBinaries();
   if ("reason" in built) console.log(`upstream is not measured: ${built.reason}`);
-  const ours = await measured([CAUSEWAY, "run", "tunnel-server"], [CAUSEWAY, "run", "tunnel-agent"], true);
-  const theirs =
-    "dir" in built
-      ? await measured([join(built.dir, "proxy-server")], [join(built.dir, "proxy-agent")], false)
-      : undefined;
-  const rows: Row[] = ours.map((row) => {
-    const other = theirs?.find(({ name }) => name === row.name);
-    return { ...row, ...(other && { upstream: other.ours }) };
-  });
+  const tunnels = [await start([CAUSEWAY, "run", "tunnel-server"], [CAUSEWAY, "run", "tunnel-agent"], true)];
+  if ("dir" in built)
+    tunnels.push(await start([join(built.dir, "proxy-server")], [join(built.dir, "proxy-agent")], false));
+  const rows = await measured(tunnels);
   for (const { name, by, ...sides } of rows) {
     console.log(`${name} (by ${by})`);
     console.table(sides);
@@ -82,9 +80,37 @@ try {
 }
 process.exit();
 
+/**
+ * Without a tunnel: the code of this process is compiled before either side is measured, which the first one would pay
+ * for with each of its first dials.
+ */
+async function warmUp(): Promise<void> {
+  const socket = join(dir, "direct.sock");
+  const proxy = createServer({ allowHalfOpen: true }, (client) => {
+    client.once("data", (request: Buffer) => {
+      const upstream = connect({ host: address, port: Number(/:(\d+) HTTP/.exec(String(request))?.[1]) });
+      for (const [from, to] of [[client, upstream] as const, [upstream, client] as const]) {
+        from.on("error", () => to.destroy()).once("close", () => to.destroy());
+      }
+      upstream.once("connect", () => {
+        client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+        client.pipe(upstream).pipe(client);
+      });
+    });
+  });
+  await new Promise<void>((done) => proxy.listen(socket, done));
+  const direct = { side: "ours", children: [], socket } as const;
+  for (let i = 0; i < 10; i++) await dials(direct);
+  await echoes(direct);
+  await bulk(direct, "down");
+  await bulk(direct, "up");
+  proxy.close();
+}
+
 async function start(server: readonly string[], agent: readonly string[], isOurs: boolean): Promise<Tunnel> {
   const [port = 0, ...others] = await freePorts(5);
-  const socket = join(dir, `${isOurs ? "ours" : "upstream"}.sock`);
+  const side = isOurs ? "ours" : "upstream";
+  const socket = join(dir, `${side}.sock`);
   const at = (name: string): string => join(dir, name);
   const children = [
     run([
@@ -113,7 +139,7 @@ async function start(server: readonly string[], agent: readonly string[], isOurs
       ...(isOurs ? ["--log-level=silent"] : ["-v=0"]),
     ]),
   ];
-  const tunnel = { children, socket };
+  const tunnel: Tunnel = { side, children, socket };
   const { port: echo, close } = await target((each) => void each.pipe(each));
   try {
     for (let i = 0; i < 600; i++) {
@@ -137,30 +163,40 @@ function run([program = "", ...args]: readonly string[]): ChildProcess {
   return child;
 }
 
-async function measured(server: readonly string[], agent: readonly string[], isOurs: boolean): Promise<Row[]> {
-  const tunnel = await start(server, agent, isOurs);
-  try {
-    const rows: Row[] = [];
-    for (const work of [
-      () => bulk(tunnel, "down"),
-      () => bulk(tunnel, "up"),
-      () => echoes(tunnel),
-      () => dials(tunnel),
-      () => stalled(tunnel),
-      () => shares(tunnel),
-    ]) {
-      const row = await work();
-      console.log(isOurs ? "ours" : "upstream", row.name, JSON.stringify(row.ours));
-      rows.push(row);
+/** Each work for one side after the other: what else the machine does meets both. */
+async function measured(tunnels: readonly Tunnel[]): Promise<Row[]> {
+  const works: ((tunnel: Tunnel) => Promise<Row>)[] = [
+    (tunnel) => bulk(tunnel, "down"),
+    (tunnel) => bulk(tunnel, "up"),
+    echoes,
+    dials,
+    stalled,
+    shares,
+    memory,
+  ];
+  const rows: Row[] = [];
+  for (const work of works) {
+    const sides: Row[] = [];
+    for (const tunnel of tunnels) {
+      const row = await work(tunnel);
+      console.log(tunnel.side, row.name, JSON.stringify(row.ours));
+      sides.push(row);
     }
-    const memory = { serverMiB: memoryOf(tunnel.children[0]), agentMiB: memoryOf(tunnel.children[1]) };
-    return [...rows, { name: "most memory in all of this", by: "serverMiB", ours: memory }];
-  } finally {
-    for (const child of tunnel.children) {
+    const [ours, upstream] = sides;
+    if (ours) rows.push({ ...ours, ...(upstream && { upstream: upstream.ours }) });
+  }
+  for (const { children } of tunnels) {
+    for (const child of children) {
       child.kill("SIGKILL");
       if (child.exitCode === null && child.signalCode === null) await once(child, "close");
     }
   }
+  return rows;
+}
+
+async function memory({ children: [server, agent] }: Tunnel): Promise<Row> {
+  const ours = { serverMiB: memoryOf(server), agentMiB: memoryOf(agent) };
+  return { name: "most memory in all of this", by: "serverMiB", ours };
 }
 
 async function bulk(tunnel: Tunnel, way: "down" | "up"): Promise<Row> {
@@ -309,42 +345,6 @@ async function dialled(tunnel: Tunnel, port: number): Promise<Socket> {
   const socket = await dial(tunnel, port);
   if (typeof socket === "string") throw new Error(`a dial through the tunnel failed: ${socket}`);
   return socket;
-}
-
-function pour(socket: Socket, size: number): void {
-  const block = Buffer.alloc(64 * 1024, 7);
-  let left = size;
-  const next = (): void => {
-    while (left > 0 && !socket.destroyed) {
-      const piece = left < block.length ? block.subarray(0, left) : block;
-      left -= piece.length;
-      if (!socket.write(piece)) return;
-    }
-  };
-  socket.on("drain", next);
-  next();
-}
-
-function swallow(socket: Socket, size: number): void {
-  let left = size;
-  socket.on("data", (chunk: Buffer) => {
-    left -= chunk.length;
-    if (left === 0) socket.write("d");
-  });
-}
-
-function read(socket: Socket, size: number): Promise<void> {
-  return new Promise((done, reject) => {
-    let left = size;
-    const onData = (chunk: Buffer): void => {
-      left -= chunk.length;
-      if (left > 0) return;
-      socket.off("data", onData).off("close", onClose).pause();
-      done();
-    };
-    const onClose = (): void => reject(new Error(`a stream ended with ${left} bytes to come`));
-    socket.on("data", onData).once("close", onClose).resume();
-  });
 }
 
 function quantiles(times: readonly number[]): Record<string, number> {
