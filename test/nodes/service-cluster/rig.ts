@@ -22,7 +22,7 @@ export interface ServiceRig extends Rig {
   pods(namespace: string): readonly PodView[];
   /** The namespace of a control plane's pods, or of the etcd that all share. */
   namespaceOf(id: string): string;
-  /** The pod that leads the etcd in this namespace; `without`: one that is not asked. */
+  /** The pod that leads the etcd in this namespace; `without`: one that is left out. */
   leader(namespace: string, without?: PodView): PodView;
   /** The node at which clients come in. */
   readonly entrance: { readonly node: string; readonly address: string };
