@@ -108,7 +108,10 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): {
   };
   const sources = [
     watchInformer(from.controlPlanes),
-    watchInformer(from.clusters, (change) => ownersOf(change.object)),
+    // Nothing is read of a Cluster's status.
+    watchInformer(from.clusters, ({ object, previous }) =>
+      previous && previous.metadata.generation === object.metadata.generation ? [] : ownersOf(object),
+    ),
     watchInformer(from.secrets, (change) => ownersOf(change.object)),
     watchIds((listener) => runtime.onChange(listener)),
     watchIds((listener) => {
