@@ -19,9 +19,9 @@ fi
 alone=--no-concurrent-sparkplug
 flags="--max-semi-space-size=4 $alone"
 # The optimizing compilers cost more memory and processor time than they save in a small cloud: 7 MiB of 95, and a fifth
-# of the time of a start with its first create. So only what has run some hundred thousand times is compiled; with 340
+# of the time of a start with its first create. So only what has run some hundred thousand times is compiled. With 340
 # clusters of 13 machines a controller without it had a quarter of its time in loops that it makes ten times as fast.
-# Young objects have room for what a list of a thousand machines brings: with less they are copied to the old ones first.
+# Young objects have room for what a list of a thousand machines brings: with less they are copied to the old first.
 hot="--invocation-count-for-turbofan=100000 --invocation-count-for-osr=20000"
 if [ "$1" = run ]; then flags="--max-semi-space-size=4 --optimize-for-size --no-maglev $hot $alone"; fi
 # What carries others' bytes is to be fast: threads that collect its buffers would take four times the processor time of
