@@ -108,10 +108,7 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): {
   };
   const sources = [
     watchInformer(from.controlPlanes),
-    // Nothing is read of a Cluster's status.
-    watchInformer(from.clusters, ({ object, previous }) =>
-      previous && previous.metadata.generation === object.metadata.generation ? [] : ownersOf(object),
-    ),
+    watchInformer(from.clusters, (change) => ownersOf(change.object)),
     watchInformer(from.secrets, (change) => ownersOf(change.object)),
     watchIds((listener) => runtime.onChange(listener)),
     watchIds((listener) => {
