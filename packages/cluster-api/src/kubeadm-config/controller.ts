@@ -1,4 +1,4 @@
-import { KubeadmConfig, type KubeadmConfigStatus, type Machine } from "@causeway/api";
+import { KubeadmConfig, type KubeadmConfigStatus } from "@causeway/api";
 import {
   runPipeline,
   isTrue,
@@ -14,7 +14,7 @@ import { by, indexOfCluster, onConnectionChange, type Context } from "../objects
 import { groupsByCluster } from "../objects/groups.ts";
 import { failure, publish } from "../objects/pipeline.ts";
 import type { Observed } from "./observed.ts";
-import { gather, ownerFromMachine, ownerOf, tokensIn } from "./gather.ts";
+import { gather, ownerOf, tokensIn } from "./gather.ts";
 import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { ConfigStep } from "./steps.ts";
@@ -49,11 +49,7 @@ function sources(context: Context): Source[] {
   const { clusters, machines, pools, configs, secrets } = context;
   return [
     watchInformer(configs),
-    watchInformer(machines, ({ object, previous }) =>
-      previous && ownerState(previous) === ownerState(object)
-        ? []
-        : configOf(object.metadata.namespace, object.spec.bootstrap.configRef),
-    ),
+    watchInformer(machines, ({ object }) => configOf(object.metadata.namespace, object.spec.bootstrap.configRef)),
     watchInformer(pools, ({ object }) =>
       configOf(object.metadata.namespace, object.spec.template.spec.bootstrap.configRef),
     ),
@@ -81,11 +77,6 @@ function sources(context: Context): Source[] {
         tokens.whenSynced(remote.signal).then(all, () => {});
       }),
   ];
-}
-
-/** What of a Machine its KubeadmConfig is made for. */
-function ownerState(machine: Machine): string {
-  return JSON.stringify([machine.metadata.uid, machine.spec.bootstrap.configRef, ownerFromMachine(machine)]);
 }
 
 function configOf(namespace: string | undefined, reference: { kind: string; name: string } | undefined): ObjectKey[] {
