@@ -16,7 +16,6 @@ import type { Clock, Log, Metrics } from "@causeway/foundation";
 import { failureOf } from "../reactions/failure.ts";
 import { publishedMessage, refusalOf } from "../reactions/refusals.ts";
 import { unreadReport } from "../reactions/unread.ts";
-import { clusterConcerns, machineConcerns } from "./concerns.ts";
 import { leavingOwner } from "./leaving.ts";
 import { gather, type ClusterGathered, type ClusterSources } from "./gather.ts";
 import type { ClusterStep } from "./steps.ts";
@@ -75,10 +74,8 @@ export function runClusterController(options: ClusterControllerOptions, signal: 
   const { sources, clock, log, shards } = options;
   const all: Source[] = [
     watchInformer(sources.openStackClusters),
-    watchInformer(sources.clusters, (change) => (clusterConcerns(change) ? infrastructureOf(change.object) : [])),
-    watchInformer(sources.machines, (change) => {
-      if (!machineConcerns(change)) return [];
-      const { object } = change;
+    watchInformer(sources.clusters, ({ object }) => infrastructureOf(object)),
+    watchInformer(sources.machines, ({ object }) => {
       const name = object.metadata.labels?.[labels.clusterName];
       const namespace = object.metadata.namespace ?? "";
       const cluster = name === undefined ? undefined : sources.clusters.get({ namespace, name });

@@ -1,5 +1,5 @@
 import { annotations, labels, type Machine, type OpenStackMachine } from "@causeway/api";
-import { getCondition, isDeleting, type Change, type Informer } from "@causeway/kubernetes";
+import { getCondition, isDeleting, type Informer } from "@causeway/kubernetes";
 
 /**
  * A pre-terminate hook of Cluster API on a deleted Machine of a control plane. The control plane removes the machine's
@@ -25,12 +25,6 @@ export function leavingOwner({ metadata, status }: Machine): LeavingOwner | unde
   if (metadata.deletionTimestamp === undefined) return undefined;
   const isTerminating = getCondition(status?.conditions, "Deleting")?.reason === WAITING_FOR_PRE_TERMINATE_HOOK;
   return { uid: metadata.uid, hook: metadata.annotations?.[endpointHook], isTerminating };
-}
-
-/** Whether a change of a Machine concerns its OpenStackMachine, which reads of its status only how it leaves. */
-export function ownerConcerns({ object, previous }: Change<Machine>): boolean {
-  if (previous === undefined || object.metadata.generation !== previous.metadata.generation) return true;
-  return JSON.stringify(leavingOwner(object)) !== JSON.stringify(leavingOwner(previous));
 }
 
 /** The Machine that owns an OpenStackMachine. */

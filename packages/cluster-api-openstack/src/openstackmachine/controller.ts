@@ -14,7 +14,6 @@ import {
   type Shards,
   type Source,
 } from "@causeway/kubernetes";
-import { ownerConcerns } from "../openstackcluster/leaving.ts";
 import { unreadReport } from "../reactions/unread.ts";
 import { gather, type MachineGathered, type MachineSources } from "./gather.ts";
 import type { MachineStep } from "./steps.ts";
@@ -76,7 +75,7 @@ export function runMachineController(options: MachineControllerOptions, signal: 
   const { sources, clock, log, shards } = options;
   const all: Source[] = [
     watchInformer(sources.openStackMachines),
-    watchInformer(sources.machines, (change) => (ownerConcerns(change) ? infrastructureOf(change.object) : [])),
+    watchInformer(sources.machines, ({ object }) => infrastructureOf(object)),
     watchInformer(sources.secrets, ({ object }) => [
       ...sources.machines.byIndex("secret", secretKey(object)).flatMap(infrastructureOf),
       ...leavingWith(sources, object),

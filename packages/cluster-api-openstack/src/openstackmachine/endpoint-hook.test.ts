@@ -1,7 +1,7 @@
 import { timestamp } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
 import { MEMBER_LEAVES_WITHIN } from "../openstackcluster/members.ts";
-import { endpointHook, leavingOwner, ownerConcerns, type LeavingOwner } from "../openstackcluster/leaving.ts";
+import { endpointHook, leavingOwner, type LeavingOwner } from "../openstackcluster/leaving.ts";
 import { machineFinalizer } from "../resources/naming.ts";
 import { now } from "../testing/objects.ts";
 import { deleting, plan, settle, world } from "../testing/machine-world.ts";
@@ -117,25 +117,4 @@ test("a Machine is leaving from its deletion on, and ends at the stage of its ho
     hook: "",
     isTerminating: true,
   });
-});
-
-test("an OpenStackMachine hears of its Machine's spec and of how it leaves, not of the rest of its status", () => {
-  const deletionTimestamp = "2026-11-29T00:00:00Z";
-  const machine = (metadata: object, reason?: string, phase = "Provisioning") =>
-    ({
-      metadata: { name: "m", generation: 1, ...metadata },
-      status: { phase, conditions: reason === undefined ? [] : [{ type: "Deleting", status: "True", reason }] },
-    }) as never;
-  const update = (previous: never, object: never) => ownerConcerns({ type: "updated", previous, object });
-  const [before, leaving] = [machine({}), machine({ deletionTimestamp }, "DrainingNode")];
-  expect(ownerConcerns({ type: "added", object: before })).toBe(true);
-  expect(ownerConcerns({ type: "deleted", object: before })).toBe(true);
-  expect(update(before, machine({ generation: 2 }))).toBe(true);
-  expect(update(before, leaving)).toBe(true);
-  expect(update(leaving, machine({ deletionTimestamp }, "WaitingForPreTerminateHook"))).toBe(true);
-  expect(update(leaving, machine({ deletionTimestamp, annotations: { [endpointHook]: "" } }, "DrainingNode"))).toBe(
-    true,
-  );
-  expect(update(before, machine({}, undefined, "Running"))).toBe(false);
-  expect(update(leaving, machine({ deletionTimestamp }, "DrainingNode", "Deleting"))).toBe(false);
 });
