@@ -12,7 +12,7 @@ export interface PlayedServicesOptions {
   readonly address: () => string;
   /**
    * Of a pod that is ready, as the node knows it or as its status says. A proxy leads to a pod before its status says
-   * so, which who waited for that status relies on, and until its status says otherwise, as on real nodes.
+   * so: a test that waited for that status connects at once. It does until the status says otherwise, as on real nodes.
    */
   readonly readyIp: (pod: Pod) => string | undefined;
 }

@@ -1,4 +1,4 @@
-import type { AddonSet, Cluster } from "@causeway/api";
+import { HostedControlPlane, type AddonSet, type Cluster } from "@causeway/api";
 import { CausewayError, messageOf } from "@causeway/foundation";
 import { secretText, type KubeObject, type Secret } from "@causeway/kubernetes";
 import { builtIn, factsOf } from "../catalogue/catalogue.ts";
@@ -78,6 +78,7 @@ function keyOf({ from, set, cluster, session }: DeclareFrom, addon: Addon): stri
     sources,
     cluster.spec,
     versionOf(from, cluster),
+    runtimeOf(from, cluster),
     from.prober.canDial(session.remote.key),
     session.remote.client.server,
   ]);
@@ -118,7 +119,8 @@ function parsed({ from, set, cluster, session }: DeclareFrom, addon: Addon): Par
     ...(addon.manifests === undefined ? [] : [addon.manifests]),
     ...(addon.sources ?? []).flatMap((source) => textsOf(sourceOf(from, set, source), source)),
   ];
-  const built = addon.catalogue && builtIn(addon.catalogue, factsOf(cluster, versionOf(from, cluster)));
+  const built =
+    addon.catalogue && builtIn(addon.catalogue, factsOf(cluster, versionOf(from, cluster), runtimeOf(from, cluster)));
   return {
     objects: [...(built?.objects ?? []), ...parseManifests(texts)],
     // Built-in proofs are made where they can be; those of the user must succeed.
@@ -147,14 +149,22 @@ function textsOf(source: KubeObject | undefined, { kind, name }: Source): string
   return keys.map((key) => (kind === "ConfigMap" ? (data[key] ?? "") : (secretText(source as Secret, key) ?? "")));
 }
 
+type Planes = Pick<DeclareFrom["from"], "controlPlanes">;
+
 /** The version that built-in add-ons follow. */
-export function versionOf(
-  { controlPlanes }: Pick<DeclareFrom["from"], "controlPlanes">,
-  cluster: Cluster,
-): string | undefined {
-  const { name = "", kind } = cluster.spec.controlPlaneRef ?? {};
-  if (kind !== "HostedControlPlane") return cluster.spec.topology?.version;
-  return controlPlanes.get({ namespace: cluster.metadata.namespace ?? "", name })?.status?.version;
+export function versionOf(from: Planes, cluster: Cluster): string | undefined {
+  if (cluster.spec.controlPlaneRef?.kind !== HostedControlPlane.kind) return cluster.spec.topology?.version;
+  return hostedOf(from, cluster)?.status?.version;
+}
+
+/** What runs its hosted control plane. */
+const runtimeOf = (from: Planes, cluster: Cluster): string | undefined => hostedOf(from, cluster)?.status?.runtime;
+
+function hostedOf({ controlPlanes }: Planes, { metadata, spec }: Cluster): HostedControlPlane | undefined {
+  const { name = "", kind } = spec.controlPlaneRef ?? {};
+  return kind === HostedControlPlane.kind
+    ? controlPlanes.get({ namespace: metadata.namespace ?? "", name })
+    : undefined;
 }
 
 /** Throws what is not a refusal. */

@@ -142,6 +142,11 @@ test.for<[string, () => unknown, string]>([
     "needs an IPv4 network of pods",
   ],
   ["a CSI node plugin without an image", () => builtIn({ name: "CinderCSINode" }, facts), "needs image"],
+  [
+    "metrics-server where the API server has the metrics itself",
+    () => builtIn({ name: "MetricsServer" }, { ...facts, runtime: "Embedded" }),
+    "an embedded control plane has the metrics",
+  ],
   ["an API proxy without an image", () => builtIn({ name: "APIProxy" }, facts), "needs image"],
   [
     "an API proxy of a cluster that is not behind a gateway",

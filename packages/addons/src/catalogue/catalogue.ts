@@ -21,7 +21,7 @@ const addons: Readonly<Record<CatalogueChoice["name"], (facts: ClusterFacts, cho
 
 /**
  * The objects of a built-in add-on, and how it is proved to work.
- * @throws ADDON_CATALOGUE_INCOMPLETE
+ * @throws ADDON_CATALOGUE_INCOMPLETE, ADDON_NOT_NEEDED
  */
 export function builtIn(choice: CatalogueChoice, facts: ClusterFacts): BuiltIn {
   return addons[choice.name](facts, choice);
@@ -31,7 +31,7 @@ export function builtIn(choice: CatalogueChoice, facts: ClusterFacts): BuiltIn {
  * What built-in add-ons follow.
  * @throws ADDON_CLUSTER_INCOMPLETE
  */
-export function factsOf(cluster: Cluster, version: string | undefined): ClusterFacts {
+export function factsOf(cluster: Cluster, version: string | undefined, runtime?: string): ClusterFacts {
   const { controlPlaneEndpoint, clusterNetwork } = cluster.spec;
   const { host = "", port = 0 } = controlPlaneEndpoint ?? {};
   if (host === "" || port === 0) throw incomplete("the Cluster has no control plane endpoint yet");
@@ -50,6 +50,7 @@ export function factsOf(cluster: Cluster, version: string | undefined): ClusterF
     serviceAddress: address(1),
     dnsAddress: address(10),
     dnsDomain: clusterNetwork?.serviceDomain ?? "cluster.local",
+    ...(runtime === undefined ? {} : { runtime }),
   };
 }
 

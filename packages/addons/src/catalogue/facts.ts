@@ -13,6 +13,8 @@ export interface ClusterFacts {
   readonly serviceAddress: string;
   readonly dnsAddress: string;
   readonly dnsDomain: string;
+  /** Of a hosted control plane: what runs it. Undefined: not hosted, or not started yet. */
+  readonly runtime?: string | undefined;
 }
 
 /** `catalogue` of an add-on in the spec: which built-in add-on, and how it is to be. */

@@ -1,3 +1,4 @@
+import { CausewayError } from "@causeway/foundation";
 import { imageOf, type BuiltIn, type CatalogueChoice, type ClusterFacts } from "./facts.ts";
 
 const metadata = { name: "metrics-server", namespace: "kube-system" };
@@ -12,9 +13,14 @@ const AUTHORITY = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt";
 /**
  * metrics-server, for `kubectl top` and the HorizontalPodAutoscaler. Other than with its published manifests, a kubelet
  * must have a certificate of the cluster's authority.
+ * @throws ADDON_NOT_NEEDED
  */
-export function metricsServer(_facts: ClusterFacts, choice: CatalogueChoice): BuiltIn {
+export function metricsServer({ runtime }: ClusterFacts, choice: CatalogueChoice): BuiltIn {
   const { replicas = 1 } = choice;
+  if (runtime === "Embedded")
+    throw new CausewayError("ADDON_NOT_NEEDED", "an embedded control plane has the metrics of nodes and pods itself", {
+      hint: "Remove MetricsServer from the add-ons: it is for control planes of runtime Process or Pods.",
+    });
   return {
     // The condition of its APIService says whether the API server reaches it.
     probes: [],

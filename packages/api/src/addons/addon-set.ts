@@ -40,7 +40,10 @@ const address = { pattern: "^[0-9A-Za-z.:-]+$" };
 
 const catalogue = object(
   {
-    name: oneOf(CATALOGUE_ADDONS, { description: "Which of the built-in add-ons." }),
+    name: oneOf(CATALOGUE_ADDONS, {
+      description:
+        "Which of the built-in add-ons. MetricsServer is for control planes of runtime Process or Pods with a tunnel or a route to Services; it needs kubelets whose certificates are of the cluster's authority (serverTLSBootstrap).",
+    }),
     image: optional(text(1, 512, { description: "Image in place of the built-in one." })),
     imagePrefix: optional(
       text(1, 400, {
