@@ -364,17 +364,21 @@ describe("a control plane in the shared etcd", () => {
   });
 
   test.each([
+    ["v1.32.3", true, ["--feature-gates=WatchList=false"]],
     ["v1.33.3", true, []],
-    ["v1.34.1", true, ["--feature-gates=WatchList=false"]],
+    ["v1.34.1", true, ["--feature-gates=WatchList=false,ListFromCacheSnapshot=false"]],
     ["v1.34.1", false, []],
-  ])("%s, shared %s: watches wait for nothing that etcd does not report to its user: %j", (version, shared, gates) => {
-    const cluster = new PlayedCluster();
-    cluster.pool = poolOf();
-    cluster.complete(specOf({ version, ...(shared && { pods: {} }) }));
-    const flags = commandOf(cluster, api);
-    expect(flags.some((flag) => flag.startsWith("--etcd-servers="))).toBe(true);
-    expect(flags.filter((flag) => flag.startsWith("--feature-gates"))).toEqual(gates);
-  });
+  ])(
+    "%s, shared %s: watches and lists rely on nothing that etcd does not report to its user: %j",
+    (version, shared, gates) => {
+      const cluster = new PlayedCluster();
+      cluster.pool = poolOf();
+      cluster.complete(specOf({ version, ...(shared && { pods: {} }) }));
+      const flags = commandOf(cluster, api);
+      expect(flags.some((flag) => flag.startsWith("--etcd-servers="))).toBe(true);
+      expect(flags.filter((flag) => flag.startsWith("--feature-gates"))).toEqual(gates);
+    },
+  );
 
   test("that appears changes nothing of a control plane with an etcd of its own", () => {
     const cluster = new PlayedCluster();

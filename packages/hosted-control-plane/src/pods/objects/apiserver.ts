@@ -185,20 +185,29 @@ function args({
   ];
 }
 
-/** Minor versions with WatchList on by default, and a switch for it. */
-const WATCH_LIST: readonly number[] = [32, 34, 35, 36];
-
 /**
- * In the shared etcd a tenant is a user with its prefix alone. etcd 3.6.4 responds to Maintenance.Status of such a user
- * with PermissionDenied (etcd-io/etcd#21663), so that kube-apiserver takes etcd for one that reports no progress, and
- * still waits for it with WatchList: each watch without a resourceVersion of a resource that did not change lately ends
- * after 3 s with "Too large resource version".
+ * What is off in the shared etcd, with the minor versions in which it is on by default and has a switch.
+ *
+ * A tenant is a user with its prefix alone. etcd 3.6.4 responds to Maintenance.Status of such a user with
+ * PermissionDenied (etcd-io/etcd#21663), so that kube-apiserver takes etcd for one that reports no progress, and still
+ * waits for it with WatchList: each watch without a resourceVersion of a resource that did not change lately ends after
+ * 3 s with "Too large resource version".
+ *
+ * etcd compacts itself, since a tenant may not, and kube-apiserver hears of no compaction then. With
+ * ListFromCacheSnapshot it would continue lists of old revisions for ever, whose tokens are to expire.
  */
+const SWITCHED_OFF: Readonly<Record<string, readonly number[]>> = {
+  WatchList: [32, 34, 35, 36],
+  ListFromCacheSnapshot: [34, 35, 36],
+};
+
 function pooledArgs(namespace: string, version: string): string[] {
+  const minor = minorNumber(version);
+  const off = Object.keys(SWITCHED_OFF).filter((gate) => SWITCHED_OFF[gate]?.includes(minor));
   return [
     `--etcd-prefix=${prefixOf(namespace)}registry`,
     "--etcd-compaction-interval=0",
-    ...(WATCH_LIST.includes(minorNumber(version)) ? ["--feature-gates=WatchList=false"] : []),
+    ...(off.length > 0 ? [`--feature-gates=${off.map((gate) => `${gate}=false`).join(",")}`] : []),
   ];
 }
 

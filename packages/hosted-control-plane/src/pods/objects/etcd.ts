@@ -188,8 +188,9 @@ function command(
     `--listen-metrics-urls=http://${podAddress}:${METRICS_PORT}`,
     `--quota-backend-bytes=${quotaBytes}`,
     "--snapshot-count=10000",
+    // After 4.5 to 10 minutes a revision is gone, as clients of Kubernetes expect of tokens that continue lists.
     ...(shared
-      ? ["--auto-compaction-mode=periodic", "--auto-compaction-retention=5m"]
+      ? ["--auto-compaction-mode=periodic", "--auto-compaction-retention=4m30s"]
       : ["--auto-compaction-retention=0"]),
     "--log-level=warn",
   ];
