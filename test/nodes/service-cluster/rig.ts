@@ -151,7 +151,8 @@ function toolsOf(rig: Rig): Omit<ServiceRig, keyof Rig | "entrance"> {
           execFileSync("ip", ["netns", "exec", `vm-${server}`, "iptables", "-w", what, chain, "-j", "DROP"]);
       };
       rules("-I");
-      for (const pid of processesBelow(join(MACHINES, server))) killed(pid);
+      // Once more for those that were started meanwhile.
+      for (let round = 0; round < 3; round += 1) for (const pid of processesBelow(join(MACHINES, server))) killed(pid);
       return () => rules("-D");
     },
   };
