@@ -164,8 +164,8 @@ export function conformanceRecipes(programs: string, served: string): readonly I
     },
     {
       name: `${REGISTRY}/busybox:1.37.0-1`,
-      // The shell of Debian's busybox drops variables of the environment such as "data-1", which specs print that look
-      // sh up; one that names /bin/sh expects busybox's own words.
+      // The shell of Debian's busybox drops variables of the environment such as "data-1", which specs print by "sh";
+      // one that names /bin/sh expects busybox's own words.
       packages: [...SHELL, "bash-static"],
       busybox: true,
       ...baseOf({ links: { "usr/bin/sh": "../../bin/bash-static" } }),
