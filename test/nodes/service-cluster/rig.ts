@@ -247,9 +247,9 @@ function serverOf(rig: Rig, { metadata, spec }: PodView): string {
 const pidsOf = (container: string): readonly number[] =>
   /^[0-9a-f]{64}$/.test(container) ? processesBelow(MACHINES, `*${container}*`) : [];
 
-/** The processes of a cgroup and of those below it whose paths match. */
+/** The processes of a cgroup and of those below it whose paths match. A cgroup may go while they are read. */
 function processesBelow(cgroup: string, paths = "*"): readonly number[] {
-  const script = 'find "$1" -path "$2" -name cgroup.procs -exec cat {} +';
+  const script = 'find "$1" -path "$2" -name cgroup.procs -exec cat {} + 2>/dev/null || :';
   const found = execFileSync("sh", ["-c", script, "sh", cgroup, paths], { encoding: "utf8" });
   return found.split("\n").flatMap((line) => (line === "" ? [] : [Number(line)]));
 }
