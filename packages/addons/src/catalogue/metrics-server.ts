@@ -5,7 +5,7 @@ const metadata = { name: "metrics-server", namespace: "kube-system" };
 const selected = { "k8s-app": "metrics-server" };
 const rbac = "rbac.authorization.k8s.io";
 const subjects = [{ kind: "ServiceAccount", ...metadata }];
-/** Of the container, which no other of its network has. */
+/** Where its container listens. */
 const PORT = 10_250;
 /** The cluster's authority, which signs the certificates of kubelets. */
 const AUTHORITY = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt";
@@ -16,7 +16,6 @@ const AUTHORITY = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt";
  * @throws ADDON_NOT_NEEDED
  */
 export function metricsServer({ runtime }: ClusterFacts, choice: CatalogueChoice): BuiltIn {
-  const { replicas = 1 } = choice;
   if (runtime === "Embedded")
     throw new CausewayError("ADDON_NOT_NEEDED", "an embedded control plane has the metrics of nodes and pods itself", {
       hint: "Remove MetricsServer from the add-ons: it is for control planes of runtime Process or Pods.",
@@ -24,7 +23,7 @@ export function metricsServer({ runtime }: ClusterFacts, choice: CatalogueChoice
   return {
     // The condition of its APIService says whether the API server reaches it.
     probes: [],
-    objects: [{ apiVersion: "v1", kind: "ServiceAccount", metadata }, ...rights, ...api, deployment(choice, replicas)],
+    objects: [{ apiVersion: "v1", kind: "ServiceAccount", metadata }, ...rights, ...api, deployment(choice)],
   };
 }
 
@@ -34,9 +33,7 @@ const rights = [
     kind: "ClusterRole",
     metadata: {
       name: "system:aggregated-metrics-reader",
-      labels: Object.fromEntries(
-        ["admin", "edit", "view"].map((role) => [`rbac.authorization.k8s.io/aggregate-to-${role}`, "true"]),
-      ),
+      labels: Object.fromEntries(["admin", "edit", "view"].map((role) => [`${rbac}/aggregate-to-${role}`, "true"])),
     },
     rules: [{ apiGroups: ["metrics.k8s.io"], resources: ["pods", "nodes"], verbs: ["get", "list", "watch"] }],
   },
@@ -49,11 +46,14 @@ const rights = [
       { apiGroups: [""], resources: ["pods", "nodes"], verbs: ["get", "list", "watch"] },
     ],
   },
-  ...(["system:metrics-server", "system:auth-delegator"] as const).map((name) => ({
+  ...[
+    { name: "system:metrics-server", role: "system:metrics-server" },
+    { name: "metrics-server:system:auth-delegator", role: "system:auth-delegator" },
+  ].map(({ name, role }) => ({
     apiVersion: `${rbac}/v1`,
     kind: "ClusterRoleBinding",
-    metadata: { name: name === "system:metrics-server" ? name : `metrics-server:${name}` },
-    roleRef: { apiGroup: rbac, kind: "ClusterRole", name },
+    metadata: { name },
+    roleRef: { apiGroup: rbac, kind: "ClusterRole", name: role },
     subjects,
   })),
   {
@@ -88,7 +88,8 @@ const api = [
   },
 ];
 
-function deployment(choice: CatalogueChoice, replicas: number) {
+function deployment(choice: CatalogueChoice) {
+  const { replicas = 1 } = choice;
   const probe = (path: string) => ({ httpGet: { path, port: "https", scheme: "HTTPS" }, periodSeconds: 10 });
   const container = {
     name: "metrics-server",
@@ -103,8 +104,8 @@ function deployment(choice: CatalogueChoice, replicas: number) {
       "--metric-resolution=15s",
     ],
     ports: [{ name: "https", containerPort: PORT, protocol: "TCP" }],
-    livenessProbe: { ...probe("/livez"), failureThreshold: 3 },
-    readinessProbe: { ...probe("/readyz"), failureThreshold: 3, initialDelaySeconds: 20 },
+    livenessProbe: probe("/livez"),
+    readinessProbe: { ...probe("/readyz"), initialDelaySeconds: 20 },
     resources: { requests: { cpu: "100m", memory: "200Mi" } },
     securityContext: {
       allowPrivilegeEscalation: false,
