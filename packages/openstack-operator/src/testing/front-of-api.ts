@@ -10,14 +10,16 @@ const program = join(import.meta.dirname, "../../programs/front.py");
 /** Whether the front runs here. */
 export const hasPython = spawnSync("python3", ["-c", "import ssl"]).status === 0;
 
-/** Represents uWSGI: it reports each request, and responds after the seconds of its query. */
+/** Represents uWSGI: it reports each request, and does not respond to one whose query has "wait=1". */
 const WORKER = `
 import os, socket, threading, time
 listener = socket.socket(socket.AF_UNIX); listener.bind(os.environ["FRONT_SOCKET"]); listener.listen(500)
 def serve(connection):
     data = connection.recv(65536)
     os.write(1, b"request\\n")
-    if b"wait=1" in data: time.sleep(600)
+    if b"wait=1" in data:
+        os.write(1, b"waits\\n")
+        time.sleep(600)
     connection.sendall(b"HTTP/1.1 200 OK\\r\\nConnection: close\\r\\n\\r\\n" + (b"seen" if b"QUESTION" in data else b"")); connection.close()
 while True: threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
 `;
@@ -94,5 +96,10 @@ export class FrontOfApi {
   /** Requests that reached a worker. */
   worked(): number {
     return this.said.split("request\n").length - 1;
+  }
+
+  /** Requests of them that their worker keeps. */
+  kept(): number {
+    return this.said.split("waits\n").length - 1;
   }
 }
