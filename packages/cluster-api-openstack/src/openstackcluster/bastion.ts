@@ -1,10 +1,11 @@
 import type { OpenStackClusterStatus } from "@causeway/api";
 import type { FloatingIp, Port } from "@causeway/openstack";
 import { bastionName, description } from "../resources/naming.ts";
-import { isOwned } from "../resources/ownership.ts";
+import { isOwnedAddress } from "../resources/ownership.ts";
 import { bastionHash, bastionHashAnnotation, bastionSpec } from "./bastion-spec.ts";
 import { found, missing, type ClusterContext, type Part } from "./model.ts";
 import { duplicates, tagSteps, type NetworkPart } from "./network.ts";
+import { portOf } from "./port-index.ts";
 import type { RouterPart } from "./router.ts";
 import type { SecurityGroupsPart } from "./security-groups.ts";
 import type { ClusterStep } from "./steps.ts";
@@ -84,7 +85,7 @@ function planEnabled(context: ClusterContext, { network, router, groups }: Surro
 function withAddress(context: ClusterContext, router: RouterPart, adopt: readonly ClusterStep[]): BastionPart {
   const { object, bastion, cloud } = context;
   const status = bastionStatus(context);
-  const port = cloud.ports.find((p) => p.id === bastion?.status?.resources?.ports?.[0]?.id);
+  const port = portOf(cloud, bastion?.status?.resources?.ports?.[0]?.id);
   if (!router.external) return { finding: found(type, "BastionReady", status.ip), steps: adopt, status };
   if (!port || !router.connected) {
     const message = "the bastion's port to be connected to the external network";
@@ -177,10 +178,10 @@ export function bastionAddresses({ object, bastion, cloud, crn }: ClusterContext
     (bastion?.status?.resources?.ports ?? object.status?.bastion?.resources?.ports ?? []).map((p) => p.id),
   );
   const recorded = object.status?.bastion?.floatingIP;
-  const mark = { name: "", description: description(crn), projectId: cloud.projectId };
+  const mark = { description: description(crn), projectId: cloud.projectId };
   return cloud.floatingIps.filter(
     (ip) =>
-      isOwned({ ...ip, name: "" }, mark) &&
+      isOwnedAddress(ip, mark) &&
       ip.floating_ip_address !== object.spec.bastion?.floatingIP &&
       ip.floating_ip_address !== object.spec.apiServer?.floatingIP &&
       (ip.floating_ip_address === recorded || (ip.port_id !== null && ports.has(ip.port_id))),

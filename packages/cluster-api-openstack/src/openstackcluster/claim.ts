@@ -1,7 +1,7 @@
 import { shortList } from "@causeway/foundation";
 import { adoptAnnotation, clusterFinalizer, description, loadBalancerName, networkName } from "../resources/naming.ts";
 import { ownNetworks } from "../resources/own-networks.ts";
-import { isOwned } from "../resources/ownership.ts";
+import { isOwned, isOwnedAddress } from "../resources/ownership.ts";
 import type { ClusterContext } from "./model.ts";
 import { findGroup, nodeRoles } from "./security-groups.ts";
 
@@ -37,11 +37,7 @@ export function resourcesOfTheName(context: ClusterContext): string[] {
     ...ownNetworks(cloud, { ...mark, crn, name: networkName(crn) }).map(({ id }) => `network ${id}`),
     ...named("router", cloud.routers, networkName(crn)),
     ...named("load balancer", cloud.loadBalancing.loadBalancers, loadBalancerName(crn)),
-    ...named(
-      "floating IP",
-      cloud.floatingIps.map((ip) => ({ ...ip, name: "" })),
-      "",
-    ),
+    ...cloud.floatingIps.filter((ip) => isOwnedAddress(ip, mark)).map(({ id }) => `floating IP ${id}`),
     ...groups.map((id) => `security group ${id}`),
   ];
 }

@@ -3,7 +3,7 @@ import { setConditions } from "@causeway/kubernetes";
 import type { Network, Port, Router } from "@causeway/openstack";
 import { description, loadBalancerName, networkName } from "../resources/naming.ts";
 import { ownNetworks } from "../resources/own-networks.ts";
-import { isOwned } from "../resources/ownership.ts";
+import { isOwned, isOwnedAddress } from "../resources/ownership.ts";
 import { resolveParameter } from "../resources/parameters.ts";
 import { deletionAccount } from "./account.ts";
 import { missing, type ClusterContext, type Observed, type ListNames } from "./model.ts";
@@ -105,11 +105,11 @@ function takeLoadBalancer(context: ClusterContext): Stage {
 
 /** Ours are those with our description; a floating IP from the spec has its owner's. */
 function takeFloatingIps(context: ClusterContext): Stage {
-  const mark = { ...ownMark(context), name: "" };
+  const mark = ownMark(context);
   const { apiServer, bastion } = context.object.spec;
   const given = [apiServer?.floatingIP, bastion?.floatingIP];
   const ours = context.cloud.floatingIps.filter(
-    (ip) => !given.includes(ip.floating_ip_address) && isOwned({ ...ip, name: "" }, mark),
+    (ip) => !given.includes(ip.floating_ip_address) && isOwnedAddress(ip, mark),
   );
   return {
     steps: ours.map((ip) => ({

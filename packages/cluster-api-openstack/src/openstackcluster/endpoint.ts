@@ -1,7 +1,7 @@
 import type { OpenStackMachine } from "@causeway/api";
 import type { FloatingIp, LoadBalancer, Port } from "@causeway/openstack";
 import { description } from "../resources/naming.ts";
-import { chosen, isOwned } from "../resources/ownership.ts";
+import { chosen, isOwnedAddress } from "../resources/ownership.ts";
 import { bastionAddresses } from "./bastion.ts";
 import { isControlPlane } from "./members.ts";
 import { endpointPort } from "./endpoint-port.ts";
@@ -9,6 +9,7 @@ import { planLoadBalancer } from "./load-balancer.ts";
 import { found, missing, type ClusterContext, type Part } from "./model.ts";
 import type { ClusterStep } from "./steps.ts";
 import { duplicates, tagSteps, type NetworkPart } from "./network.ts";
+import { portOf } from "./port-index.ts";
 import type { RouterPart } from "./router.ts";
 
 /** The endpoint part of a plan. */
@@ -62,9 +63,9 @@ function isFloatingHost(context: ClusterContext, host: string): boolean {
 
 function owned(context: ClusterContext): FloatingIp[] {
   const { cloud, crn } = context;
-  const mark = { name: "", description: description(crn), projectId: cloud.projectId };
+  const mark = { description: description(crn), projectId: cloud.projectId };
   const ofBastion = new Set(bastionAddresses(context).map((ip) => ip.id));
-  return cloud.floatingIps.filter((ip) => isOwned({ ...ip, name: "" }, mark) && !ofBastion.has(ip.id));
+  return cloud.floatingIps.filter((ip) => isOwnedAddress(ip, mark) && !ofBastion.has(ip.id));
 }
 
 function planBalanced(context: ClusterContext, network: NetworkPart, router: RouterPart): EndpointPart {
@@ -81,7 +82,7 @@ function planBalanced(context: ClusterContext, network: NetworkPart, router: Rou
   }
   if (!router.external) return { ...noExternalNetwork(), loadBalancer };
   if (!router.connected) return { ...balanced, steps: balanced.steps };
-  const port = context.cloud.ports.find((p) => p.id === loadBalancer.vip_port_id);
+  const port = portOf(context.cloud, loadBalancer.vip_port_id);
   const floating = floatingIp(context, router, loadBalancer.vip_port_id, port);
   if (!floating.floatingIp || balanced.finding.status !== "True") {
     return {
@@ -199,5 +200,5 @@ function byAge(a: OpenStackMachine, b: OpenStackMachine): number {
 }
 
 function firstPort({ cloud }: ClusterContext) {
-  return (machine: OpenStackMachine) => cloud.ports.find((p) => p.id === machine.status?.resources?.ports?.[0]?.id);
+  return (machine: OpenStackMachine) => portOf(cloud, machine.status?.resources?.ports?.[0]?.id);
 }

@@ -214,6 +214,7 @@ async function readCloud(object: OpenStackCluster, reading: ReadContext, signal:
     subnets: watch.subnets.list(),
     routers: watch.routers.list(),
     ports: watch.ports.list(),
+    portIndex: { get: (id) => watch.ports.get(id), onDevice: (id) => watch.ports.byIndex("device", id) },
     securityGroups: watch.securityGroups.list(),
     floatingIps: watch.floatingIps.list(),
     loadBalancing,

@@ -1,6 +1,6 @@
 import type { OpenStackClusterSpec } from "@causeway/api";
 import type { PlannedEvent } from "@causeway/kubernetes";
-import { isOfPolicies, limitsOf, nextTreeChange, partsInCreate } from "@causeway/octavia-tree";
+import { isOfPolicies, limitsOf, nextTreeChange, partsInCreate, type ObservedTree } from "@causeway/octavia-tree";
 import type { LoadBalancer, LoadBalancerCreate, Network, Subnet } from "@causeway/openstack";
 import { parseCidr } from "../resources/cidr.ts";
 import { description, loadBalancerName } from "../resources/naming.ts";
@@ -133,14 +133,15 @@ function planExisting(context: ClusterContext, loadBalancer: LoadBalancer, site:
     return { finding, steps: [], wait, refresh, loadBalancer };
   }
   // Each change makes the load balancer immutable for a while, so one at a time.
-  const change = nextChange(context, loadBalancer, site);
+  const tree = observedTree(context.cloud.loadBalancing, loadBalancer);
+  const change = nextChange(context, tree, site);
   const isUnfinished =
     change?.type === "change-load-balancer" && change.change.type === "create-monitor" && !isProvisioned(context);
   const finding = isUnfinished
     ? missing(type, "CreatingMonitor", `Creating the health monitor of load balancer ${name}`)
     : found(type, "LoadBalancerReady");
   const base = { finding, steps: change ? [change] : [], loadBalancer };
-  const kept = keptMembers(context, site, observedTree(context.cloud.loadBalancing, loadBalancer));
+  const kept = keptMembers(context, site, tree);
   if (kept.length === 0 || change) return base;
   const wait = `another member of load balancer ${name} to serve; the members of ${kept.join(", ")} remain until then`;
   return { ...base, wait, refresh: ["pools"] };
@@ -155,12 +156,11 @@ function partsToList(context: ClusterContext, loadBalancer: LoadBalancer): strin
   return named.some((id) => id !== null && !pools.some((p) => p.id === id)) ? "pools" : undefined;
 }
 
-function nextChange(context: ClusterContext, loadBalancer: LoadBalancer, site: Site): ClusterStep | undefined {
-  const tree = observedTree(context.cloud.loadBalancing, loadBalancer);
-  const wanted = desiredTree(context, site, { provider: loadBalancer.provider, tree });
+function nextChange(context: ClusterContext, tree: ObservedTree, site: Site): ClusterStep | undefined {
+  const wanted = desiredTree(context, site, { provider: tree.lb.provider, tree });
   const change = nextTreeChange(wanted, tree, endpointOwnership);
   if (!change || isOfPolicies(change)) return undefined;
-  return { for: type, type: "change-load-balancer", loadBalancerId: loadBalancer.id, change };
+  return { for: type, type: "change-load-balancer", loadBalancerId: tree.lb.id, change };
 }
 
 function siteOf(context: ClusterContext, wanted: Wanted, network: NetworkPart, router: RouterPart): Site | string {

@@ -13,10 +13,18 @@ export interface ClusterCloud {
   readonly subnets: readonly OpenStack.Subnet[];
   readonly routers: readonly OpenStack.Router[];
   readonly ports: readonly OpenStack.Port[];
+  /** The same ports, found without reading all of them; undefined: `ports` is short. */
+  readonly portIndex?: PortIndex;
   readonly securityGroups: readonly OpenStack.SecurityGroup[];
   readonly floatingIps: readonly OpenStack.FloatingIp[];
   readonly loadBalancing: LoadBalancing;
   readonly zones: readonly OpenStack.AvailabilityZone[];
+}
+
+/** Ports by their IDs, and by the devices that they are on: one project can have those of a thousand clusters. */
+export interface PortIndex {
+  readonly get: (id: string) => OpenStack.Port | undefined;
+  readonly onDevice: (id: string) => readonly OpenStack.Port[];
 }
 
 /** The load balancers of the project, and the members of this cluster's pools. */

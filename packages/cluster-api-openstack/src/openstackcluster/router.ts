@@ -3,9 +3,10 @@ import { parseCidr } from "../resources/cidr.ts";
 import { description, networkName } from "../resources/naming.ts";
 import { findOwned } from "../resources/ownership.ts";
 import { resolveParameter, resolveSubnet, type Resolution } from "../resources/parameters.ts";
-import { found, missing, type ClusterCloud, type ClusterContext, type Part } from "./model.ts";
+import { found, missing, type ClusterContext, type Part } from "./model.ts";
 import type { ClusterStep } from "./steps.ts";
 import { duplicates, tagSteps, type NetworkPart } from "./network.ts";
+import { portsOnDevice, type Ports } from "./port-index.ts";
 
 /** The router part of a plan. `connected` is true once the subnets have their way out, or need none. */
 export interface RouterPart extends Part {
@@ -101,9 +102,9 @@ function gatewaySteps(router: Router, wanted: ExternalGatewayInfo): ClusterStep[
 }
 
 function connect(context: ClusterContext, part: NetworkPart, router: Router): RouterPart {
-  const overlap = overlapOnRouter(context, part, router);
-  if (overlap !== undefined) return { ...broken("OverlappingCIDR", overlap), router };
   const attached = attachedSubnets(context.cloud, router);
+  const overlap = overlapOnRouter(context, part, { router, attached });
+  if (overlap !== undefined) return { ...broken("OverlappingCIDR", overlap), router };
   const lacking = part.subnets.filter((s) => !attached.has(s.id));
   const steps = lacking.map((s) => ({
     for: "RouterReady" as const,
@@ -118,8 +119,8 @@ function connect(context: ClusterContext, part: NetworkPart, router: Router): Ro
 }
 
 /** Subnets in which a router has an interface. */
-export function attachedSubnets(cloud: Pick<ClusterCloud, "ports">, router: Pick<Router, "id">): ReadonlySet<string> {
-  const interfaces = cloud.ports.filter((p) => p.device_id === router.id && isRouterInterface(p.device_owner));
+export function attachedSubnets(ports: Ports, router: Pick<Router, "id">): ReadonlySet<string> {
+  const interfaces = portsOnDevice(ports, router.id).filter((p) => isRouterInterface(p.device_owner));
   return new Set(interfaces.flatMap((p) => p.fixed_ips.map((ip) => ip.subnet_id)));
 }
 
@@ -128,11 +129,14 @@ export function isRouterInterface(owner: string): boolean {
   return owner.startsWith("network:") && owner.includes("router") && owner !== "network:router_gateway";
 }
 
-function overlapOnRouter(context: ClusterContext, part: NetworkPart, router: Router): string | undefined {
+function overlapOnRouter(
+  context: ClusterContext,
+  part: NetworkPart,
+  { router, attached }: { readonly router: Router; readonly attached: ReadonlySet<string> },
+): string | undefined {
   const { cloud, object } = context;
   const wanted: readonly (Pick<Subnet, "cidr"> & { id?: string })[] =
     part.subnets.length > 0 ? part.subnets : (object.spec.managedSubnets ?? []);
-  const attached = attachedSubnets(cloud, router);
   for (const { id, cidr } of wanted) {
     const range = parseCidr(cidr);
     const other = cloud.subnets.find((s) => attached.has(s.id) && s.id !== id && range?.overlaps(s.cidr));

@@ -41,6 +41,11 @@ export function isOwned(resource: Named, mark: Mark): boolean {
   );
 }
 
+/** The same of a floating IP, which has no name. */
+export function isOwnedAddress(ip: Omit<Named, "name">, { description, projectId }: Omit<Mark, "name">): boolean {
+  return ip.description === description && (ip.project_id === undefined || ip.project_id === projectId);
+}
+
 /** The result of a search for exactly one; the IDs of several are sorted, so that messages are stable. */
 export function chosen<T extends { readonly id: string }>(candidates: readonly T[]): Found<T> {
   const [first, ...others] = candidates;

@@ -3,7 +3,7 @@ import { isRetryableOpenStackError } from "../errors/predicates.ts";
 import { ChangeWindow, type ChangeMarks } from "./changes.ts";
 import { Durations, type Transition } from "./durations.ts";
 import type { CloudChange, CloudInformer } from "./interface.ts";
-import { closePoll, nextPoll, pace, type WatchIntervals } from "./pace.ts";
+import { closePoll, nextPoll, pace, restAfter, type WatchIntervals } from "./pace.ts";
 import { ObjectStore, type Indexes } from "./store.ts";
 
 /** What an informer has to know of a resource type. */
@@ -357,7 +357,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
       const at = end !== undefined ? end + PUT_OFF : known ? this.#nextCheck(known) : due(now - since);
       first = Math.min(first, at);
     }
-    return Math.max(first, polledAt + (intervals.apart ?? 0));
+    return Math.max(first, polledAt + Math.max(intervals.apart ?? 0, restAfter(took)));
   }
 
   #nextCheck({ what, since }: UnderWay): number {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { closePoll, nextPoll, pace } from "./pace.ts";
+import { closePoll, nextPoll, pace, restAfter } from "./pace.ts";
 
 describe("a transition of which something is known", () => {
   it("that is expected to be long is polled after 20 s, and whenever its age has doubled", () => {
@@ -49,6 +49,14 @@ describe("a transition of which nothing is known", () => {
 });
 
 describe("the pace of a poller", () => {
+  it.each([
+    [5, 15],
+    [700, 2_100],
+    [60_000, 10_000],
+  ])("whose list takes %i ms leaves the cloud alone until %i ms after its begin", (took, rest) => {
+    expect(restAfter(took)).toBe(rest);
+  });
+
   const still = { took: 100, hurried: false, age: undefined, hardlyChanges: false };
   it.each([
     ["nothing changes", still, 60_000],

@@ -44,6 +44,15 @@ function quickest({ took }: Pick<Situation, "took">, { fast = 1_000, fastest = 2
   return took < 20 ? Math.min(fast, fastest) : fast;
 }
 
+/** A list whose objects are in transition is read a third of the time at most, unless it takes seconds. */
+const SHARE = 3;
+const LONGEST_REST = 10_000;
+
+/** Milliseconds from the begin of a poll that took so long to the next one at least: a long list costs both sides much. */
+export function restAfter(took: number): number {
+  return Math.min(took * SHARE, LONGEST_REST);
+}
+
 /**
  * Others of its family do not delay the first poll of a transition beyond this (ms): a create may take a hundred times
  * as long as an update.
