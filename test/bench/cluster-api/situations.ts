@@ -14,6 +14,8 @@ export interface Outcome {
 }
 
 const LOOK = 250;
+/** Machines that are printed where a goal was not reached. */
+const SHOWN = 20;
 /** Without a call for so long (ms), the managers are done. */
 const QUIET = 8_000;
 /** What they do after the goal is reached is counted for so long (ms) at most. */
@@ -81,7 +83,8 @@ async function act(stage: Stage, { work, reached, limits }: Act): Promise<Outcom
     const seconds = (performance.now() - begun) / 1000;
     if (!isReached) {
       note = `not done after ${Math.round(seconds)} s`;
-      console.error(JSON.stringify((await stage.machines()).map(({ metadata, status }) => [metadata.name, status])));
+      const late = (await stage.machines()).filter(({ status }) => status?.phase !== "Running");
+      console.error(`${late.length} Machines are late: ${JSON.stringify(late.slice(0, SHOWN))}`);
       console.error(stage.words());
     } else await quiet(stage, AFTERWARDS);
     return seconds;

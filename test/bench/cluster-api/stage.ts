@@ -39,7 +39,7 @@ const ID = /[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32}/g;
 const MACHINES = "/apis/cluster.x-k8s.io/v1beta2/namespaces/default/machines";
 const CLUSTERS = "/apis/cluster.x-k8s.io/v1beta2/namespaces/default/clusters";
 const QUOTAS = ["cores", "ram", "network", "subnet", "router", "security_group", "security_group_rule"] as const;
-/** Between two reads of the Machines that wait for a Node (ms); longer where a read takes more than a sixth of it. */
+/** Between two reads of the Machines that wait for a Node (ms); longer where a read takes more than a tenth of it. */
 const PLAY = 300;
 /** Objects of so many clusters go to the server, and so many are deleted, by one run of kubectl. */
 const AT_ONCE = 20;
@@ -207,7 +207,7 @@ export class Stage {
       this.#machines = await this.machines().catch(() => this.#machines);
       const took = performance.now() - begun;
       await inParallel(this.#machines, (machine) => this.#join(machine));
-      await new Promise((done) => setTimeout(done, Math.max(PLAY, 5 * took)));
+      await new Promise((done) => setTimeout(done, Math.max(PLAY, 9 * took)));
     }
   }
 
