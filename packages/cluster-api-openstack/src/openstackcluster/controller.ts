@@ -1,5 +1,6 @@
 import { labels, OpenStackCluster, type Cluster, type OpenStackClusterStatus } from "@causeway/api";
 import {
+  collected,
   runPipeline,
   publishStatus,
   runController,
@@ -75,12 +76,15 @@ export function runClusterController(options: ClusterControllerOptions, signal: 
   const all: Source[] = [
     watchInformer(sources.openStackClusters),
     watchInformer(sources.clusters, ({ object }) => infrastructureOf(object)),
-    watchInformer(sources.machines, ({ object }) => {
-      const name = object.metadata.labels?.[labels.clusterName];
-      const namespace = object.metadata.namespace ?? "";
-      const cluster = name === undefined ? undefined : sources.clusters.get({ namespace, name });
-      return cluster ? infrastructureOf(cluster) : name === undefined ? [] : [{ namespace, name }];
-    }),
+    // Machines that start together are one plan: each of theirs reads all machines of the cluster.
+    collected(
+      watchInformer(sources.machines, ({ object }) => {
+        const name = object.metadata.labels?.[labels.clusterName];
+        const namespace = object.metadata.namespace ?? "";
+        const cluster = name === undefined ? undefined : sources.clusters.get({ namespace, name });
+        return cluster ? infrastructureOf(cluster) : name === undefined ? [] : [{ namespace, name }];
+      }),
+    ),
     // One that leaves the control plane leaves the load balancer.
     watchInformer(sources.owners, ({ object, previous }) => {
       const isLeaving = leavingOwner(object)?.isTerminating === true;

@@ -27,7 +27,7 @@ import {
   type Startable,
 } from "../identity/sessions.ts";
 import type { Refusals } from "../reactions/refusals.ts";
-import type { Interests } from "../reactions/interests.ts";
+import { portsDescribed, type Interests } from "../reactions/interests.ts";
 import type { ListRequests } from "../reactions/list-requests.ts";
 import {
   bastionName,
@@ -139,7 +139,7 @@ export async function observeCluster(
   const isReplacing =
     machines.some((machine) => isControlPlane(machine) && isDeleting(machine)) || base.leaving.size > 0;
   const cloud = await readCloud(object, { session, crn, listed, isReplacing }, signal);
-  sources.interests.set(key, interestsOf(object, crn, cloud));
+  sources.interests.set(key, interestsOf({ ...base, crn }, cloud));
   return { ...base, session, identity: { ok: true, cloud } };
 }
 
@@ -213,7 +213,9 @@ async function readCloud(object: OpenStackCluster, reading: ReadContext, signal:
     networks: watch.networks.list(),
     subnets: watch.subnets.list(),
     routers: watch.routers.list(),
-    ports: watch.ports.list(),
+    get ports() {
+      return watch.ports.list();
+    },
     portIndex: { get: (id) => watch.ports.get(id), onDevice: (id) => watch.ports.byIndex("device", id) },
     securityGroups: watch.securityGroups.list(),
     floatingIps: watch.floatingIps.list(),
@@ -275,7 +277,10 @@ function networksOf(object: OpenStackCluster, watch: CloudWatch, crn: string): R
   return new Set([...own.map((network) => network.id), ...(id === undefined ? [] : [id])]);
 }
 
-function* interestsOf(object: OpenStackCluster, crn: string, cloud: ClusterCloud): Iterable<string | undefined> {
+function* interestsOf(
+  { object, crn, machines, bastion }: Pick<ClusterGathered, "object" | "crn" | "machines" | "bastion">,
+  cloud: ClusterCloud,
+): Iterable<string | undefined> {
   const { spec, status } = object;
   yield networkName(crn);
   yield loadBalancerName(crn);
@@ -290,7 +295,11 @@ function* interestsOf(object: OpenStackCluster, crn: string, cloud: ClusterCloud
   yield status?.network?.id;
   yield status?.router?.id;
   for (const router of cloud.routers) if (router.name === networkName(crn)) yield router.id;
+  // What a floating IP is at.
+  yield bastion?.status?.resources?.ports?.[0]?.id;
+  for (const machine of machines) if (isControlPlane(machine)) yield machine.status?.resources?.ports?.[0]?.id;
   if (!isDeleting(object)) return;
+  yield portsDescribed(descriptionOf({ object, crn }));
   for (const network of cloud.networks) if (network.name === networkName(crn)) yield `on:${network.id}`;
   for (const subnet of cloud.subnets) if (subnet.name === networkName(crn)) yield `on:${subnet.id}`;
 }

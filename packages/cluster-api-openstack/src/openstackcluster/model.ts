@@ -12,8 +12,9 @@ export interface ClusterCloud {
   readonly networks: readonly OpenStack.Network[];
   readonly subnets: readonly OpenStack.Subnet[];
   readonly routers: readonly OpenStack.Router[];
+  /** All of them; a plan that needs few finds these by `portIndex`. */
   readonly ports: readonly OpenStack.Port[];
-  /** The same ports, found without reading all of them; undefined: `ports` is short. */
+  /** The same ports, found without reading all of them; undefined: they are few. */
   readonly portIndex?: PortIndex;
   readonly securityGroups: readonly OpenStack.SecurityGroup[];
   readonly floatingIps: readonly OpenStack.FloatingIp[];

@@ -59,6 +59,7 @@ export function plan(observed: Observed, now: number): ClusterPlan {
 }
 
 function without(context: ClusterContext, others: readonly { readonly id: string }[]): ClusterContext {
+  if (others.length === 0) return context;
   const ids = new Set(others.map(({ id }) => id));
   const { cloud } = context;
   return { ...context, cloud: { ...cloud, networks: cloud.networks.filter(({ id }) => !ids.has(id)) } };

@@ -68,15 +68,20 @@ export class Interests {
   }
 }
 
-const fields = ["id", "name", "description", "device_id", "floating_ip_address"] as const;
+const fields = ["id", "name", "device_id", "floating_ip_address"] as const;
 const places = ["network_id", "vip_subnet_id"] as const;
+
+/** What says that a port has this description: a cluster of a thousand machines has a thousand such ports. */
+export const portsDescribed = (description: string): string => `port:${description}`;
 
 /** The names by which a resource may be known; "on:ID" says that it is on a network or a subnet. */
 export function valuesOf(resource: object): string[] {
   const record = resource as Readonly<Record<string, unknown>>;
   const text = (value: unknown) => (typeof value === "string" && value !== "" ? [value] : []);
+  const described = "device_owner" in record ? portsDescribed : (description: string) => description;
   return [
     ...fields.flatMap((field) => text(record[field])),
+    ...text(record["description"]).map(described),
     ...places.flatMap((f) => text(record[f]).map((v) => `on:${v}`)),
   ];
 }

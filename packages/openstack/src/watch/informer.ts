@@ -88,7 +88,9 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
 
   constructor(options: InformerOptions<T>) {
     this.#options = options;
-    this.#store = new ObjectStore(options.type.indexes, options.type.marksCount);
+    this.#store = new ObjectStore(options.type.indexes, options.type.marksCount, (object) =>
+      options.type.inTransition(object, 0),
+    );
     const { changes } = options.type;
     this.#window = changes && options.listChanged && new ChangeWindow(changes);
   }
@@ -232,10 +234,10 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
 
   /** Undefined: all have to be listed. */
   async #listChanged(whole: boolean): Promise<T[] | undefined> {
-    const { clock, type, listChanged } = this.#options;
+    const { clock, listChanged } = this.#options;
     if (whole || !this.#synced || this.#leaving > 0 || !listChanged) return undefined;
-    const changing = this.#store.list().filter((object) => type.inTransition(object, 0));
-    const since = this.#window?.since(clock.now(), this.#store.list().length, changing);
+    const changing = [...this.#store.changing()].map(({ object }) => object);
+    const since = this.#window?.since(clock.now(), this.#store.size, changing);
     const objects = since === undefined ? undefined : await listChanged(since, this.#closing.signal);
     if (since !== undefined && objects === undefined) this.#window?.refused();
     return objects;
@@ -350,7 +352,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
       polledAt + pace({ took, hurried, age, hardlyChanges: type.hardlyChanges }, intervals);
     if (hurried || this.#leaving > 0) return due(0);
     let first = due(undefined);
-    for (const { object, changedAt: since } of this.#store.entries()) {
+    for (const { object, changedAt: since } of this.#store.changing()) {
       if (type.settlesWithAnother || !type.inTransition(object, now - since)) continue;
       const known = this.#transitions.get(object.id);
       const end = this.#putOff.get(object.id);

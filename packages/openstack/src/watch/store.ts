@@ -18,10 +18,14 @@ export class ObjectStore<T extends { id: string }> {
   readonly #marksCount: boolean;
   readonly #entries = new Map<string, Entry<T>>();
   readonly #byValue = new Map<string, Map<string, Set<string>>>();
+  readonly #isChanging: (object: T) => boolean;
+  readonly #changing = new Set<string>();
   #list: readonly T[] | undefined;
 
-  constructor(indexes: Indexes<T>, marksCount = false) {
+  /** `isChanging` says of an object that has just been put whether it may change by itself. */
+  constructor(indexes: Indexes<T>, marksCount = false, isChanging: (object: T) => boolean = () => false) {
     this.#indexes = indexes;
+    this.#isChanging = isChanging;
     this.#marksCount = marksCount;
     for (const name of Object.keys(indexes)) this.#byValue.set(name, new Map());
   }
@@ -42,17 +46,27 @@ export class ObjectStore<T extends { id: string }> {
     return found === undefined ? NOTHING : [...found].flatMap((id) => this.get(id) ?? NOTHING);
   }
 
+  get size(): number {
+    return this.#entries.size;
+  }
+
   ids(): string[] {
     return [...this.#entries.keys()];
   }
 
-  entries(): Iterable<Entry<T>> {
-    return this.#entries.values();
+  /** Those that may change by themselves: few of many, as a rule. */
+  *changing(): Iterable<Entry<T>> {
+    for (const id of this.#changing) {
+      const entry = this.#entries.get(id);
+      if (entry) yield entry;
+    }
   }
 
   put(object: T, now: number): CloudChange<T> | undefined {
     const entry = this.#entries.get(object.id);
     this.#list = undefined;
+    if (this.#isChanging(object)) this.#changing.add(object.id);
+    else this.#changing.delete(object.id);
     if (entry !== undefined && sameResource(entry.object, object, this.#marksCount)) {
       this.#entries.set(object.id, { object, changedAt: entry.changedAt });
       return undefined;
@@ -68,6 +82,7 @@ export class ObjectStore<T extends { id: string }> {
     if (entry === undefined) return undefined;
     this.#list = undefined;
     this.#entries.delete(id);
+    this.#changing.delete(id);
     this.#unindex(entry.object);
     return { type: "deleted", object: entry.object };
   }
