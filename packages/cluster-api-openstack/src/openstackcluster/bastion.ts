@@ -178,6 +178,7 @@ export function bastionAddresses({ object, bastion, cloud, crn }: ClusterContext
     (bastion?.status?.resources?.ports ?? object.status?.bastion?.resources?.ports ?? []).map((p) => p.id),
   );
   const recorded = object.status?.bastion?.floatingIP;
+  if (ports.size === 0 && recorded === undefined) return [];
   const mark = { description: description(crn), projectId: cloud.projectId };
   return cloud.floatingIps.filter(
     (ip) =>

@@ -17,7 +17,14 @@ import {
   type ObjectKey,
   type Secret,
 } from "@causeway/kubernetes";
-import { isUnauthorized, type CloudWatch, type Member } from "@causeway/openstack";
+import {
+  isUnauthorized,
+  type CloudInformer,
+  type CloudWatch,
+  type Listener,
+  type Member,
+  type Pool,
+} from "@causeway/openstack";
 import {
   limitsRate,
   refusedList,
@@ -255,19 +262,23 @@ async function readLoadBalancing(
   if (used) await listed(watch.loadBalancers);
   else if (!(await seesLoadBalancers(() => listed(watch.loadBalancers), watch.ports, networksOf(object, watch, crn))))
     return { ...none, available: false };
-  const loadBalancers = watch.loadBalancers.list();
-  if (!used || isDeleting(object)) return { ...none, available, loadBalancers };
+  if (!used || isDeleting(object)) return { ...none, available, loadBalancers: watch.loadBalancers.list() };
   await Promise.all([listed(watch.listeners), listed(watch.pools)]);
   const wantsProvider = object.spec.apiServer?.managedLoadBalancer?.provider !== undefined;
   const providers = wantsProvider ? await session.providers(signal) : [];
-  const pools = watch.pools.list();
+  // Of the cluster's own: the project may have those of a thousand clusters.
+  const loadBalancers = watch.loadBalancers.byIndex("name", loadBalancerName(crn));
+  const partsOf = <T extends Listener | Pool>(informer: CloudInformer<T>) => [
+    ...new Set(loadBalancers.flatMap(({ id }) => informer.byIndex("loadbalancer", id))),
+  ];
+  const [listeners, pools] = [partsOf(watch.listeners), partsOf(watch.pools)];
   const members = new Map<string, readonly Member[]>();
   const names = apiPorts(object.spec).map((port) => listenerName(crn, port));
   const maxAge = isReplacing ? MEMBER_STATES_LAST : undefined;
   for (const pool of pools) {
     if (names.includes(pool.name)) members.set(pool.id, await session.members(pool, signal, maxAge));
   }
-  return { available, providers, loadBalancers, listeners: watch.listeners.list(), pools, members, withoutMonitors };
+  return { available, providers, loadBalancers, listeners, pools, members, withoutMonitors };
 }
 
 /** The ids of the cluster's networks: the one that it is on, and those of its own name. */

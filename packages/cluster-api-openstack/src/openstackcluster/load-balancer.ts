@@ -121,7 +121,8 @@ function planExisting(context: ClusterContext, loadBalancer: LoadBalancer, site:
       : missing(type, "WaitingForLoadBalancer", `Waiting for ${wait}`);
     return { finding, steps: [], wait, loadBalancer };
   }
-  const unlisted = partsToList(context, loadBalancer);
+  const tree = observedTree(context.cloud.loadBalancing, loadBalancer);
+  const unlisted = partsToList(context, tree);
   if (unlisted !== undefined) {
     const wait = `${unlisted} of load balancer ${name} to be listed`;
     const refresh = ["listeners", "pools"] as const;
@@ -133,7 +134,6 @@ function planExisting(context: ClusterContext, loadBalancer: LoadBalancer, site:
     return { finding, steps: [], wait, refresh, loadBalancer };
   }
   // Each change makes the load balancer immutable for a while, so one at a time.
-  const tree = observedTree(context.cloud.loadBalancing, loadBalancer);
   const change = nextChange(context, tree, site);
   const isUnfinished =
     change?.type === "change-load-balancer" && change.change.type === "create-monitor" && !isProvisioned(context);
@@ -148,11 +148,10 @@ function planExisting(context: ClusterContext, loadBalancer: LoadBalancer, site:
 }
 
 /** Listeners and pools come by lists of their own, which may be older than that of the load balancers. */
-function partsToList(context: ClusterContext, loadBalancer: LoadBalancer): string | undefined {
+function partsToList(context: ClusterContext, { lb, listeners: own }: ObservedTree): string | undefined {
   const { listeners, pools } = context.cloud.loadBalancing;
-  if (loadBalancer.listeners.some(({ id }) => !listeners.some((l) => l.id === id))) return "listeners";
-  const own = listeners.filter((l) => l.loadbalancers.some((lb) => lb.id === loadBalancer.id));
-  const named = [...own.map((l) => l.default_pool_id), ...loadBalancer.pools.map(({ id }) => id)];
+  if (lb.listeners.some(({ id }) => !listeners.some((l) => l.id === id))) return "listeners";
+  const named = [...own.map((l) => l.default_pool_id), ...lb.pools.map(({ id }) => id)];
   return named.some((id) => id !== null && !pools.some((p) => p.id === id)) ? "pools" : undefined;
 }
 
