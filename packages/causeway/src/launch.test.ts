@@ -55,11 +55,14 @@ describe("the causeway command", () => {
     expect(run(withoutInstall(), nodeOf("26.1.0"), "up").out).toMatch(/^node 26\.1\.0 runs .*start\.js up$/m);
   });
 
-  test("starts `run` small: with a young generation of 4 MiB, and optimizing only what runs very often", () => {
-    const hot = "--invocation-count-for-turbofan=100000 --invocation-count-for-osr=20000";
-    const small = `--max-semi-space-size=4 --optimize-for-size --no-maglev ${hot} --no-concurrent-sparkplug`;
-    expect(run(withoutInstall(), nodeOf("26.1.0"), "run").out).toContain(`runs ${small} `);
-    expect(run(withoutInstall(), nodeOf("26.1.0"), "up").out).not.toContain("--no-maglev");
+  test("starts `run` small, optimizing only what runs very often; what keeps a thousand machines collects less", () => {
+    const out = (...args: string[]): string => run(withoutInstall(), nodeOf("26.1.0"), ...args).out;
+    const hot = "--no-maglev --invocation-count-for-turbofan=100000 --invocation-count-for-osr=20000";
+    const small = `--max-semi-space-size=1 --optimize-for-size ${hot} --no-concurrent-sparkplug`;
+    const large = `--max-semi-space-size=4 --heap-growing-percent=40 ${hot} --no-concurrent-sparkplug`;
+    for (const each of ["", "cloud-controller-manager"]) expect(out("run", each)).toContain(`runs ${small} `);
+    for (const each of ["cluster-api", "cluster-api-openstack"]) expect(out("run", each)).toContain(`runs ${large} `);
+    expect(out("up")).not.toContain("--no-maglev");
   });
 
   test("starts what carries connections without threads that collect, and all without threads that compile", () => {
