@@ -83,8 +83,12 @@ async function act(stage: Stage, { work, reached, limits }: Act): Promise<Outcom
     const seconds = (performance.now() - begun) / 1000;
     if (!isReached) {
       note = `not done after ${Math.round(seconds)} s`;
-      const late = (await stage.machines()).filter(({ status }) => status?.phase !== "Running");
-      console.error(`${late.length} Machines are late: ${JSON.stringify(late.slice(0, SHOWN))}`);
+      const all = await stage.machines();
+      const late = all.filter(({ status }) => status?.phase !== "Running");
+      const shown = (late.length > 0 ? late : all)
+        .slice(0, SHOWN)
+        .map(({ metadata, status }) => [metadata.name, status]);
+      console.error(`${late.length} of ${all.length} Machines are not Running: ${JSON.stringify(shown)}`);
       console.error(stage.words());
     } else await quiet(stage, AFTERWARDS);
     return seconds;

@@ -39,7 +39,10 @@ const ID = /[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32}/g;
 const MACHINES = "/apis/cluster.x-k8s.io/v1beta2/namespaces/default/machines";
 const CLUSTERS = "/apis/cluster.x-k8s.io/v1beta2/namespaces/default/clusters";
 const QUOTAS = ["cores", "ram", "network", "subnet", "router", "security_group", "security_group_rule"] as const;
-/** Between two reads of the Machines that wait for a Node (ms); longer where a read takes more than a tenth of it. */
+/**
+ * Between two reads of the Machines that wait for a Node (ms); longer where a read would take more than a tenth of the
+ * time. With a thousand clusters a Node comes seconds later for that, and the end is seen so much later, on both sides.
+ */
 const PLAY = 300;
 /** Objects of so many clusters go to the server, and so many are deleted, by one run of kubectl. */
 const AT_ONCE = 20;

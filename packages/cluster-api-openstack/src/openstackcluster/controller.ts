@@ -76,7 +76,7 @@ export function runClusterController(options: ClusterControllerOptions, signal: 
   const all: Source[] = [
     watchInformer(sources.openStackClusters),
     watchInformer(sources.clusters, ({ object }) => infrastructureOf(object)),
-    // Machines that start together are one plan: each of theirs reads all machines of the cluster.
+    // Machines that start together cause one plan: each plan reads all machines of the cluster.
     collected(
       watchInformer(sources.machines, ({ object }) => {
         const name = object.metadata.labels?.[labels.clusterName];

@@ -34,23 +34,15 @@ import {
   type Startable,
 } from "../identity/sessions.ts";
 import type { Refusals } from "../reactions/refusals.ts";
-import { portsDescribed, type Interests } from "../reactions/interests.ts";
+import type { Interests } from "../reactions/interests.ts";
 import type { ListRequests } from "../reactions/list-requests.ts";
-import {
-  bastionName,
-  clusterResourceName,
-  listenerName,
-  loadBalancerName,
-  networkName,
-  securityGroupName,
-} from "../resources/naming.ts";
-import { descriptionOf } from "./own-view.ts";
+import { bastionName, clusterResourceName, listenerName, loadBalancerName, networkName } from "../resources/naming.ts";
 import { apiPorts } from "./endpoint-port.ts";
 import { isStaying } from "./leaving.ts";
 import { seesLoadBalancers } from "./load-balancers-seen.ts";
 import { isControlPlane } from "./members.ts";
+import { interestsOf } from "./interests.ts";
 import type { ClusterCloud, Observed, LoadBalancing, ReservedRange } from "./model.ts";
-import { nodeRoles } from "./security-groups.ts";
 
 /** The informers that an OpenStackCluster is gathered from, and its sessions with clouds. */
 export interface ClusterSources {
@@ -286,31 +278,4 @@ function networksOf(object: OpenStackCluster, watch: CloudWatch, crn: string): R
   const own = watch.networks.list().filter(({ name }) => name === networkName(crn));
   const id = object.status?.network?.id;
   return new Set([...own.map((network) => network.id), ...(id === undefined ? [] : [id])]);
-}
-
-function* interestsOf(
-  { object, crn, machines, bastion }: Pick<ClusterGathered, "object" | "crn" | "machines" | "bastion">,
-  cloud: ClusterCloud,
-): Iterable<string | undefined> {
-  const { spec, status } = object;
-  yield networkName(crn);
-  yield loadBalancerName(crn);
-  yield descriptionOf({ object, crn });
-  for (const role of nodeRoles) yield securityGroupName(crn, role);
-  for (const port of apiPorts(spec)) yield listenerName(crn, port);
-  for (const parameter of [spec.network, spec.router, spec.externalNetwork, ...(spec.subnets ?? [])]) {
-    yield parameter?.id;
-    yield parameter?.filter?.name;
-  }
-  yield spec.apiServer?.floatingIP;
-  yield status?.network?.id;
-  yield status?.router?.id;
-  for (const router of cloud.routers) if (router.name === networkName(crn)) yield router.id;
-  // What a floating IP is at.
-  yield bastion?.status?.resources?.ports?.[0]?.id;
-  for (const machine of machines) if (isControlPlane(machine)) yield machine.status?.resources?.ports?.[0]?.id;
-  if (!isDeleting(object)) return;
-  yield portsDescribed(descriptionOf({ object, crn }));
-  for (const network of cloud.networks) if (network.name === networkName(crn)) yield `on:${network.id}`;
-  for (const subnet of cloud.subnets) if (subnet.name === networkName(crn)) yield `on:${subnet.id}`;
 }

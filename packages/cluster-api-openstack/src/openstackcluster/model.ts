@@ -28,7 +28,7 @@ export interface PortIndex {
   readonly onDevice: (id: string) => readonly OpenStack.Port[];
 }
 
-/** The load balancers of the cluster's name, and what is below them; while it is deleted, those of the project. */
+/** The load balancers of the cluster's name, and what is below them; while it is deleted, all those of the project alone. */
 export interface LoadBalancing {
   /** False: the catalog has no load-balancer service. */
   readonly available: boolean;

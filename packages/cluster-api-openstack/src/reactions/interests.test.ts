@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Interests, valuesOf } from "./interests.ts";
+import { Interests, portsDescribed, valuesOf } from "./interests.ts";
 
 const key = (name: string) => ({ namespace: "default", name });
 
@@ -10,6 +10,14 @@ describe("Interests", () => {
     interests.set(key("b"), ["on:net-1"]);
     expect(interests.of(valuesOf({ id: "net-1", name: "demo" }))).toEqual([key("a")]);
     expect(interests.of(valuesOf({ id: "port-1", name: "", network_id: "net-1" }))).toEqual([key("b")]);
+  });
+
+  it("tells the description of a port from that of any other resource", () => {
+    const interests = new Interests();
+    interests.set(key("all"), ["of demo"]);
+    interests.set(key("ports"), [portsDescribed("of demo")]);
+    expect(interests.of(valuesOf({ id: "fip", description: "of demo" }))).toEqual([key("all")]);
+    expect(interests.of(valuesOf({ id: "p", description: "of demo", device_owner: "" }))).toEqual([key("ports")]);
   });
 
   it("forgets what an object is no longer interested in", () => {

@@ -71,10 +71,13 @@ export class Interests {
 const fields = ["id", "name", "device_id", "floating_ip_address"] as const;
 const places = ["network_id", "vip_subnet_id"] as const;
 
-/** What says that a port has this description: a cluster of a thousand machines has a thousand such ports. */
+/** The value of a port with this description: it is apart, since a cluster is not to be woken by each of its ports. */
 export const portsDescribed = (description: string): string => `port:${description}`;
 
-/** The names by which a resource may be known; "on:ID" says that it is on a network or a subnet. */
+/**
+ * The names by which a resource may be known; "on:ID" says that it is on a network or a subnet, "port:TEXT" that it is
+ * a port (it has a device_owner) with this description.
+ */
 export function valuesOf(resource: object): string[] {
   const record = resource as Readonly<Record<string, unknown>>;
   const text = (value: unknown) => (typeof value === "string" && value !== "" ? [value] : []);

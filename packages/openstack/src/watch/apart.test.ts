@@ -61,3 +61,19 @@ test("changes that end at about the same time share a list where polls are kept 
   expect(apart).toBeLessThanOrEqual(6);
   expect(close).toBeGreaterThan(apart);
 });
+
+test("a list that takes long is read a third of the time while something changes", async () => {
+  const clock = new VirtualClock(0);
+  const begun: number[] = [];
+  const list = async () => {
+    begun.push(clock.now());
+    if (begun.length > 1) await clock.sleep(1_000);
+    return [{ id: "a", status: "changing" }];
+  };
+  const informer = new PollingInformer<Thing>({ type, list, clock, log: silentLog, intervals: {} });
+  await informer.start();
+  for (let step = 0; step < 200; step += 1) await clock.advance(100);
+  const pauses = begun.slice(2).map((at, i) => at - (begun[i + 1] ?? 0));
+  expect(Math.min(...pauses)).toBe(3_000);
+  await informer.close();
+});

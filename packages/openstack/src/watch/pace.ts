@@ -44,13 +44,13 @@ function quickest({ took }: Pick<Situation, "took">, { fast = 1_000, fastest = 2
   return took < 20 ? Math.min(fast, fastest) : fast;
 }
 
-/** A list whose objects are in transition is read a third of the time at most, unless it takes seconds. */
-const SHARE = 3;
-const LONGEST_REST = 10_000;
+/** A list whose objects are in transition is read a third of the time at most; one that takes long, half of it. */
+const RESTS = 2;
+const LONGEST_REST = 5_000;
 
-/** Milliseconds from the begin of a poll that took so long to the next one at least: a long list costs both sides much. */
+/** Milliseconds from the begin of a poll that took so long to the next one at least: long lists cost both sides. */
 export function restAfter(took: number): number {
-  return Math.min(took * SHARE, LONGEST_REST);
+  return took + Math.min(took * RESTS, Math.max(LONGEST_REST, took));
 }
 
 /**
@@ -65,7 +65,10 @@ export interface FirstLook extends Omit<Look, "expected"> {
   readonly hint?: number | undefined;
 }
 
-/** A caller that waits for a transition of at most two minutes waits no longer (ms) than this after its end. */
+/**
+ * A caller that waits for a transition of at most two minutes waits no longer (ms) than this after its end, unless a
+ * list takes longer.
+ */
 const IN_VAIN = 5_000;
 const SOON = 120_000;
 
