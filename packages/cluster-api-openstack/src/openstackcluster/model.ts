@@ -28,7 +28,10 @@ export interface PortIndex {
   readonly onDevice: (id: string) => readonly OpenStack.Port[];
 }
 
-/** The load balancers of the cluster's name, and what is below them; while it is deleted, all those of the project alone. */
+/**
+ * The load balancers of the cluster's name, and what is below them; while it is deleted, all those of the project
+ * alone.
+ */
 export interface LoadBalancing {
   /** False: the catalog has no load-balancer service. */
   readonly available: boolean;
