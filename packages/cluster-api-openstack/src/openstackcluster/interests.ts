@@ -1,3 +1,4 @@
+import type { OpenStackClusterSpec } from "@causeway/api";
 import { isDeleting } from "@causeway/kubernetes";
 import { portsDescribed } from "../reactions/interests.ts";
 import { description, listenerName, loadBalancerName, networkName, securityGroupName } from "../resources/naming.ts";
@@ -7,7 +8,7 @@ import type { ClusterCloud, Observed } from "./model.ts";
 import { descriptionOf } from "./own-view.ts";
 import { nodeRoles } from "./security-groups.ts";
 
-/** The cluster whose interests are asked for. */
+/** A cluster as far as its interests depend on it. */
 export type Interested = Pick<Observed, "object" | "machines" | "bastion"> & { readonly crn: string };
 
 /**
@@ -15,31 +16,43 @@ export type Interested = Pick<Observed, "object" | "machines" | "bastion"> & { r
  * none of its parts waits for it: the ports of a thousand machines would be a thousand plans.
  */
 export function* interestsOf(cluster: Interested, cloud: ClusterCloud): Iterable<string | undefined> {
-  const { object, crn, machines, bastion } = cluster;
-  const { spec, status } = object;
+  const { object, crn } = cluster;
   yield networkName(crn);
   yield loadBalancerName(crn);
   yield descriptionOf({ object, crn });
   for (const role of nodeRoles) yield securityGroupName(crn, role);
-  for (const port of apiPorts(spec)) yield listenerName(crn, port);
-  const balancer = spec.apiServer?.managedLoadBalancer;
-  const named = [spec.network, spec.router, spec.externalNetwork, balancer?.network];
-  for (const parameter of [...named, ...(spec.subnets ?? []), ...(balancer?.subnets ?? [])]) {
+  for (const port of apiPorts(object.spec)) yield listenerName(crn, port);
+  yield* named(object.spec);
+  yield object.status?.network?.id;
+  yield object.status?.router?.id;
+  for (const router of cloud.routers) if (router.name === networkName(crn)) yield router.id;
+  yield* portsOfAddresses(cluster);
+  if (isDeleting(object) || keepsBastionGroup(cluster, cloud)) yield portsDescribed(description(crn));
+  if (isDeleting(object)) yield* placesOf(crn, cloud);
+}
+
+/** What the spec names. */
+function* named({ network, router, externalNetwork, subnets, apiServer, bastion }: OpenStackClusterSpec) {
+  const balancer = apiServer?.managedLoadBalancer;
+  const parameters = [network, router, externalNetwork, ...(subnets ?? []), balancer?.network];
+  for (const parameter of [...parameters, ...(balancer?.subnets ?? [])]) {
     yield parameter?.id;
     yield parameter?.filter?.name;
   }
-  yield spec.apiServer?.floatingIP;
-  yield spec.bastion?.floatingIP;
-  yield status?.network?.id;
-  yield status?.router?.id;
-  for (const router of cloud.routers) if (router.name === networkName(crn)) yield router.id;
-  // What a floating IP is at.
+  yield apiServer?.floatingIP;
+  yield bastion?.floatingIP;
+}
+
+/** The ports that a floating IP may be for. */
+function* portsOfAddresses({ bastion, machines }: Interested) {
   yield bastion?.status?.resources?.ports?.[0]?.id;
   for (const machine of machines) if (isControlPlane(machine)) yield machine.status?.resources?.ports?.[0]?.id;
-  if (isDeleting(object) || keepsBastionGroup(cluster, cloud)) yield portsDescribed(description(crn));
-  if (!isDeleting(object)) return;
-  for (const network of cloud.networks) if (network.name === networkName(crn)) yield `on:${network.id}`;
-  for (const subnet of cloud.subnets) if (subnet.name === networkName(crn)) yield `on:${subnet.id}`;
+}
+
+/** The networks and subnets that are to be empty before they go. */
+function* placesOf(crn: string, { networks, subnets }: ClusterCloud) {
+  for (const network of networks) if (network.name === networkName(crn)) yield `on:${network.id}`;
+  for (const subnet of subnets) if (subnet.name === networkName(crn)) yield `on:${subnet.id}`;
 }
 
 /** The group of a bastion that is gone goes with the last port that uses it. */

@@ -12,7 +12,7 @@ describe("Interests", () => {
     expect(interests.of(valuesOf({ id: "port-1", name: "", network_id: "net-1" }))).toEqual([key("b")]);
   });
 
-  it("tells the description of a port from that of any other resource", () => {
+  it("distinguishes the description of a port from that of any other resource", () => {
     const interests = new Interests();
     interests.set(key("all"), ["of demo"]);
     interests.set(key("ports"), [portsDescribed("of demo")]);

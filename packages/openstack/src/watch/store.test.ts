@@ -6,7 +6,7 @@ interface Thing {
   readonly status: string;
 }
 
-test("what may change by itself is known without a search, whatever becomes of it", () => {
+test("an object that may change by itself is found without a search, whatever becomes of it", () => {
   const store = new ObjectStore<Thing>({}, false, ({ status }) => status === "changing");
   const expectChanging = (...ids: string[]) => {
     const found = [...store.changing()].map(({ object }) => object);
