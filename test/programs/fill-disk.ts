@@ -1,7 +1,7 @@
-/** A file that leaves its disk no byte. */
 import { closeSync, openSync, writeSync } from "node:fs";
 import { systemClock } from "@causeway/foundation";
 
+/** Writes a file that leaves its disk no byte. */
 export function fillDisk(file: string): void {
   const open = openSync(file, "w");
   try {

@@ -29,8 +29,8 @@ export interface PortIndex {
 }
 
 /**
- * The load balancers of the cluster's name, and what is below them; while it is deleted, all those of the project
- * alone.
+ * The load balancers of the cluster's name with their listeners and pools, and the members of the cluster's pools.
+ * While the cluster is deleted: all load balancers of the project, and nothing below them.
  */
 export interface LoadBalancing {
   /** False: the catalog has no load-balancer service. */

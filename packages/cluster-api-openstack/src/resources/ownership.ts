@@ -34,11 +34,7 @@ export function findOwned<T extends Named>(resources: readonly T[], mark: Mark):
  * project's.
  */
 export function isOwned(resource: Named, mark: Mark): boolean {
-  return (
-    resource.name === mark.name &&
-    resource.description === mark.description &&
-    (resource.project_id === undefined || resource.project_id === mark.projectId)
-  );
+  return resource.name === mark.name && isOwnedAddress(resource, mark);
 }
 
 /** The same of a floating IP, which has no name. */
