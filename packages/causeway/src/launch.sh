@@ -25,9 +25,9 @@ hot="--no-maglev --invocation-count-for-turbofan=100000 --invocation-count-for-o
 if [ "$1" = run ]; then flags="--max-semi-space-size=1 --optimize-for-size $hot $alone"; fi
 # With a thousand machines each list of the cloud is megabytes: where young objects have one megabyte, all of it is
 # copied to the old ones and collected there, which took half of the time. The option for size leaves them no more,
-# whatever else is said, and collects old objects when there are 30 % more. These two run without it, and collect old
-# objects when there are 40 % more.
-case "$1 $2" in "run cluster-api" | "run cluster-api-openstack") flags="--max-semi-space-size=4 --heap-growing-percent=40 $hot $alone" ;; esac
+# whatever else is said, and collects old objects when there are 30 % more. These two, alone or with others in one
+# process, run without it, and collect old objects when there are 40 % more.
+case "$*" in "run cluster-api"* | "run several"*" cluster-api"*) flags="--max-semi-space-size=4 --heap-growing-percent=40 $hot $alone" ;; esac
 # What carries others' bytes is to be fast: threads that collect its buffers would take four times the processor time of
 # carrying them. Code of the middle compiler is as fast, since copies and encryption are native.
 case "$1 $2" in "run tunnel-server" | "run tunnel-agent" | "run api-gateway" | "run api-proxy") flags="--max-semi-space-size=1 --single-threaded-gc --optimize-for-size --no-opt $alone" ;; esac

@@ -62,6 +62,12 @@ describe("the causeway command", () => {
     const large = `--max-semi-space-size=4 --heap-growing-percent=40 ${hot} --no-concurrent-sparkplug`;
     for (const each of ["", "cloud-controller-manager"]) expect(out("run", each)).toContain(`runs ${small} `);
     for (const each of ["cluster-api", "cluster-api-openstack"]) expect(out("run", each)).toContain(`runs ${large} `);
+    for (const [each, flags] of [
+      [["cinder-csi", "cluster-api --install-crds"], large],
+      [["cluster-api-openstack --install-crds", "cinder-csi"], large],
+      [["cloud-controller-manager --cluster-name=my-cluster-api", "cinder-csi"], small],
+    ] as const)
+      expect(out("run", "several", ...each)).toContain(`runs ${flags} `);
     expect(out("up")).not.toContain("--no-maglev");
   });
 
