@@ -1,5 +1,6 @@
 import { shortList } from "@causeway/foundation";
 import { adoptAnnotation, clusterFinalizer, description, loadBalancerName, networkName } from "../resources/naming.ts";
+import { ofName } from "../resources/of-name.ts";
 import { ownNetworks } from "../resources/own-networks.ts";
 import { isOwned, isOwnedAddress } from "../resources/ownership.ts";
 import type { ClusterContext } from "./model.ts";
@@ -27,7 +28,7 @@ export function claimProblem(context: ClusterContext): string | undefined {
 export function resourcesOfTheName(context: ClusterContext): string[] {
   const { cloud, crn } = context;
   const mark = { description: description(crn), projectId: cloud.projectId };
-  const named = <T extends Parameters<typeof isOwned>[0]>(what: string, list: readonly T[], name: string) =>
+  const owned = <T extends Parameters<typeof isOwned>[0]>(what: string, list: readonly T[], name: string) =>
     list.filter((r) => isOwned(r, { ...mark, name })).map((r) => `${what} ${r.id}`);
   const groups = [...nodeRoles, "bastion" as const].flatMap((role) => {
     const found = findGroup(context, role);
@@ -35,8 +36,8 @@ export function resourcesOfTheName(context: ClusterContext): string[] {
   });
   return [
     ...ownNetworks(cloud, { ...mark, crn, name: networkName(crn) }).map(({ id }) => `network ${id}`),
-    ...named("router", cloud.routers, networkName(crn)),
-    ...named("load balancer", cloud.loadBalancing.loadBalancers, loadBalancerName(crn)),
+    ...owned("router", ofName(cloud, "routers", networkName(crn)), networkName(crn)),
+    ...owned("load balancer", cloud.loadBalancing.loadBalancers, loadBalancerName(crn)),
     ...cloud.floatingIps.filter((ip) => isOwnedAddress(ip, mark)).map(({ id }) => `floating IP ${id}`),
     ...groups.map((id) => `security group ${id}`),
   ];

@@ -115,18 +115,26 @@ describe("the plan of a deleted OpenStackCluster", () => {
       to("192.0.2.0/24", "172.24.4.9"),
     ];
     w.cloud.routers = w.cloud.routers.map((router) => ({ ...router, routes }));
+    const own = w.cloud.routers.map(({ id }) => id);
+    // Of another cluster with the same range: it has no interface on this cluster's subnet.
+    const [router] = w.cloud.routers;
+    if (!router) throw new Error("there is no router");
+    const foreign = { ...router, id: "foreign", name: "other", description: "another's" };
+    w.cloud.routers.push(foreign);
     const order: string[] = [];
     for (let round = 0; round < 20; round += 1) {
       const { steps } = plan(w);
       if (steps.some((step) => step.type === "remove-finalizer")) break;
       for (const step of steps) {
         order.push(step.type);
-        if (step.type === "remove-routes") expect(step.routes).toEqual(routes.slice(0, 2));
+        if (step.type === "remove-routes") expect(step).toMatchObject({ id: own[0], routes: routes.slice(0, 2) });
         if (step.type !== "remove-finalizer") w.cloud.applyCluster(step);
       }
     }
     expect(order.filter((step) => step === "remove-routes")).toHaveLength(1);
     expect(order.indexOf("remove-routes")).toBeLessThan(order.indexOf("remove-router-interface"));
+    expect(w.cloud.routers).toEqual([foreign]);
+    w.cloud.routers = [];
     expect(w.cloud.inventory).toEqual([]);
   });
 

@@ -2,12 +2,14 @@ import { cidrContains, parseCidr, parseIp, shortList } from "@causeway/foundatio
 import { setConditions } from "@causeway/kubernetes";
 import type { Network, Port, Router } from "@causeway/openstack";
 import { description, loadBalancerName, networkName } from "../resources/naming.ts";
+import { ofName } from "../resources/of-name.ts";
 import { ownNetworks } from "../resources/own-networks.ts";
 import { isOwned, isOwnedAddress } from "../resources/ownership.ts";
 import { resolveParameter } from "../resources/parameters.ts";
 import { deletionAccount } from "./account.ts";
 import { missing, type ClusterContext, type Observed, type ListNames } from "./model.ts";
 import type { ClusterPlan } from "./plan.ts";
+import { portsOnDevice } from "./port-index.ts";
 import type { ClusterStep } from "./steps.ts";
 import { isRouterInterface } from "./router.ts";
 import { findGroup, nodeRoles } from "./security-groups.ts";
@@ -168,10 +170,11 @@ function routesToMachines(context: ClusterContext): readonly ClusterStep[] {
       const ip = parseIp(nexthop);
       return ip !== undefined && cidrs.some((cidr) => cidrContains(cidr, ip));
     });
-    const stands = context.cloud.ports.some(
-      (p) => p.device_id === router.id && p.fixed_ips.some(({ subnet_id }) => own.has(subnet_id)),
-    );
-    return routes.length > 0 && stands ? [{ for: "RouterReady", type: "remove-routes", id: router.id, routes }] : [];
+    const hasInterface = (): boolean =>
+      portsOnDevice(context.cloud, router.id).some((p) => p.fixed_ips.some(({ subnet_id }) => own.has(subnet_id)));
+    return routes.length > 0 && hasInterface()
+      ? [{ for: "RouterReady", type: "remove-routes", id: router.id, routes }]
+      : [];
   });
 }
 
@@ -179,7 +182,9 @@ function ownRouters(context: ClusterContext): readonly Router[] {
   const given = context.object.spec.router;
   const kept = given && resolveParameter(given, context.cloud.routers, "spec.router");
   const mark = { ...ownMark(context), name: networkName(context.crn) };
-  return context.cloud.routers.filter((r) => isOwned(r, mark) && !(kept?.ok && kept.resource.id === r.id));
+  return ofName(context.cloud, "routers", mark.name).filter(
+    (r) => isOwned(r, mark) && !(kept?.ok && kept.resource.id === r.id),
+  );
 }
 
 /** Ports that a machine left behind are ours to delete; those of others are named, and waited for. */

@@ -17,6 +17,7 @@ import {
 import { ModelCloud } from "../testing/model-cloud.ts";
 import type { ClusterCloud } from "./model.ts";
 import { plan } from "./plan.ts";
+import { withNameIndex } from "../testing/name-index.ts";
 import { possessionOf } from "./possession.ts";
 import type { ClusterStep } from "./steps.ts";
 
@@ -36,14 +37,14 @@ function idsOf(cloud: ClusterCloud): Set<string> {
 /** What an actor's lists show: of the project as it is, the resources with these IDs. */
 function shown(cloud: ClusterCloud, ids: ReadonlySet<string>): ClusterCloud {
   const of = <T extends Identified>(list: readonly T[]): readonly T[] => list.filter(({ id }) => ids.has(id));
-  return {
+  return withNameIndex({
     ...cloud,
     ...Object.fromEntries(lists.map((name) => [name, of<Identified>(cloud[name])])),
     loadBalancing: {
       ...cloud.loadBalancing,
       ...Object.fromEntries(balancing.map((name) => [name, of<Identified>(cloud.loadBalancing[name])])),
     },
-  };
+  });
 }
 
 /** After a lost response: what is found by the name and the description in the request. */

@@ -209,14 +209,29 @@ async function readCloud(object: OpenStackCluster, reading: ReadContext, signal:
   return {
     projectId,
     identity,
-    networks: watch.networks.list(),
-    subnets: watch.subnets.list(),
-    routers: watch.routers.list(),
+    // Lists and index are read when the plan is made, so that they show the same moment.
+    get networks() {
+      return watch.networks.list();
+    },
+    get subnets() {
+      return watch.subnets.list();
+    },
+    get routers() {
+      return watch.routers.list();
+    },
     get ports() {
       return watch.ports.list();
     },
     portIndex: { get: (id) => watch.ports.get(id), onDevice: (id) => watch.ports.byIndex("device", id) },
-    securityGroups: watch.securityGroups.list(),
+    get securityGroups() {
+      return watch.securityGroups.list();
+    },
+    nameIndex: {
+      networks: (name) => watch.networks.byIndex("name", name),
+      subnets: (name) => watch.subnets.byIndex("name", name),
+      routers: (name) => watch.routers.byIndex("name", name),
+      securityGroups: (name) => watch.securityGroups.byIndex("name", name),
+    },
     floatingIps: watch.floatingIps.list(),
     loadBalancing,
     zones,
@@ -275,7 +290,7 @@ async function readLoadBalancing(
 
 /** The ids of the cluster's networks: the one that it is on, and those of its own name. */
 function networksOf(object: OpenStackCluster, watch: CloudWatch, crn: string): ReadonlySet<string> {
-  const own = watch.networks.list().filter(({ name }) => name === networkName(crn));
+  const own = watch.networks.byIndex("name", networkName(crn));
   const id = object.status?.network?.id;
   return new Set([...own.map((network) => network.id), ...(id === undefined ? [] : [id])]);
 }

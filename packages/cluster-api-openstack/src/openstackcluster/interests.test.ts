@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { port } from "../dry-run/resources.ts";
 import { Interests, valuesOf } from "../reactions/interests.ts";
-import { description, securityGroupName } from "../resources/naming.ts";
+import { description, networkName, securityGroupName } from "../resources/naming.ts";
 import { deleting, full, settle, world, type World } from "../testing/cluster-world.ts";
+import { withNameIndex } from "../testing/name-index.ts";
 import { openStackMachine } from "../testing/objects.ts";
 import { interestsOf } from "./interests.ts";
 
@@ -11,9 +12,13 @@ const crn = "default-demo";
 
 /** Whether a change of a resource wakes the cluster. */
 function wakes({ object, machines, bastion, cloud }: World, resource: object): boolean {
-  const interests = new Interests();
-  interests.set(key, interestsOf({ object, crn, machines, bastion }, cloud.forCluster()));
-  return interests.of(valuesOf(resource)).length > 0;
+  const [byLists, byIndex] = [cloud.forCluster(), withNameIndex(cloud.forCluster())].map((seen) => {
+    const interests = new Interests();
+    interests.set(key, interestsOf({ object, crn, machines, bastion }, seen));
+    return interests.of(valuesOf(resource)).length > 0;
+  });
+  expect(byIndex).toBe(byLists);
+  return byIndex === true;
 }
 
 describe("a cluster is woken by", () => {
@@ -30,6 +35,8 @@ describe("a cluster is woken by", () => {
     deleting(w);
     expect(wakes(w, ofMachine)).toBe(true);
     expect(wakes(w, port(w.cloud, { description: description("default-other") }))).toBe(false);
+    const network = w.cloud.networks.find(({ name }) => name === networkName(crn));
+    expect(wakes(w, port(w.cloud, { network_id: network?.id ?? "" }))).toBe(true);
   });
 
   it("the first port of a control-plane machine, which a floating IP may be for, and by its own floating IP", () => {

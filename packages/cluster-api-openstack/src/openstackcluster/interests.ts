@@ -2,6 +2,7 @@ import type { OpenStackClusterSpec } from "@causeway/api";
 import { isDeleting } from "@causeway/kubernetes";
 import { portsDescribed } from "../reactions/interests.ts";
 import { description, listenerName, loadBalancerName, networkName, securityGroupName } from "../resources/naming.ts";
+import { ofName } from "../resources/of-name.ts";
 import { apiPorts } from "./endpoint-port.ts";
 import { isControlPlane } from "./members.ts";
 import type { ClusterCloud, Observed } from "./model.ts";
@@ -25,7 +26,7 @@ export function* interestsOf(cluster: Interested, cloud: ClusterCloud): Iterable
   yield* named(object.spec);
   yield object.status?.network?.id;
   yield object.status?.router?.id;
-  for (const router of cloud.routers) if (router.name === networkName(crn)) yield router.id;
+  for (const { id } of ofName(cloud, "routers", networkName(crn))) yield id;
   yield* portsOfAddresses(cluster);
   if (isDeleting(object) || keepsBastionGroup(cluster, cloud)) yield portsDescribed(description(crn));
   if (isDeleting(object)) yield* placesOf(crn, cloud);
@@ -50,12 +51,12 @@ function* portsOfAddresses({ bastion, machines }: Interested) {
 }
 
 /** The networks and subnets that are to be empty before they go. */
-function* placesOf(crn: string, { networks, subnets }: ClusterCloud) {
-  for (const network of networks) if (network.name === networkName(crn)) yield `on:${network.id}`;
-  for (const subnet of subnets) if (subnet.name === networkName(crn)) yield `on:${subnet.id}`;
+function* placesOf(crn: string, cloud: ClusterCloud) {
+  for (const { id } of ofName(cloud, "networks", networkName(crn))) yield `on:${id}`;
+  for (const { id } of ofName(cloud, "subnets", networkName(crn))) yield `on:${id}`;
 }
 
 /** The group of a bastion that is gone goes with the last port that uses it. */
-function keepsBastionGroup({ crn, bastion }: Interested, { securityGroups }: ClusterCloud): boolean {
-  return bastion === undefined && securityGroups.some(({ name }) => name === securityGroupName(crn, "bastion"));
+function keepsBastionGroup({ crn, bastion }: Interested, cloud: ClusterCloud): boolean {
+  return bastion === undefined && ofName(cloud, "securityGroups", securityGroupName(crn, "bastion")).length > 0;
 }

@@ -3,6 +3,7 @@ import type { PlannedEvent, WantedCondition } from "@causeway/kubernetes";
 import type * as OpenStack from "@causeway/openstack";
 import type { ClusterStep, ConditionType } from "./steps.ts";
 import type { Hold, IdentityState } from "../identity/state.ts";
+import type { NameIndex } from "../resources/of-name.ts";
 
 /** The part of a project that a cluster can be concerned with, as the informers hold it. */
 export interface ClusterCloud {
@@ -17,6 +18,8 @@ export interface ClusterCloud {
   /** The same ports, found without reading all of them; undefined: they are few. */
   readonly portIndex?: PortIndex;
   readonly securityGroups: readonly OpenStack.SecurityGroup[];
+  /** Networks, subnets, routers and security groups by their names; undefined: the lists are read. */
+  readonly nameIndex?: NameIndex | undefined;
   readonly floatingIps: readonly OpenStack.FloatingIp[];
   readonly loadBalancing: LoadBalancing;
   readonly zones: readonly OpenStack.AvailabilityZone[];

@@ -2,6 +2,7 @@ import type { OpenStackClusterSpec } from "@causeway/api";
 import type { Network, Router, Subnet, SubnetCreate } from "@causeway/openstack";
 import { parseCidr, type Cidr } from "../resources/cidr.ts";
 import { description, networkDescription, networkName } from "../resources/naming.ts";
+import { ofName } from "../resources/of-name.ts";
 import { ownNetworks } from "../resources/own-networks.ts";
 import { chosen, findOwned, tagsToSet } from "../resources/ownership.ts";
 import { resolveParameter, resolveSubnet } from "../resources/parameters.ts";
@@ -39,7 +40,7 @@ function planManaged(context: ClusterContext, wanted: ManagedSubnet): NetworkPar
   if (networks.kind === "none") return missingNetwork(context, recordedId);
   const network = networks.resource;
   const steps = tagSteps("networks", network, tags);
-  const siblings = cloud.subnets.filter((s) => s.network_id === network.id);
+  const siblings = ofName(cloud, "subnets", mark.name).filter((s) => s.network_id === network.id);
   const subnets = findOwned(siblings, { ...mark, recordedId: object.status?.network?.subnets?.[0]?.id });
   if (subnets.kind === "several") return broken("DuplicateSubnet", duplicates("subnets", mark.name, subnets.ids));
   if (subnets.kind === "none") {

@@ -55,6 +55,8 @@ export function ownView(context: ClusterContext): ClusterContext {
     cloud: {
       ...cloud,
       securityGroups: groups,
+      // It has the groups with their own descriptions.
+      nameIndex: undefined,
       floatingIps: cloud.floatingIps.map(own),
       loadBalancing: { ...cloud.loadBalancing, loadBalancers },
     },

@@ -1,5 +1,6 @@
 import type { OpenStackClusterStatus } from "@causeway/api";
 import { isDeleting, setConditions, type Plan, type PlannedEvent, type WantedCondition } from "@causeway/kubernetes";
+import type { Network } from "@causeway/openstack";
 import { UNAVAILABLE, type Hold } from "../identity/state.ts";
 import { summarise } from "../resources/findings.ts";
 import { cloudIdentityAnnotation, clusterFinalizer, clusterResourceName } from "../resources/naming.ts";
@@ -62,7 +63,10 @@ function without(context: ClusterContext, others: readonly { readonly id: string
   if (others.length === 0) return context;
   const ids = new Set(others.map(({ id }) => id));
   const { cloud } = context;
-  return { ...context, cloud: { ...cloud, networks: cloud.networks.filter(({ id }) => !ids.has(id)) } };
+  const own = (networks: readonly Network[]) => networks.filter(({ id }) => !ids.has(id));
+  const { nameIndex } = cloud;
+  const index = nameIndex && { ...nameIndex, networks: (name: string) => own(nameIndex.networks(name)) };
+  return { ...context, cloud: { ...cloud, networks: own(cloud.networks), nameIndex: index } };
 }
 
 function contextOf(

@@ -31,7 +31,7 @@ export type Possession =
   | { readonly kind: "others"; readonly own: readonly Network[]; readonly others: readonly Network[] };
 
 type Claimed = Pick<ClusterContext, "object" | "crn"> & {
-  readonly cloud: Pick<ClusterCloud, "networks" | "subnets" | "projectId">;
+  readonly cloud: Pick<ClusterCloud, "networks" | "subnets" | "nameIndex" | "projectId">;
 };
 
 /** The owner that an object writes down with its finalizer; undefined: its resources are known by their names alone. */

@@ -1,6 +1,7 @@
 import type { ExternalGatewayInfo, Network, Router, Subnet } from "@causeway/openstack";
 import { parseCidr } from "../resources/cidr.ts";
 import { description, networkName } from "../resources/naming.ts";
+import { ofName } from "../resources/of-name.ts";
 import { findOwned } from "../resources/ownership.ts";
 import { resolveParameter, resolveSubnet, type Resolution } from "../resources/parameters.ts";
 import { found, missing, type ClusterContext, type Part } from "./model.ts";
@@ -63,7 +64,7 @@ function planOwned(context: ClusterContext, part: NetworkPart, external: Network
   const name = networkName(crn);
   const recordedId = object.status?.router?.id;
   const mark = { name, description: description(crn), projectId: cloud.projectId, recordedId };
-  const routers = findOwned(cloud.routers, mark);
+  const routers = findOwned(ofName(cloud, "routers", name), mark);
   if (routers.kind === "several") return broken("DuplicateRouter", duplicates("routers", name, routers.ids));
   if (routers.kind === "none") {
     const body = { name, description: mark.description, external_gateway_info: gateway.resource };

@@ -1,5 +1,6 @@
 import type { SecurityGroup, SecurityGroupRule, Subnet } from "@causeway/openstack";
 import { securityGroupDescription, securityGroupName, type NodeRole } from "../resources/naming.ts";
+import { ofName } from "../resources/of-name.ts";
 import { findOwned } from "../resources/ownership.ts";
 import { apiPorts } from "./endpoint-port.ts";
 import { found, missing, type ClusterContext, type Part } from "./model.ts";
@@ -72,8 +73,9 @@ export function findGroup({ object, cloud, crn }: ClusterContext, role: NodeRole
     worker: object.status?.workerSecurityGroup,
     bastion: object.status?.bastionSecurityGroup,
   }[role];
-  return findOwned(cloud.securityGroups, {
-    name: securityGroupName(crn, role),
+  const name = securityGroupName(crn, role);
+  return findOwned(ofName(cloud, "securityGroups", name), {
+    name,
     description: securityGroupDescription,
     projectId: cloud.projectId,
     recordedId: recorded?.id,

@@ -1,4 +1,5 @@
-import type { Network, Subnet } from "@causeway/openstack";
+import type { Network } from "@causeway/openstack";
+import { ofName, type Listed } from "./of-name.ts";
 import { networkOwner } from "./naming.ts";
 import { isOwned, type Mark } from "./ownership.ts";
 
@@ -9,12 +10,13 @@ import { isOwned, type Mark } from "./ownership.ts";
  * description of the cluster's.
  */
 export function ownNetworks(
-  { networks, subnets }: { readonly networks: readonly Network[]; readonly subnets: readonly Subnet[] },
+  cloud: Listed<"networks" | "subnets">,
   mark: Mark & { readonly crn: string },
 ): readonly Network[] {
-  const proven = new Set(subnets.filter((subnet) => isOwned(subnet, mark)).map((subnet) => subnet.network_id));
+  const subnetsOfName = ofName(cloud, "subnets", mark.name);
+  const proven = new Set(subnetsOfName.filter((subnet) => isOwned(subnet, mark)).map((subnet) => subnet.network_id));
   const isProven = ({ id }: Network): boolean => id === mark.recordedId || proven.has(id);
-  return networks.filter(
+  return ofName(cloud, "networks", mark.name).filter(
     (network) =>
       isOwned(network, mark) ||
       (networkOwner(mark.crn, network.description) !== undefined &&

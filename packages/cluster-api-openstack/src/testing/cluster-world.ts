@@ -1,9 +1,11 @@
+import { deepStrictEqual } from "node:assert/strict";
 import type { OpenStackCluster, OpenStackMachine, OpenStackServer } from "@causeway/api";
 import { bastionAfter, clusterAfter } from "../dry-run/objects.ts";
 import type { Observed as ClusterObserved } from "../openstackcluster/model.ts";
 import type { ClusterStep } from "../openstackcluster/steps.ts";
-import { plan as planCluster } from "../openstackcluster/plan.ts";
+import { plan as planCluster, type ClusterPlan } from "../openstackcluster/plan.ts";
 import { ModelCloud } from "./model-cloud.ts";
+import { withNameIndex } from "./name-index.ts";
 import { demoSpec, now, openStackCluster } from "./objects.ts";
 
 export type World = {
@@ -20,19 +22,25 @@ export const full = {
   apiServer: { managedLoadBalancer: { enabled: true, additionalPorts: [8132] } },
 } satisfies Partial<OpenStackCluster["spec"]>;
 
+/** Plans by the lists alone and with an index of their names, and fails if the plans differ. */
 export function plan(world: World) {
-  return planCluster(
-    {
-      object: world.object,
-      clusterName: "demo",
-      paused: false,
-      identity: { ok: true, cloud: world.cloud.forCluster() },
-      machines: world.machines,
-      bastion: world.bastion,
-      ...world.extra,
-    },
-    now,
-  );
+  const cloud = world.cloud.forCluster();
+  const [planned, byIndex] = [cloud, withNameIndex(cloud)].map((seen) =>
+    planCluster(
+      {
+        object: world.object,
+        clusterName: "demo",
+        paused: false,
+        identity: { ok: true, cloud: seen },
+        machines: world.machines,
+        bastion: world.bastion,
+        ...world.extra,
+      },
+      now,
+    ),
+  ) as [ClusterPlan, ClusterPlan];
+  deepStrictEqual(byIndex, planned);
+  return planned;
 }
 
 export function apply(world: World, step: ClusterStep): void {
