@@ -63,7 +63,7 @@ export async function notice(stage: Stage, { seconds }: Limits): Promise<Outcome
   let lost = "";
   return act(stage, {
     work: async () => void (lost = await stage.loseServer()),
-    reached: () => stage.isNoticed(lost),
+    reached: () => Promise.resolve(stage.isNoticed(lost)),
     limits: { seconds, idleMinutes: 0 },
   });
 }
@@ -83,7 +83,7 @@ async function act(stage: Stage, { work, reached, limits }: Act): Promise<Outcom
     const seconds = (performance.now() - begun) / 1000;
     if (!isReached) {
       note = `not done after ${Math.round(seconds)} s`;
-      const all = await stage.machines();
+      const all = stage.machines();
       const late = all.filter(({ status }) => status?.phase !== "Running");
       const shown = (late.length > 0 ? late : all)
         .slice(0, SHOWN)

@@ -1,10 +1,18 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { Machine } from "@causeway/api";
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
-import { createClient, loadKubeconfig, Node, type KubernetesClient } from "@causeway/kubernetes";
+import {
+  createClient,
+  createInformers,
+  loadKubeconfig,
+  Node,
+  type Informer,
+  type Informers,
+  type KubernetesClient,
+} from "@causeway/kubernetes";
 import { kubectlOn, type Kubectl } from "../../programs/kubectl/kubectl.ts";
 import type { RunningProgram } from "../../programs/run.ts";
-import { inParallel } from "../in-parallel.ts";
 import { costOf, type Cost, type Subject } from "../apiserver/subject.ts";
 import { startUpstream } from "../apiserver/upstream.ts";
 import { startCloud, type BenchCloud } from "../load-balancer/cloud.ts";
@@ -28,22 +36,9 @@ export interface StageOptions {
   readonly explain?: (routes: readonly string[]) => void;
 }
 
-/** A Machine as far as both sides write it. */
-interface BenchMachine {
-  readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
-  readonly spec: { readonly clusterName: string; readonly providerID?: string };
-  readonly status?: { readonly phase?: string; readonly conditions?: readonly { type: string; status: string }[] };
-}
-
 const ID = /[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32}/g;
-const MACHINES = "/apis/cluster.x-k8s.io/v1beta2/namespaces/default/machines";
 const CLUSTERS = "/apis/cluster.x-k8s.io/v1beta2/namespaces/default/clusters";
 const QUOTAS = ["cores", "ram", "network", "subnet", "router", "security_group", "security_group_rule"] as const;
-/**
- * Between two reads of the Machines that wait for a Node (ms); longer where a read would take more than a tenth of the
- * time. With a thousand clusters a Node comes seconds later for that, and the end is seen so much later, on both sides.
- */
-const PLAY = 300;
 /** Objects of so many clusters go to the server, and so many are deleted, by one run of kubectl. */
 const AT_ONCE = 20;
 
@@ -61,12 +56,14 @@ export class Stage {
   readonly #workloads: ApiServer;
   readonly #tenants = new Map<string, KubernetesClient>();
   readonly #nodes = new Set<string>();
-  /** What the last read of the Machines saw. */
-  #machines: readonly BenchMachine[] = [];
+  /** A watch: lists of ten thousand Machines would occupy the server that both sides work on. */
+  readonly #machines: Informer<Machine>;
+  readonly #informers: Informers;
+  readonly #ended = new AbortController();
   #launch: () => Promise<readonly RunningProgram[]> = () => Promise.resolve([]);
   #managers: readonly RunningProgram[] = [];
-  #playing: Promise<void> = Promise.resolve();
-  #isClosed = false;
+  #watching: Promise<void> = Promise.resolve();
+  #failure: unknown;
 
   private constructor(
     options: StageOptions,
@@ -75,6 +72,8 @@ export class Stage {
     this.#options = options;
     this.cloud = made.cloud;
     this.client = made.client;
+    this.#informers = createInformers(made.client);
+    this.#machines = this.#informers.for(Machine, { namespace: "default" });
     this.#subject = made.subject;
     this.#workloads = made.workloads;
     this.#kubectl = made.kubectl;
@@ -101,13 +100,13 @@ export class Stage {
       await stage.close();
       throw error;
     }
-    stage.#playing = stage.#play();
+    stage.#play();
     return stage;
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#playing;
+    this.#ended.abort();
+    await this.#watching;
     await this.stopManagers();
     await Promise.all([this.client, ...this.#tenants.values()].map((one) => one.close()));
     await this.#workloads.close();
@@ -151,22 +150,23 @@ export class Stage {
       await this.#kubectl.run("delete", "cluster", "-n", "default", "--wait=false", ...some);
   }
 
-  /** How many Machines ran when they were read last. */
+  /** How many Machines run. @throws what the creation of a Node ended with */
   running(): number {
-    return this.#machines.filter(({ status }) => status?.phase === "Running").length;
+    if (this.#failure !== undefined) throw this.#failure;
+    return this.#machines.list().filter(({ status }) => status?.phase === "Running").length;
   }
 
   async clusters(): Promise<number> {
     return ((await this.client.request("GET", CLUSTERS)) as { items: unknown[] }).items.length;
   }
 
-  async machines(): Promise<readonly BenchMachine[]> {
-    return ((await this.client.request("GET", MACHINES)) as { items: BenchMachine[] }).items;
+  machines(): readonly Machine[] {
+    return this.#machines.list();
   }
 
   /** Deletes a worker's server without a word to the controllers; returns the name of its Machine. */
   async loseServer(): Promise<string> {
-    const machine = (await this.machines()).find(({ metadata }) => !metadata.name.includes("-control-"));
+    const machine = this.machines().find(({ metadata }) => !metadata.name.includes("-control-"));
     const id = machine?.spec.providerID?.split("/").at(-1);
     if (machine === undefined || id === undefined) throw new Error("there is no worker to lose");
     await this.cloud.cloud.compute.servers.delete(id);
@@ -174,8 +174,8 @@ export class Stage {
   }
 
   /** Whether a Machine says that its infrastructure is gone or failed. */
-  async isNoticed(name: string): Promise<boolean> {
-    const machine = (await this.machines()).find(({ metadata }) => metadata.name === name);
+  isNoticed(name: string): boolean {
+    const machine = this.#machines.get({ namespace: "default", name });
     const { phase, conditions = [] } = machine?.status ?? {};
     const bad = conditions.some(({ type, status }) => type === "InfrastructureReady" && status !== "True");
     return machine === undefined || phase === "Failed" || bad;
@@ -204,17 +204,17 @@ export class Stage {
   }
 
   /** A Node for each Machine whose server there is, as its kubelet and its cloud controller would leave it. */
-  async #play(): Promise<void> {
-    while (!this.#isClosed) {
-      const begun = performance.now();
-      this.#machines = await this.machines().catch(() => this.#machines);
-      const took = performance.now() - begun;
-      await inParallel(this.#machines, (machine) => this.#join(machine));
-      await new Promise((done) => setTimeout(done, Math.max(PLAY, 9 * took)));
-    }
+  #play(): void {
+    this.#machines.onChange(({ type, object }) => {
+      if (type === "deleted") return;
+      this.#join(object).catch((error: unknown) => {
+        if (!this.#ended.signal.aborted) this.#failure ??= error;
+      });
+    });
+    this.#watching = this.#informers.run(this.#ended.signal);
   }
 
-  async #join({ metadata, spec: { providerID, clusterName } }: BenchMachine): Promise<void> {
+  async #join({ metadata, spec: { providerID, clusterName } }: Machine): Promise<void> {
     const tenant = this.#tenants.get(clusterName);
     if (metadata.deletionTimestamp !== undefined || providerID === undefined || tenant === undefined) return;
     if (this.#nodes.has(providerID)) return;
