@@ -2,7 +2,7 @@ import type { Router } from "@causeway/openstack";
 import { expect, it, vi } from "vitest";
 import { ofName } from "./of-name.ts";
 
-it("finds the same with an index and without one, in the order of IDs, and reads no list if it has an index", () => {
+it("an index finds the same as a list does, in the order of IDs, and reads no list", () => {
   const routers = ["2 a", "3 b", "1 a"].map((text) => {
     const [id, name] = text.split(" ");
     return { id, name } as Router;
