@@ -8,18 +8,22 @@ import { SupervisedWorker } from "./supervised-worker.ts";
 vi.setConfig({ testTimeout: 60_000 });
 
 /**
- * A worker that notes what it is called, and reports a surplus when it has opened its state and each time it is called
- * for a snapshot.
+ * A worker that notes what it is called, and reports a surplus each time it is called for a snapshot; also when it has
+ * opened its state, again and again until it is called: a report that comes with the response to "open" is not heard.
  */
 const PROGRAM = `
 import { appendFileSync } from "node:fs";
 const file = process.env.RENEWAL_TEST_FILE;
 process.on("disconnect", () => process.exit());
+let reporting;
 process.on("message", ({ id, call }) => {
+  clearInterval(reporting);
   appendFileSync(file, process.pid + " " + call + "\\n");
   if (call === "ready" && process.env.RENEWAL_TEST_FAILS) process.exit(3);
   process.send({ id, result: call === "open" ? [] : null });
-  if (call === "open" || call === "snapshot") setTimeout(() => process.send({ surplus: 150 * 1024 * 1024 }), 50);
+  const report = () => process.send({ surplus: 150 * 1024 * 1024 });
+  if (call === "open") reporting = setInterval(report, 50);
+  if (call === "snapshot") setTimeout(report, 50);
 });
 `;
 
