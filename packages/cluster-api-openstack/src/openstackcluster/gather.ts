@@ -40,7 +40,7 @@ import { bastionName, clusterResourceName, listenerName, loadBalancerName, netwo
 import { apiPorts } from "./endpoint-port.ts";
 import { isStaying } from "./leaving.ts";
 import { seesLoadBalancers } from "./load-balancers-seen.ts";
-import { isControlPlane } from "./members.ts";
+import { dependsOnStates, isControlPlane } from "./members.ts";
 import { interestsOf } from "./interests.ts";
 import type { ClusterCloud, Observed, LoadBalancing, ReservedRange } from "./model.ts";
 
@@ -135,8 +135,7 @@ export async function observeCluster(
       throw new CausewayError("OPENSTACK_RATE_LIMITED", limitsRate("Octavia"), { cause: error });
     }
   };
-  const isReplacing =
-    machines.some((machine) => isControlPlane(machine) && isDeleting(machine)) || base.leaving.size > 0;
+  const isReplacing = dependsOnStates(base);
   const cloud = await readCloud(object, { session, crn, listed, isReplacing }, signal);
   sources.interests.set(key, interestsOf({ ...base, crn }, cloud));
   return { ...base, session, identity: { ok: true, cloud } };
@@ -192,9 +191,7 @@ interface ReadContext {
   readonly crn: string;
   /** Starts an informer, and awaits a list that is not too old. */
   readonly listed: (informer: Startable) => Promise<void>;
-  /**
-   * A control-plane machine is being deleted: whether its member may be removed depends on the states of the others.
-   */
+  /** Whether a member may be removed depends on the states of the others. */
   readonly isReplacing: boolean;
 }
 

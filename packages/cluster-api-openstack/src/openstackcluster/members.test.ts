@@ -1,7 +1,7 @@
 import { labels, type OpenStackMachine } from "@causeway/api";
 import type { Member, Subnet } from "@causeway/openstack";
 import { describe, expect, it, test } from "vitest";
-import { desiredMembers, MEMBER_LEAVES_WITHIN } from "./members.ts";
+import { dependsOnStates, desiredMembers, MEMBER_LEAVES_WITHIN } from "./members.ts";
 
 type Status = NonNullable<OpenStackMachine["status"]>;
 
@@ -52,6 +52,23 @@ test.each<[string, string, object, Status, boolean]>([
     ] as Member[];
     const kept = [{ address: "10.6.0.4", protocol_port: 6443, name: "pool-cp-0", tags: [] }];
     expect(desired([moved], present).members).toEqual(remains ? kept : []);
+  },
+);
+
+test.each<[string, string, string, boolean]>([
+  ["", "", "no machine goes", false],
+  ["", "w", "a worker goes", false],
+  ["", "a", "one of the control plane is deleted", true],
+  ["a", "", "one of the control plane leaves it", true],
+  ["a", "bcw", "all of the control plane go", false],
+])(
+  "with %s leaving and %s deleted the states of members decide or not, since %s",
+  (leaving, deleted, _why, expected) => {
+    const machines = [..."abcw"].map((name) => {
+      const goes = deleted.includes(name) ? { deletionTimestamp } : {};
+      return machine({}, { name, ...goes, ...(name === "w" ? { labels: {} } : {}) });
+    });
+    expect(dependsOnStates({ machines, leaving: new Set(leaving) })).toBe(expected);
   },
 );
 

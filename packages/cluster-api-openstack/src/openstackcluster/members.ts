@@ -25,6 +25,16 @@ export function isControlPlane(machine: OpenStackMachine): boolean {
 }
 
 /**
+ * Whether the states of members decide: some control-plane machines go, and others stay, which are to serve first. Where
+ * all of them go nothing waits for a state.
+ */
+export function dependsOnStates({ machines, leaving }: Pick<MembersContext, "machines" | "leaving">): boolean {
+  const all = machines.filter(isControlPlane);
+  const going = all.filter((machine) => isDeleted(machine) || leaving?.has(machine.metadata.name) === true);
+  return going.length > 0 && going.length < all.length;
+}
+
+/**
  * One member per control-plane machine that runs and has an address on the cluster's network. The member of a deleted
  * machine remains while it serves and the others do not yet, for `MEMBER_LEAVES_WITHIN`; that of a machine which leaves
  * the control plane before it is deleted (`context.leaving`), until then; and that of a machine which is still to be
