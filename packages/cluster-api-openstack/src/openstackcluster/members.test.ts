@@ -64,7 +64,7 @@ test.each<[string, string, string, boolean]>([
 ])(
   "with %s leaving and %s deleted the states of members decide or not, since %s",
   (leaving, deleted, _why, expected) => {
-    const machines = [..."abcw"].map((name) => {
+    const machines = ["a", "b", "c", "w"].map((name) => {
       const goes = deleted.includes(name) ? { deletionTimestamp } : {};
       return machine({}, { name, ...goes, ...(name === "w" ? { labels: {} } : {}) });
     });

@@ -25,8 +25,8 @@ export function isControlPlane(machine: OpenStackMachine): boolean {
 }
 
 /**
- * Whether the states of members decide: some control-plane machines go, and others stay, which are to serve first. Where
- * all of them go nothing waits for a state.
+ * Whether the states of members decide: some control-plane machines go, and others remain, which are to serve first.
+ * Where all of them go nothing waits for a state.
  */
 export function dependsOnStates({ machines, leaving }: Pick<MembersContext, "machines" | "leaving">): boolean {
   const all = machines.filter(isControlPlane);
