@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Machine } from "@causeway/api";
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
+import { createLog } from "@causeway/foundation";
 import {
   createClient,
   createInformers,
@@ -72,7 +73,7 @@ export class Stage {
     this.#options = options;
     this.cloud = made.cloud;
     this.client = made.client;
-    this.#informers = createInformers(made.client);
+    this.#informers = createInformers(made.client, { log: createLog({ level: "warn" }) });
     this.#machines = this.#informers.for(Machine, { namespace: "default" });
     this.#subject = made.subject;
     this.#workloads = made.workloads;
