@@ -15,9 +15,9 @@ import {
   ownNetworkAnnotation,
 } from "../resources/naming.ts";
 import { ModelCloud } from "../testing/model-cloud.ts";
+import { withNameIndex } from "../testing/name-index.ts";
 import type { ClusterCloud } from "./model.ts";
 import { plan } from "./plan.ts";
-import { withNameIndex } from "../testing/name-index.ts";
 import { possessionOf } from "./possession.ts";
 import type { ClusterStep } from "./steps.ts";
 

@@ -135,8 +135,8 @@ export async function observeCluster(
       throw new CausewayError("OPENSTACK_RATE_LIMITED", limitsRate("Octavia"), { cause: error });
     }
   };
-  const isReplacing = dependsOnStates(base);
-  const cloud = await readCloud(object, { session, crn, listed, isReplacing }, signal);
+  const needsStates = dependsOnStates(base);
+  const cloud = await readCloud(object, { session, crn, listed, needsStates }, signal);
   sources.interests.set(key, interestsOf({ ...base, crn }, cloud));
   return { ...base, session, identity: { ok: true, cloud } };
 }
@@ -192,7 +192,7 @@ interface ReadContext {
   /** Starts an informer, and awaits a list that is not too old. */
   readonly listed: (informer: Startable) => Promise<void>;
   /** Whether a member may be removed depends on the states of the others. */
-  readonly isReplacing: boolean;
+  readonly needsStates: boolean;
 }
 
 /** How old the states of members may be in milliseconds while something waits for them. */
@@ -247,7 +247,7 @@ async function zonesOf(session: Session, signal: AbortSignal): Promise<ClusterCl
 
 async function readLoadBalancing(
   object: OpenStackCluster,
-  { session, crn, listed, isReplacing }: ReadContext,
+  { session, crn, listed, needsStates }: ReadContext,
   signal: AbortSignal,
 ): Promise<LoadBalancing> {
   const { cloud, watch } = session;
@@ -278,7 +278,7 @@ async function readLoadBalancing(
   const [listeners, pools] = [partsOf(watch.listeners), partsOf(watch.pools)];
   const members = new Map<string, readonly Member[]>();
   const names = apiPorts(object.spec).map((port) => listenerName(crn, port));
-  const maxAge = isReplacing ? MEMBER_STATES_LAST : undefined;
+  const maxAge = needsStates ? MEMBER_STATES_LAST : undefined;
   for (const pool of pools) {
     if (names.includes(pool.name)) members.set(pool.id, await session.members(pool, signal, maxAge));
   }

@@ -56,10 +56,10 @@ test.each<[string, string, object, Status, boolean]>([
 );
 
 test.each<[string, string, string, boolean]>([
-  ["", "", "no machine goes", false],
-  ["", "w", "a worker goes", false],
-  ["", "a", "one of the control plane is deleted", true],
-  ["a", "", "one of the control plane leaves it", true],
+  ["none", "none", "no machine goes", false],
+  ["none", "w", "a worker goes", false],
+  ["none", "a", "one of the control plane is deleted", true],
+  ["a", "none", "one of the control plane leaves it", true],
   ["a", "bcw", "all of the control plane go", false],
 ])(
   "with %s leaving and %s deleted the states of members decide or not, since %s",
