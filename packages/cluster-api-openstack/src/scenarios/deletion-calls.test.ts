@@ -25,3 +25,23 @@ it("the OpenStack provider deletes a cluster with a load balancer and lists its 
   const lists = calls.filter(({ method, path }) => method === "GET" && path.includes("/v2.0/ports"));
   expect(lists.length).toBeLessThanOrEqual(2);
 });
+
+it("the OpenStack provider removes each finalizer once and writes to no object that is gone", async () => {
+  const provider = world.start();
+  const machines = ["gone-0", "gone-1", "gone-2", "gone-3"];
+  await world.createCluster("gone");
+  for (const machine of machines) await world.createMachine("gone", machine);
+  for (const machine of machines) await world.machineReady(machine);
+  await world.remove("gone", machines);
+  await world.rested();
+  await provider.kill();
+  expect(await writesToNothing()).toEqual([]);
+});
+
+/** The API server's counters of writes that were responded to with 404. */
+async function writesToNothing(): Promise<string[]> {
+  const metrics = String(await world.client.request("GET", "/metrics"));
+  expect(metrics).toContain("apiserver_request_total{");
+  const isWrite = (line: string) => /verb="(APPLY|PATCH|PUT)"/.test(line) && line.includes('code="404"');
+  return metrics.split("\n").filter((line) => line.startsWith("apiserver_request_total{") && isWrite(line));
+}

@@ -194,4 +194,20 @@ describe("an informer", () => {
     expect(informer.get(key("a"))?.metadata.resourceVersion).toBe("6");
     expect(selected.list()).toEqual([]);
   });
+
+  test("shows that a write of ours has removed the last finalizer before the watch reports the deletion", async () => {
+    const world = new World();
+    const deletionTimestamp = "2026-01-01T00:00:00Z";
+    const held = wire("a", 3, { deletionTimestamp, finalizers: ["example.com/hold"] });
+    world.lists.push((response) => json(response, listOf("Thing", "5", [held])));
+    const informers = await start(world);
+    const informer = informers.for(Thing);
+    await informers.whenSynced();
+    expect(informer.get(key("a"))?.metadata.finalizers).toHaveLength(1);
+    world.lists.push((response) =>
+      json(response, { apiVersion: "v1", kind: "Thing", ...wire("a", 3, { deletionTimestamp }) }),
+    );
+    await informers.client.patch(Thing, key("a"), { type: "merge", body: { metadata: { finalizers: null } } });
+    expect(informer.get(key("a"))?.metadata).not.toHaveProperty("finalizers");
+  });
 });

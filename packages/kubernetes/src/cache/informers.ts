@@ -15,7 +15,7 @@ import type { Change, Indexes, Informer, Informers, Unsubscribe } from "./interf
 import { observing } from "./observing-client.ts";
 import { reflect } from "./reflector.ts";
 import { fieldPredicate, labelPredicate, type Predicate } from "./selectors.ts";
-import { Store } from "./store.ts";
+import { isReleased, Store } from "./store.ts";
 
 type Scope = Pick<ListOptions, "namespace" | "labelSelector" | "fieldSelector">;
 
@@ -162,11 +162,12 @@ class CachedInformer<T extends KubeObject> implements Informer<T> {
     return () => this.#handlers.delete(subscription);
   }
 
-  /** Whether this revision of the object is one that it selects and does not have. */
+  /** Whether the object is one that it selects and does not have as it is here. */
   lacks(object: T): boolean {
     const { namespace = "", name, resourceVersion } = object.metadata;
-    const held = this.#store.get({ namespace, name })?.metadata.resourceVersion;
-    return (held === undefined || held !== resourceVersion) && this.#selects(object);
+    const held = this.#store.get({ namespace, name });
+    const isHeld = resourceVersion !== undefined && held?.metadata.resourceVersion === resourceVersion;
+    return (!isHeld || isReleased(object, held)) && this.#selects(object);
   }
 
   observe(object: T): void {

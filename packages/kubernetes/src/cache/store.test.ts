@@ -21,6 +21,31 @@ describe("a store", () => {
     expect(store.get(key("a"))).toBeUndefined();
   });
 
+  test("takes in that the last finalizer is gone, though the response has the revision of before", () => {
+    const deleted = { deletionTimestamp: "2026-01-01T00:00:00Z" };
+    const withMetadata = (more: Partial<KubeObject["metadata"]>) => {
+      const { metadata, ...rest } = object("a", 4);
+      return { ...rest, metadata: { ...metadata, uid: "one", ...more } };
+    };
+    const held = withMetadata({ ...deleted, finalizers: ["example.com/hold"] });
+    const store = new Store();
+    store.replace([held], "4");
+    const others = [
+      { finalizers: [] },
+      { ...deleted, finalizers: ["example.com/other"] },
+      { ...deleted, uid: "two" },
+      { ...deleted, resourceVersion: "3" },
+    ];
+    for (const other of others) expect(store.observe(withMetadata(other))).toBeUndefined();
+    const released = withMetadata(deleted);
+    expect(store.observe(released)).toEqual({ type: "updated", object: released, previous: held });
+    // The watch brings what was so before, and then the deletion.
+    expect(store.observeEvent("MODIFIED", held)).toBeUndefined();
+    expect(store.get(key("a"))).toBe(released);
+    expect(store.observeEvent("DELETED", withMetadata({ ...deleted, resourceVersion: "5" }))?.type).toBe("deleted");
+    expect(store.observe(released)).toBeUndefined();
+  });
+
   test("keeps what we created after the list was read", () => {
     const store = new Store();
     store.replace([], "5");

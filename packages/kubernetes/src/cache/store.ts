@@ -84,8 +84,9 @@ export class Store<T extends KubeObject> {
   /** Applies the response to a write of ours, unless a newer event has arrived since. */
   observe(object: T): Change<T> | undefined {
     const id = idOfObject(object);
-    if (!this.#objects.has(id) && revisionOf(object) <= this.#seen) return undefined;
-    return this.#put(id, object, false);
+    const held = this.#objects.get(id);
+    if (!held && revisionOf(object) <= this.#seen) return undefined;
+    return this.#put(id, object, held !== undefined && isReleased(object, held));
   }
 
   #put(id: string, object: T, force: boolean): Change<T> | undefined {
@@ -106,6 +107,19 @@ export class Store<T extends KubeObject> {
     for (const index of this.#indexes.values()) leave(index, id, previous);
     return { type: "deleted", object: last };
   }
+}
+
+/**
+ * Whether `object` is the response to the write that removed the last finalizer of the deleted object `held`: Kubernetes
+ * stores nothing more of such an object, so the response has the revision of before. It is cached until the deletion
+ * arrives, so that no plan removes its finalizers again.
+ */
+export function isReleased({ metadata }: KubeObject, held: KubeObject): boolean {
+  const { deletionTimestamp, finalizers = [], resourceVersion, uid } = metadata;
+  if (deletionTimestamp === undefined || finalizers.length > 0) return false;
+  const { metadata: before } = held;
+  const isSame = uid === before.uid && resourceVersion === before.resourceVersion;
+  return isSame && (before.finalizers?.length ?? 0) > 0;
 }
 
 /** "namespace/name", and "/name" without a namespace. */

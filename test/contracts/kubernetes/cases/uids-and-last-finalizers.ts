@@ -135,6 +135,19 @@ export const uidsAndLastFinalizers: CaseGroup = {
       },
     },
     {
+      name: "the write that removes the last finalizer of a deleted object returns it without one, at the revision of before",
+      async run({ api, core }) {
+        const path = core("configmaps", "a");
+        await made(api.post(core("configmaps"), configMap("a", { metadata: HELD })));
+        const deleted = await done(api.delete(path));
+        const released = await done(api.patch(path, "merge", { metadata: { finalizers: null } }));
+        expect(released["metadata"]).not.toHaveProperty("finalizers");
+        const [before, after] = [deleted, released].map((body) => at(body, "metadata", "resourceVersion"));
+        expect(after).toBe(before);
+        await gone(api, path);
+      },
+    },
+    {
       name: "null is a valid key of a list item in an apply, and no valid key of a stored item",
       async run({ api, core }) {
         const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "a" } };
