@@ -148,8 +148,10 @@ function planClaims(observed: Observed, { cloud, status, now }: PoolState): Pool
   for (const { metadata, status: recorded } of claims) {
     if (metadata.deletionTimestamp !== undefined || recorded?.addressRef !== undefined) continue;
     const { name } = metadata;
-    if (addresses.some((one) => one.spec.claimRef.name === name)) {
-      steps.push({ type: "record-address", reason, claim: name });
+    const address = addresses.find((one) => one.spec.claimRef.name === name);
+    if (address) {
+      // One that is being deleted was an earlier claim's of this name: the claim gets another when it is gone.
+      if (!isDeleting(address)) steps.push({ type: "record-address", reason, claim: name });
       continue;
     }
     const next = free.shift();

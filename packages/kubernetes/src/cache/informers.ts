@@ -15,7 +15,7 @@ import type { Change, Indexes, Informer, Informers, Unsubscribe } from "./interf
 import { observing } from "./observing-client.ts";
 import { reflect } from "./reflector.ts";
 import { fieldPredicate, labelPredicate, type Predicate } from "./selectors.ts";
-import { isReleased, Store } from "./store.ts";
+import { isReleaseOf, Store } from "./store.ts";
 
 type Scope = Pick<ListOptions, "namespace" | "labelSelector" | "fieldSelector">;
 
@@ -166,8 +166,8 @@ class CachedInformer<T extends KubeObject> implements Informer<T> {
   lacks(object: T): boolean {
     const { namespace = "", name, resourceVersion } = object.metadata;
     const held = this.#store.get({ namespace, name });
-    const isHeld = resourceVersion !== undefined && held?.metadata.resourceVersion === resourceVersion;
-    return (!isHeld || isReleased(object, held)) && this.#selects(object);
+    const isSameRevision = resourceVersion !== undefined && held?.metadata.resourceVersion === resourceVersion;
+    return (!isSameRevision || isReleaseOf(held, object)) && this.#selects(object);
   }
 
   observe(object: T): void {

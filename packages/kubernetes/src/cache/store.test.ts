@@ -39,7 +39,8 @@ describe("a store", () => {
     for (const other of others) expect(store.observe(withMetadata(other))).toBeUndefined();
     const released = withMetadata(deleted);
     expect(store.observe(released)).toEqual({ type: "updated", object: released, previous: held });
-    // The watch brings what was so before, and then the deletion.
+    expect(store.observe(withMetadata(deleted))).toBeUndefined();
+    // The watch delivers the older event, and then the deletion.
     expect(store.observeEvent("MODIFIED", held)).toBeUndefined();
     expect(store.get(key("a"))).toBe(released);
     expect(store.observeEvent("DELETED", withMetadata({ ...deleted, resourceVersion: "5" }))?.type).toBe("deleted");

@@ -1,4 +1,5 @@
 import type { Change, Indexes } from "./interface.ts";
+import { isReleased } from "../types/identity.ts";
 import type { KubeObject, ObjectKey } from "../types/meta.ts";
 
 type IndexFunction<T> = (object: T) => readonly string[];
@@ -86,7 +87,7 @@ export class Store<T extends KubeObject> {
     const id = idOfObject(object);
     const held = this.#objects.get(id);
     if (!held && revisionOf(object) <= this.#seen) return undefined;
-    return this.#put(id, object, held !== undefined && isReleased(object, held));
+    return this.#put(id, object, held !== undefined && isReleaseOf(held, object));
   }
 
   #put(id: string, object: T, force: boolean): Change<T> | undefined {
@@ -110,16 +111,14 @@ export class Store<T extends KubeObject> {
 }
 
 /**
- * Whether `object` is the response to the write that removed the last finalizer of the deleted object `held`: Kubernetes
- * stores nothing more of such an object, so the response has the revision of before. It is cached until the deletion
- * arrives, so that no plan removes its finalizers again.
+ * Whether `object` is the response to the write that removed the last finalizer of `held`: nothing of it is stored any
+ * more, so the response has the revision of before. It is cached until the deletion arrives, so that no plan removes the
+ * finalizer again.
  */
-export function isReleased({ metadata }: KubeObject, held: KubeObject): boolean {
-  const { deletionTimestamp, finalizers = [], resourceVersion, uid } = metadata;
-  if (deletionTimestamp === undefined || finalizers.length > 0) return false;
-  const { metadata: before } = held;
-  const isSame = uid === before.uid && resourceVersion === before.resourceVersion;
-  return isSame && (before.finalizers?.length ?? 0) > 0;
+export function isReleaseOf(held: KubeObject, object: KubeObject): boolean {
+  const [before, after] = [held.metadata, object.metadata];
+  if (before.uid !== after.uid || before.resourceVersion !== after.resourceVersion) return false;
+  return isReleased(object) && !isReleased(held);
 }
 
 /** "namespace/name", and "/name" without a namespace. */

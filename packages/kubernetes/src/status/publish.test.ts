@@ -45,6 +45,19 @@ test("a status that exists already is not written", async () => {
   expect(applied).toEqual([]);
 });
 
+test("no status is written to a deleted object that nothing holds any more", async () => {
+  const deleted = { ...thing().metadata, deletionTimestamp: "2026-01-01T00:00:00Z" };
+  const writes = async (metadata: object, more: object = {}): Promise<number> => {
+    const { client, applied } = counting();
+    await publishStatus(client, Thing, { ...thing(), ...more, metadata: { ...deleted, ...metadata } }, options({ a: 1 }));
+    return applied.length;
+  };
+  expect(await writes({})).toBe(0);
+  expect(await writes({ finalizers: ["example.com/hold"] })).toBe(1);
+  expect(await writes({ deletionGracePeriodSeconds: 30 })).toBe(1);
+  expect(await writes({}, { spec: { finalizers: ["kubernetes"] } })).toBe(1);
+});
+
 test("a status is encoded to be remembered only where others have fields in it", async () => {
   let encoded = 0;
   const list = Object.assign(["a"], { toJSON: () => (encoded += 1) });

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ApplyConfiguration, KubernetesClient } from "../client/interface.ts";
+import { isReleased } from "../types/identity.ts";
 import type { KubeObject, ResourceType } from "../types/meta.ts";
 import { compareStatus, withStandingTimes } from "./same-status.ts";
 
@@ -21,7 +22,8 @@ const applied: unique symbol = Symbol("last applied status");
  * Writes `status` by one server-side apply to the status subresource, and not at all when `object`, as it is cached,
  * shows it already. Fields other than ours are either another manager's, or ours from before, to be removed; the cache
  * does not show which (it holds no managedFields), so the first time an apply settles it, and is remembered.
- * Give `informers.client`, so that the next comparison sees the answer. Returns the object as it now is.
+ * Give `informers.client`, so that the next comparison sees the answer. Returns the object as it now is; of one that is
+ * deleted and that nothing holds any more, which the server does not have, nothing is written.
  */
 export async function publishStatus<T extends KubeObject, S extends object>(
   client: KubernetesClient,
@@ -29,6 +31,7 @@ export async function publishStatus<T extends KubeObject, S extends object>(
   object: T,
   options: PublishOptions<S>,
 ): Promise<T> {
+  if (isReleased(object)) return object;
   const { fieldManager, signal } = options;
   const standing = (object as { status?: unknown }).status ?? {};
   const comparison = compareStatus(options.status, standing);

@@ -32,3 +32,14 @@ export function isControlledBy(object: KubeObject, owner: KubeObject): boolean {
 export function isDeleting({ metadata }: Pick<KubeObject, "metadata">): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
+
+/**
+ * Whether it is being deleted and nothing holds it any more: no finalizer (a Namespace has them in its spec, too) and no
+ * grace period. The API server has no such object; a cache has it until the deletion arrives.
+ */
+export function isReleased(object: KubeObject): boolean {
+  const { finalizers = [], deletionGracePeriodSeconds = 0 } = object.metadata;
+  const { spec } = object as { readonly spec?: { readonly finalizers?: unknown } };
+  const own = Array.isArray(spec?.finalizers) ? spec.finalizers : [];
+  return isDeleting(object) && finalizers.length + own.length === 0 && deletionGracePeriodSeconds === 0;
+}
