@@ -112,8 +112,8 @@ export class Store<T extends KubeObject> {
 
 /**
  * Whether `object` is the response to the write that removed the last finalizer of `held`: nothing of it is stored any
- * more, so the response has the revision of before. It is cached until the deletion arrives, so that no plan removes the
- * finalizer again.
+ * more, so the response has the revision of before. It is cached until the deletion arrives, so that no plan removes
+ * the finalizer again.
  */
 export function isReleaseOf(held: KubeObject, object: KubeObject): boolean {
   const [before, after] = [held.metadata, object.metadata];

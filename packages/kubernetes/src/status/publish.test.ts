@@ -49,7 +49,12 @@ test("no status is written to a deleted object that nothing holds any more", asy
   const deleted = { ...thing().metadata, deletionTimestamp: "2026-01-01T00:00:00Z" };
   const writes = async (metadata: object, more: object = {}): Promise<number> => {
     const { client, applied } = counting();
-    await publishStatus(client, Thing, { ...thing(), ...more, metadata: { ...deleted, ...metadata } }, options({ a: 1 }));
+    await publishStatus(
+      client,
+      Thing,
+      { ...thing(), ...more, metadata: { ...deleted, ...metadata } },
+      options({ a: 1 }),
+    );
     return applied.length;
   };
   expect(await writes({})).toBe(0);

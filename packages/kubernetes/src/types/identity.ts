@@ -34,8 +34,8 @@ export function isDeleting({ metadata }: Pick<KubeObject, "metadata">): boolean 
 }
 
 /**
- * Whether it is being deleted and nothing holds it any more: no finalizer (a Namespace has them in its spec, too) and no
- * grace period. The API server has no such object; a cache has it until the deletion arrives.
+ * Whether it is being deleted and nothing holds it any more: no finalizer (a Namespace has them in its spec, too) and
+ * no grace period. The API server has no such object; a cache has it until the deletion arrives.
  */
 export function isReleased(object: KubeObject): boolean {
   const { finalizers = [], deletionGracePeriodSeconds = 0 } = object.metadata;
