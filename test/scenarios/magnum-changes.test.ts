@@ -66,6 +66,8 @@ async function untilComplete<T>(read: () => Promise<T>): Promise<{ seen: T; reas
     if (status === "UPDATE_COMPLETE") return { seen: await read(), reasons };
     expect(status).toBe("UPDATE_IN_PROGRESS");
     reasons.add(String(reason));
+    // A project has 50 requests a second.
+    await new Promise((resolve) => setTimeout(resolve, 25));
   }
   throw new Error(`still in progress: ${[...reasons].at(-1)}`);
 }

@@ -71,7 +71,7 @@ test("the cloud controller runs with a manifest's flags: elected, healthy, nodes
 
 test("refused credentials keep the controller from leading and unready until cloud.conf is corrected", async () => {
   const { w, conf, config, start } = await staged();
-  writeFileSync(conf, cloudConf(config, "wrong"));
+  writeFileSync(conf, cloudConf(config, "not-their-password"));
   await w.createService("web");
   const ccm = start("--leader-elect", "--bind-address=127.0.0.1", "--secure-port=20261");
   const joining = w.joinAll();
@@ -89,7 +89,7 @@ test("refused credentials keep the controller from leading and unready until clo
   expect(await ask(20261, "/readyz")).toBe(200);
   expect(ccm.output().match(/refuses the credentials of cloud.conf/g)).toHaveLength(1);
   expect(ccm.child.exitCode).toBeNull();
-  expect(ccm.output()).not.toContain("wrong");
+  expect(ccm.output()).not.toContain("not-their-password");
 });
 
 test("the cloud controller's metrics have upstream's names after one load balancer", async () => {

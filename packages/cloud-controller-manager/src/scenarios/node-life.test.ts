@@ -20,7 +20,7 @@ async function proxy(w: World, nodeName: string, status: "True" | "False"): Prom
 
 /**
  * Sends requests to all members at once, again and again. A load balancer that is being changed leads to those that it
- * had, too. A request to a node that is not among `serving` fails.
+ * had, too. A request fails that is sent to a node that is not among `serving` then.
  */
 function sendRequests(w: World, serving: ReadonlySet<string>) {
   const counts = { total: 0, failures: [] as string[] };
@@ -29,12 +29,13 @@ function sendRequests(w: World, serving: ReadonlySet<string>) {
   const isActive = async () => (await w.loadBalancers()).every((lb) => lb.provisioning_status === "ACTIVE");
   const sending = (async () => {
     while (!isEnded) {
+      const served = new Set(serving);
       const before = await isActive();
       const members = (await w.members()).map(({ name }) => name);
       const isSettled = before && (await isActive());
       reached = isSettled ? members : [...new Set([...reached, ...members])];
       counts.total += reached.length;
-      counts.failures.push(...reached.filter((name) => !serving.has(name)));
+      counts.failures.push(...reached.filter((name) => !served.has(name)));
       await pause(10);
     }
   })();
