@@ -87,7 +87,7 @@ describe("the plan of a floating IP pool", () => {
       ["delete-floating-ip ip-1 172.24.4.1", "release-address a"],
     ],
     [
-      "gives a claim that was created again no address that is being deleted",
+      "gives a recreated claim no address that is being deleted",
       { claims: [claim("a")], addresses: [address("a", "172.24.4.1", { ...gone, finalizers: [] })] },
       [],
     ],

@@ -150,7 +150,7 @@ function planClaims(observed: Observed, { cloud, status, now }: PoolState): Pool
     const { name } = metadata;
     const address = addresses.find((one) => one.spec.claimRef.name === name);
     if (address) {
-      // One that is being deleted was an earlier claim's of this name: the claim gets another when it is gone.
+      // An address that is being deleted belongs to an earlier claim of this name: this one gets an address after it.
       if (!isDeleting(address)) steps.push({ type: "record-address", reason, claim: name });
       continue;
     }

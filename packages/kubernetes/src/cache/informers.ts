@@ -162,7 +162,7 @@ class CachedInformer<T extends KubeObject> implements Informer<T> {
     return () => this.#handlers.delete(subscription);
   }
 
-  /** Whether the object is one that it selects and does not have as it is here. */
+  /** Whether it selects the object, and does not have it in this revision or with its last finalizer removed. */
   lacks(object: T): boolean {
     const { namespace = "", name, resourceVersion } = object.metadata;
     const held = this.#store.get({ namespace, name });

@@ -60,7 +60,9 @@ test("no status is written to a deleted object that nothing holds any more", asy
   expect(await writes({})).toBe(0);
   expect(await writes({ finalizers: ["example.com/hold"] })).toBe(1);
   expect(await writes({ deletionGracePeriodSeconds: 30 })).toBe(1);
-  expect(await writes({}, { spec: { finalizers: ["kubernetes"] } })).toBe(1);
+  const spec = { finalizers: ["kubernetes"] };
+  expect(await writes({}, { kind: "Namespace", spec })).toBe(1);
+  expect(await writes({}, { spec })).toBe(0);
 });
 
 test("a status is encoded to be remembered only where others have fields in it", async () => {

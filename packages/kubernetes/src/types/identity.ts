@@ -39,7 +39,7 @@ export function isDeleting({ metadata }: Pick<KubeObject, "metadata">): boolean 
  */
 export function isReleased(object: KubeObject): boolean {
   const { finalizers = [], deletionGracePeriodSeconds = 0 } = object.metadata;
-  const { spec } = object as { readonly spec?: { readonly finalizers?: unknown } };
-  const own = Array.isArray(spec?.finalizers) ? spec.finalizers : [];
-  return isDeleting(object) && finalizers.length + own.length === 0 && deletionGracePeriodSeconds === 0;
+  if (!isDeleting(object) || finalizers.length > 0 || deletionGracePeriodSeconds > 0) return false;
+  const { spec } = object as { readonly spec?: { readonly finalizers?: readonly string[] } };
+  return object.kind !== "Namespace" || (spec?.finalizers?.length ?? 0) === 0;
 }
