@@ -28,7 +28,7 @@ const { values } = parseArgs({
     json: { type: "string" },
     counts: { type: "string", default: "20,100" },
     rest: { type: "string", default: "60" },
-    limit: { type: "string", default: "900" },
+    limit: { type: "string", default: "3600" },
   },
 });
 const counts = values.counts.split(",").map(Number);

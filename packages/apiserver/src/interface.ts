@@ -75,7 +75,11 @@ export interface ApiServerOptions {
 
 /** Memory and time of the worker processes that serve logical clusters. */
 export interface IsolationOptions {
-  /** Worker processes that clusters share, at most. Default 2. A cluster of class "own" has one more. */
+  /**
+   * Worker processes that are started before clusters share one. Default 2. A further one is started when all are near
+   * their limit of memory, or have so many clusters with `controllers` that they may come to it (one for each 7 MiB of
+   * `heap` and 12 MiB of `resident`). A cluster of class "own" has one more.
+   */
   readonly workers?: number;
   /** MiB of JavaScript heap of each worker. Default 768. */
   readonly heap?: number;

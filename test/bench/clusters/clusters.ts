@@ -1,5 +1,7 @@
 import { credentialsManifest, credentialsOf, MachineDeployment, managedClusterManifests } from "@causeway/api";
 import type { Manifest } from "@causeway/api";
+import { createLog } from "@causeway/foundation";
+import { createInformers } from "@causeway/kubernetes";
 import type { WholeSystem } from "./system.ts";
 import { inParallel } from "../in-parallel.ts";
 
@@ -7,7 +9,6 @@ const NAMESPACE = "default";
 export const MACHINES = 3;
 const VERSION = "v1.34.0";
 const AT_ONCE = 8;
-const LOOK = 500;
 
 /** What `causeway cluster create` makes: a hosted control plane and three workers on a network of their own. */
 function manifestsOf(name: string, cloudsYaml: string): readonly Manifest[] {
@@ -44,16 +45,32 @@ export async function createClusters({ client, cloudsYaml }: WholeSystem, count:
 }
 
 /**
- * Waits until so many clusters have all of their machines Ready, as Nodes. @throws after `limit` seconds, with how many
+ * Waits until so many clusters have all of their machines Ready, as Nodes; says once a minute how many have. A watch: a
+ * list of a thousand in every half second would occupy what is measured. @throws after `limit` seconds, with how many
  * there are
  */
 export async function untilRunning({ client }: WholeSystem, count: number, limit: number): Promise<void> {
-  const end = performance.now() + limit * 1000;
-  for (;;) {
-    const { items } = await client.list(MachineDeployment, { namespace: NAMESPACE });
-    const running = items.filter(({ status }) => status?.readyReplicas === MACHINES).length;
-    if (running === count) return;
-    if (performance.now() > end) throw new Error(`${running} of ${count} clusters run after ${limit} s`);
-    await new Promise((done) => setTimeout(done, LOOK));
+  const informers = createInformers(client, { log: createLog({ level: "warn" }) });
+  const deployments = informers.for(MachineDeployment, { namespace: NAMESPACE });
+  const running = new Set<string>();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  deployments.onChange(({ object: { metadata, status } }) => {
+    if (status?.readyReplicas === MACHINES) running.add(metadata.name);
+    else running.delete(metadata.name);
+    if (running.size === count) resolve();
+  });
+  const late = (): void => reject(new Error(`${running.size} of ${count} clusters run after ${limit} s`));
+  const timers = [
+    setTimeout(late, limit * 1000),
+    setInterval(() => console.error(`${running.size} of ${count} clusters run`), 60_000),
+  ];
+  const ended = new AbortController();
+  const watching = informers.run(ended.signal);
+  try {
+    await Promise.race([promise, watching]);
+  } finally {
+    timers.forEach((timer) => clearTimeout(timer));
+    ended.abort();
+    await watching;
   }
 }

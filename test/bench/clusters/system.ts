@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
 import { causeway, type Started } from "../../support/processes.ts";
+import { widenPublicNetwork } from "../wide-network.ts";
 import { costOf, proportionalMiB, type Cost } from "../apiserver/subject.ts";
 
 const READY = 60_000;
@@ -22,6 +23,8 @@ const UNLIMITED = [
 export interface WholeSystem {
   /** The process that runs the controllers and the management API. */
   readonly pid: number;
+  /** What it has printed. */
+  output(): string;
   readonly client: KubernetesClient;
   /** For the clusters' credentials. */
   readonly cloudsYaml: string;
@@ -32,11 +35,14 @@ export interface WholeSystem {
   close(): Promise<void>;
 }
 
-/** Starts it on a new folder in `base`, without limits in the project, with more arguments of `causeway up`. */
+/**
+ * Starts it on a new folder in `base`, with a cloud that has room for a thousand clusters in its project, with more
+ * arguments of `causeway up`.
+ */
 export async function startWhole(base: string, more: readonly string[] = []): Promise<WholeSystem> {
   const state = mkdtempSync(join(base, "state-"));
   const args = ["up", "--state", state, "--advertise-address", "127.0.0.1", "--log-level", "warn", ...more];
-  const system: Started = causeway(args);
+  const system: Started = causeway(args, { installed: true });
   const close = async (): Promise<void> => {
     await system.stop("SIGKILL");
     rmSync(state, { recursive: true, force: true });
@@ -44,11 +50,12 @@ export async function startWhole(base: string, more: readonly string[] = []): Pr
   try {
     await system.until(/management API \S+\n/, READY);
     const cloudsYaml = readFileSync(join(state, "clouds.yaml"), "utf8");
-    await withoutLimits(cloudsYaml);
+    await Promise.all([withoutLimits(cloudsYaml), widenPublicNetwork(cloudsYaml)]);
     const client = createClient(loadKubeconfig({ path: join(state, "management.kubeconfig") }), { userAgent: "bench" });
     const family = (): { pid: number }[] => familyOf(system.child.pid ?? 0).map((pid) => ({ pid }));
     return {
       pid: system.child.pid ?? 0,
+      output: () => system.output(),
       client,
       cloudsYaml,
       cost: () => ({ ...costOf({ processes: family() }), memoryMiB: proportionalMiB(family()) }),

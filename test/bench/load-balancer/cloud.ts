@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connectCloud, loadCloudsYaml, type Cloud, type Server, type Subnet } from "@causeway/openstack";
 import { startSimulator, type CallRecord, type Simulator } from "@causeway/simulator";
+import { widenPublicNetwork } from "../wide-network.ts";
 
 /** What load balancers of a cloud are like: a provider, and how long (ms) one change keeps them PENDING. */
 export interface Provider {
@@ -64,7 +65,7 @@ export async function startCloud(provider: Provider, files: string): Promise<Ben
     cidr: "10.77.0.0/20",
   });
   const external = (await networks.all({ name: "public" }))[0];
-  await widen(external?.id ?? "", simulator);
+  await widenPublicNetwork(simulator.cloudsYaml, OWN);
   const router = await routers.create({ name: "bench", external_gateway_info: { network_id: external?.id ?? "" } });
   await cloud.network.addRouterInterface(router.id, { subnet_id: subnet.id });
   const keep = (file: string, text: string): string => {
@@ -110,15 +111,6 @@ export async function startCloud(provider: Provider, files: string): Promise<Ben
       await simulator.close();
     },
   };
-}
-
-/** The network of floating IPs has 241 addresses: 16,000 more, for a thousand clusters and their routers. */
-async function widen(external: string, simulator: Simulator): Promise<void> {
-  const config = loadCloudsYaml({ text: simulator.cloudsYaml, cloud: "simulator-admin" });
-  const admin = connectCloud(config, { userAgent: OWN });
-  const wide = { ip_version: 4, cidr: "172.28.0.0/18", enable_dhcp: false } as const;
-  await admin.network.subnets.create({ name: "public-wide", network_id: external, ...wide });
-  await admin.close();
 }
 
 interface Places {

@@ -30,7 +30,7 @@ export async function startIsolated(options: ApiServerOptions, isolation: Isolat
   const { workers: most, heap, resident, stuckAfter } = { ...DEFAULTS, ...isolation };
   const thread = new ThreadTime();
   const listeners = new Set<(cluster: string) => void>();
-  migrate(dir, { most, log });
+  migrate(dir, { most, limits: { heap, resident }, log });
   const workers = new Workers({
     dir,
     host,

@@ -10,7 +10,7 @@ import { rawClient } from "../testing/client.ts";
 import { migrate } from "./migrate.ts";
 import { isSplit, NOTHING_PLACED, readPlacement, writePlacement, type Placement } from "./placement.ts";
 
-const most = 2;
+const to = { most: 2, limits: { heap: 768, resident: 1280 }, log: silentLog };
 const NAMES = ["a", "b", "c"];
 let root: string;
 
@@ -76,12 +76,12 @@ test(
     const revisions = await oneProcess(dir);
     const before = stateFiles(dir).read("clusters/a/ca.key");
     expect(isSplit(dir)).toBe(false);
-    migrate(dir, { most, log: silentLog });
+    migrate(dir, to);
     expect(isSplit(dir)).toBe(true);
     await expect(startApiServer({ dir })).rejects.toMatchObject({ code: "APISERVER_STATE_SPLIT" });
     expect(stateFiles(join(dir, "workers/1")).read("clusters/a/ca.key")).toBe(before);
     await expectMoved(dir, revisions);
-    migrate(dir, { most, log: silentLog });
+    migrate(dir, to);
     await expectMoved(dir, revisions);
   },
 );
@@ -90,13 +90,13 @@ test("a conversion that ended while it copied is started again", async () => {
   const dir = join(root, "state");
   const revisions = await oneProcess(dir);
   cpSync(dir, join(root, "copy"), { recursive: true });
-  migrate(join(root, "copy"), { most, log: silentLog });
+  migrate(join(root, "copy"), to);
   // What a process leaves that is killed before the placement is written, in the middle of the second worker.
   cpSync(join(root, "copy/workers/1"), join(dir, "workers/1"), { recursive: true });
   mkdirSync(join(dir, "workers/2"));
   writeFileSync(join(dir, "workers/2/state.sqlite"), "half");
   writeFileSync(join(dir, "workers/placement.json.new"), "{");
-  migrate(dir, { most, log: silentLog });
+  migrate(dir, to);
   await expectMoved(dir, revisions);
 });
 
@@ -104,13 +104,13 @@ test("a conversion that ended before the originals were removed is finished", as
   const dir = join(root, "state");
   const revisions = await oneProcess(dir);
   cpSync(dir, join(root, "copy"), { recursive: true });
-  migrate(join(root, "copy"), { most, log: silentLog });
+  migrate(join(root, "copy"), to);
   const placement = readPlacement(stateFiles(join(root, "copy"))) ?? NOTHING_PLACED;
   cpSync(join(root, "copy/workers"), join(dir, "workers"), { recursive: true });
   writePlacement(stateFiles(dir), placement);
   inDatabase(dir, (source) => source.remove(NAMES));
   rmSync(join(dir, "clusters/a"), { recursive: true });
-  migrate(dir, { most, log: silentLog });
+  migrate(dir, to);
   await expectMoved(dir, revisions);
 });
 
@@ -121,12 +121,12 @@ test("a second server that starts while a folder is converted is refused, and ch
   // This line comes after the copies and before the originals are removed.
   const second = (): void => {
     try {
-      migrate(dir, { most, log: silentLog });
+      migrate(dir, to);
     } catch (error) {
       refusals.push(error);
     }
   };
-  migrate(dir, { most, log: { ...silentLog, info: second } });
+  migrate(dir, { ...to, log: { ...silentLog, info: second } });
   expect(refusals).toMatchObject([{ code: "STATE_LOCKED" }]);
   await expectMoved(dir, revisions);
 });
@@ -134,7 +134,7 @@ test("a second server that starts while a folder is converted is refused, and ch
 test("a folder without logical clusters is left alone", async () => {
   const dir = join(root, "state");
   await (await startApiServer({ dir })).close();
-  migrate(dir, { most, log: silentLog });
+  migrate(dir, to);
   expect(isSplit(dir)).toBe(false);
   const store = openStore({ dir });
   expect(store.revision).toBeGreaterThan(0);

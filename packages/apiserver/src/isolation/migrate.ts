@@ -3,14 +3,17 @@ import type { Log } from "@causeway/foundation";
 import { stateFiles, type StateFiles } from "../store/state-files.ts";
 import { isRecord } from "../json/json.ts";
 import { SplitSource } from "../store/index.ts";
+import type { Limits } from "./messages.ts";
 import {
   clustersOf,
   NOTHING_PLACED,
   placed,
   readPlacement,
+  requestOf,
   WORKERS,
   writePlacement,
   type Placement,
+  type PlacementRequest,
 } from "./placement.ts";
 
 const CLUSTERS = "clusters";
@@ -24,21 +27,26 @@ const ENCRYPTION = ["encryption.json", "encryption-keys.json", "encryption-kms.j
  * after it; so a process that ends at any point leaves a folder of the old form, or one of the new form whose originals
  * the next start removes. Throws STATE_LOCKED.
  */
-export function migrate(dir: string, { most, log }: { readonly most: number; readonly log: Log }): void {
+export function migrate(dir: string, to: MigrateOptions): void {
   const files = stateFiles(dir);
   if (files.names(CLUSTERS).length === 0) return;
   const source = new SplitSource(dir);
   try {
-    convert(dir, files, { source, most, log });
+    convert(dir, files, { ...to, source });
   } finally {
     source.close();
   }
 }
 
-interface Conversion {
-  readonly source: SplitSource;
+/** The workers that the clusters are for. */
+export interface MigrateOptions {
   readonly most: number;
+  readonly limits: Pick<Limits, "heap" | "resident">;
   readonly log: Log;
+}
+
+interface Conversion extends MigrateOptions {
+  readonly source: SplitSource;
 }
 
 function convert(dir: string, files: StateFiles, conversion: Conversion): void {
@@ -59,7 +67,7 @@ function convert(dir: string, files: StateFiles, conversion: Conversion): void {
 function copyAll(
   dir: string,
   files: StateFiles,
-  { source, names, most }: Conversion & { readonly names: readonly string[] },
+  { source, names, most, limits }: Conversion & { readonly names: readonly string[] },
 ): Placement {
   files.remove(WORKERS);
   const stored = new Set(source.clusters);
@@ -67,7 +75,7 @@ function copyAll(
     (name) => stored.has(name) && files.read(`${CLUSTERS}/${name}/cluster.json`) !== undefined,
   );
   let placement = NOTHING_PLACED;
-  for (const name of served) placement = placed(placement, name, { most, wanted: classOf(files, name) });
+  for (const name of served) placement = placed(placement, name, requestIn(files, name, limits), { most });
   for (const worker of Object.keys(placement.workers)) {
     const clusters = clustersOf(placement, worker);
     const to = join(dir, WORKERS, worker);
@@ -86,7 +94,9 @@ function isOf(file: string, clusters: readonly string[]): boolean {
   return folder === CLUSTERS && clusters.includes(name);
 }
 
-function classOf(files: StateFiles, name: string): "shared" | "own" {
+function requestIn(files: StateFiles, name: string, limits: MigrateOptions["limits"]): PlacementRequest {
   const options: unknown = JSON.parse(files.read(`${CLUSTERS}/${name}/cluster.json`) ?? "{}");
-  return isRecord(options) && options["worker"] === "own" ? "own" : "shared";
+  if (!isRecord(options)) return requestOf({}, limits);
+  const worker = options["worker"] === "own" ? "own" : "shared";
+  return requestOf({ worker, controllers: options["controllers"] === true }, limits);
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { StateFiles } from "../store/state-files.ts";
 import { isRecord, text, texts } from "../json/json.ts";
+import type { Limits } from "./messages.ts";
 
 /** "shared" serves several clusters, "own" serves one. */
 export type WorkerClass = "shared" | "own";
@@ -27,20 +28,57 @@ const VERSION = 1;
 /** A server that has never had a cluster in a worker. */
 export const NOTHING_PLACED: Placement = { workers: {}, clusters: {}, next: 1, removed: {} };
 
+/** What decides where a new cluster is placed. */
+export interface PlacementRequest {
+  readonly wanted: WorkerClass;
+  /** It is not added to a shared worker that has so many clusters. Default: any number fits. */
+  readonly full?: number;
+}
+
+/**
+ * MiB of a worker's limits for each cluster that has controllers. One with three nodes takes 5.5 MiB, 2.7 of them
+ * heap (`npm run bench -- clusters`): the rest is for the program, garbage, and clusters that grow.
+ */
+const EACH = { heap: 7, resident: 12 } as const;
+
+/** What a hosted cluster or an empty one wants: `controllers` make it one whose objects grow. */
+export function requestOf(
+  { worker = "shared", controllers = false }: { readonly worker?: WorkerClass; readonly controllers?: boolean },
+  { heap, resident }: Pick<Limits, "heap" | "resident">,
+): PlacementRequest {
+  if (!controllers) return { wanted: worker };
+  return { wanted: worker, full: Math.max(1, Math.floor(Math.min(heap / EACH.heap, resident / EACH.resident))) };
+}
+
+/** What is known of the shared workers at the moment. */
+export interface Room {
+  /** Shared workers that are started before clusters share one. */
+  readonly most: number;
+  /** Those that are short of memory: no cluster is added to them. */
+  readonly crowded?: ReadonlySet<string>;
+}
+
 /**
  * Places a new cluster: in a worker of its own if its class asks for it; else in a new shared worker until there are
- * `most` of them, then in the shared worker that has the fewest clusters. A cluster that has a place keeps it.
+ * `most` of them, then in the one with the fewest clusters of those that have room, and in a further one if none has. A
+ * cluster that has a place keeps it.
  */
 export function placed(
   placement: Placement,
   cluster: string,
-  { most, wanted }: { readonly most: number; readonly wanted: WorkerClass },
+  { wanted, full = Infinity }: PlacementRequest,
+  room: Room,
 ): Placement {
   // A cluster may be called "constructor".
   if (Object.hasOwn(placement.clusters, cluster)) return placement;
-  const shared = Object.keys(placement.workers).filter((worker) => placement.workers[worker] === "shared");
-  const isNew = wanted === "own" || shared.length < most;
-  const worker = isNew ? String(placement.next) : fewest(placement, shared);
+  const shared = sharedOf(placement);
+  const sizes = sizesOf(placement);
+  const size = (worker: string): number => sizes.get(worker) ?? 0;
+  const [first, ...others] = shared.filter((worker) => size(worker) < full && room.crowded?.has(worker) !== true);
+  const isNew = wanted === "own" || shared.length < room.most || first === undefined;
+  const worker = isNew
+    ? String(placement.next)
+    : others.reduce((fewest, other) => (size(other) < size(fewest) ? other : fewest), first);
   return {
     ...placement,
     next: isNew ? placement.next + 1 : placement.next,
@@ -49,17 +87,19 @@ export function placed(
   };
 }
 
-/** Forgets a cluster, and its worker if that was its own. */
-export function unplaced(placement: Placement, cluster: string): Placement {
+/** Forgets a cluster, and its worker if that was its own, or has no other cluster and `most` are shared without it. */
+export function unplaced(placement: Placement, cluster: string, { most }: Room): Placement {
   const { [cluster]: worker, ...clusters } = placement.clusters;
-  if (worker === undefined || placement.workers[worker] !== "own") return { ...placement, clusters };
-  return withoutWorker({ ...placement, clusters }, worker);
+  const rest = { ...placement, clusters };
+  if (worker === undefined) return rest;
+  const isSpare = sharedOf(rest).length > most && !sizesOf(rest).has(worker);
+  return rest.workers[worker] === "own" || isSpare ? withoutWorker(rest, worker) : rest;
 }
 
 /** Forgets a cluster whose worker cannot remove it, and the worker if no other cluster is there. */
-export function abandoned(placement: Placement, cluster: string): Placement {
+export function abandoned(placement: Placement, cluster: string, room: Room): Placement {
   const worker = placement.clusters[cluster];
-  const rest = unplaced(placement, cluster);
+  const rest = unplaced(placement, cluster, room);
   if (worker === undefined || rest.workers[worker] === undefined) return rest;
   if (clustersOf(rest, worker).length === 0) return withoutWorker(rest, worker);
   const removed = new Set([...(rest.removed[worker] ?? []), cluster]);
@@ -88,9 +128,16 @@ export function clustersOf(placement: Placement, worker: string): readonly strin
   return all.toSorted();
 }
 
-function fewest(placement: Placement, workers: readonly string[]): string {
-  const sizes = workers.map((worker) => clustersOf(placement, worker).length);
-  return workers[sizes.indexOf(Math.min(...sizes))] ?? String(placement.next);
+/** The workers that several clusters share. */
+export function sharedOf({ workers }: Placement): readonly string[] {
+  return Object.keys(workers).filter((worker) => workers[worker] === "shared");
+}
+
+/** How many clusters each worker has that has some. */
+function sizesOf({ clusters }: Placement): ReadonlyMap<string, number> {
+  const sizes = new Map<string, number>();
+  for (const worker of Object.values(clusters)) sizes.set(worker, (sizes.get(worker) ?? 0) + 1);
+  return sizes;
 }
 
 /** Whether logical clusters of a state folder were placed in workers: no server without workers may open it. */

@@ -15,6 +15,8 @@ const OPENING = 60_000;
 const RENEWAL = 3_600_000;
 /** Milliseconds in which a worker that is replaced ends its connections. */
 const RENEWAL_GRACE = 600;
+/** Milliseconds for which a report of memory says that the worker is short of it: one comes each half a second. */
+const CROWDED = 10_000;
 const MIB = 1024 * 1024;
 
 /** What a worker that is started again after each failure runs, and what it reports. */
@@ -52,6 +54,7 @@ export class SupervisedWorker {
   #problem: string | undefined;
   #refusal: string | undefined;
   #renewedAt = -Infinity;
+  #nearAt = -Infinity;
   /** The process that takes over when the one that serves has ended. */
   #next: WorkerProcess | undefined;
 
@@ -72,6 +75,11 @@ export class SupervisedWorker {
   /** Why it does not serve its clusters now; undefined while it does. */
   get problem(): string | undefined {
     return this.#problem;
+  }
+
+  /** Whether its memory was near the limit a moment ago. */
+  get isCrowded(): boolean {
+    return this.#options.clock.now() - this.#nearAt < CROWDED;
   }
 
   /** Why it cannot open its state folder; undefined while it can. */
@@ -197,6 +205,7 @@ export class SupervisedWorker {
     const { options, opened } = this.#options;
     this.#diagnostician = new Diagnostician();
     this.#warnAt = 1;
+    this.#nearAt = -Infinity;
     this.#gone = Promise.withResolvers();
     this.#process = process;
     process.call("open", options()).then(
@@ -259,6 +268,7 @@ export class SupervisedWorker {
       this.#diagnostician.end("APISERVER_WORKER_STUCK", `it made no progress for ${stuck} s`);
       process.kill();
     }
+    if (memory !== undefined) this.#nearAt = clock.now();
     if (memory !== undefined && memory >= limits.resident) {
       this.#diagnostician.end("APISERVER_WORKER_OUT_OF_MEMORY", `it used ${memory} MiB of ${limits.resident} MiB`);
       process.kill();

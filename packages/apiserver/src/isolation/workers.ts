@@ -15,11 +15,14 @@ import {
   NOTHING_PLACED,
   placed,
   readPlacement,
+  sharedOf,
   swept,
   unplaced,
+  requestOf,
   WORKERS,
   writePlacement,
   type Placement,
+  type Room,
 } from "./placement.ts";
 import { Serial } from "./serial.ts";
 import { SupervisedWorker } from "./supervised-worker.ts";
@@ -29,7 +32,7 @@ export interface WorkersOptions extends Pick<ApiServerOptions, "encryption" | "h
   readonly dir: string;
   readonly host: string;
   readonly files: StateFiles;
-  /** Shared workers at most. */
+  /** Shared workers that are started before clusters share one. */
   readonly most: number;
   readonly limits: Limits;
   readonly program: string;
@@ -89,6 +92,11 @@ export class Workers {
     });
   }
 
+  get #room(): Room {
+    const crowded = [...this.#workers].filter(([, { isCrowded }]) => isCrowded).map(([name]) => name);
+    return { most: this.#options.most, crowded: new Set(crowded) };
+  }
+
   ensure(cluster: string, options: LogicalClusterOptions): Promise<ClusterInfo> {
     return this.#serial.run(cluster, () => this.#ensure(cluster, options));
   }
@@ -97,9 +105,12 @@ export class Workers {
     this.#checkOpen();
     const parked = this.parked(cluster);
     if (parked) throw isParked(cluster, parked);
-    const { most, host } = this.#options;
-    this.#place(placed(this.#placement, cluster, { most, wanted: options.worker ?? "shared" }));
+    const { most, host, limits, log } = this.#options;
+    const before = this.#placement;
+    this.#place(placed(this.#placement, cluster, requestOf(options, limits), this.#room));
     const name = this.#placement.clusters[cluster] ?? "";
+    if (options.worker !== "own" && before.workers[name] === undefined && sharedOf(before).length >= most)
+      log.info("a further worker process is started: those that clusters share are full", { worker: name, cluster });
     const worker = this.#worker(name);
     const listen = options.listen ?? { host, port: 0, names: [] };
     const info = await worker.call("ensure", cluster, { ...options, listen });
@@ -121,7 +132,7 @@ export class Workers {
     const worker = this.#worker(name);
     try {
       await worker.call("remove", cluster);
-      this.#place(unplaced(this.#placement, cluster));
+      this.#place(unplaced(this.#placement, cluster, this.#room));
     } catch (error) {
       if (!isBroken(error)) throw error;
       const reason = messageOf(error);
@@ -130,7 +141,7 @@ export class Workers {
         worker: name,
         reason,
       });
-      this.#place(abandoned(this.#placement, cluster));
+      this.#place(abandoned(this.#placement, cluster, this.#room));
       files.remove(`${WORKERS}/${name}/clusters/${cluster}`);
     }
     this.#infos.delete(cluster);
