@@ -2,8 +2,10 @@
  * Logical clusters in worker processes: the quick cases. What takes long, such as a worker that is stuck:
  * long/isolation.test.ts.
  */
+import { existsSync } from "node:fs";
 import { request } from "node:https";
 import { getPriority } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { pidOf, readAgain, setIsolationStage } from "../support/isolation-stage.ts";
 import { TIMEOUT } from "../support/processes.ts";
@@ -28,6 +30,28 @@ describe("a worker process", () => {
     await stage().tenant(server, "a");
     // 19 is the lowest there is: a test that runs with it cannot see a difference.
     expect(getPriority(pidOf(server, "a"))).toBeGreaterThanOrEqual(Math.min(19, getPriority(process.pid) + 1));
+  });
+});
+
+describe("a further worker process", () => {
+  test("is started where those that clusters share are short of memory, and ends with its last cluster", async () => {
+    // Near its limit from the start: its watchdog reports that within half a second.
+    const server = await stage().start({ heap: 64 });
+    const a = await stage().tenant(server, "a");
+    await stage().tenant(server, "b");
+    let count = 0;
+    while (server.workers.length < 3) await server.ensureCluster(`c${++count}`);
+    const last = `c${count}`;
+    expect(server.workers[2]).toMatchObject({ name: "3", clusters: [last] });
+    const logged = stage().lines.filter(({ msg }) => String(msg).startsWith("a further worker process is started"));
+    expect(logged).toMatchObject([{ worker: "3", cluster: last }]);
+    const folder = join(stage().root, "state/workers/3");
+    expect(existsSync(folder)).toBe(true);
+    await server.removeCluster(last);
+    expect(server.workers.map(({ name }) => name)).toEqual(["1", "2"]);
+    expect(existsSync(folder)).toBe(false);
+    expect(await readAgain(a)).toMatchObject({ data: { of: "a" } });
+    expect(server.workers.map(({ restarts }) => restarts)).toEqual([0, 0]);
   });
 });
 

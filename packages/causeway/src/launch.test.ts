@@ -80,7 +80,10 @@ describe("the causeway command", () => {
     for (const each of ["tunnel-server", "tunnel-agent"])
       expect(out("run", each)).toContain(" --no-incremental-marking --initial-old-space-size=16 ");
     expect(out("run", "api-gateway")).not.toContain("--no-incremental-marking");
-    expect(out("up")).toContain("runs --max-semi-space-size=4 --no-concurrent-sparkplug ");
+    expect(out("up")).toContain(
+      "runs --max-semi-space-size=16 --no-concurrent-sparkplug --max-old-space-size-percentage=60 ",
+    );
+    expect(out("cloud")).toContain("runs --max-semi-space-size=4 --no-concurrent-sparkplug ");
   });
 
   test("called without its launcher by an old Node, says so in one sentence, too", () => {

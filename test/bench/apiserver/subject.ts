@@ -29,8 +29,8 @@ export interface Cost {
 }
 
 /**
- * Processor time so far (user and system) and resident memory, of all processes together. Linux counts time in ticks of
- * 10 ms.
+ * Processor time so far (user and system, with that of children that ended) and resident memory, of all processes
+ * together. Linux counts time in ticks of 10 ms.
  */
 export function costOf({ processes }: { readonly processes: readonly { readonly pid?: number | undefined }[] }): Cost {
   const all = processes.map(({ pid }) => {
@@ -38,7 +38,8 @@ export function costOf({ processes }: { readonly processes: readonly { readonly 
       .replace(/^.*\) /, "")
       .split(" ");
     const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "0";
-    return { cpuSeconds: (Number(stat[11]) + Number(stat[12])) / 100, memoryMiB: Number(kilobytes) / 1024 };
+    const ticks = stat.slice(11, 15).reduce((total, field) => total + Number(field), 0);
+    return { cpuSeconds: ticks / 100, memoryMiB: Number(kilobytes) / 1024 };
   });
   const sum = (field: keyof Cost): number => all.reduce((total, one) => total + one[field], 0);
   return { cpuSeconds: sum("cpuSeconds"), memoryMiB: sum("memoryMiB") };

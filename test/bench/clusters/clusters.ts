@@ -32,13 +32,18 @@ function manifestsOf(name: string, cloudsYaml: string): readonly Manifest[] {
   ];
 }
 
-/** Creates so many clusters at once. */
-export async function createClusters({ client, cloudsYaml }: WholeSystem, count: number): Promise<void> {
-  const create = async (name: string): Promise<void> => {
-    for (const { type, object } of manifestsOf(name, cloudsYaml)) await client.create(type, object);
+/** Creates so many clusters at once, in turn with each of these credentials (a clouds.yaml each). */
+export async function createClusters(
+  { client }: WholeSystem,
+  count: number,
+  credentials: readonly string[],
+): Promise<void> {
+  const create = async (i: number): Promise<void> => {
+    const manifests = manifestsOf(`c${i}`, credentials[i % credentials.length] ?? "");
+    for (const { type, object } of manifests) await client.create(type, object);
   };
   await inParallel(
-    Array.from({ length: count }, (_, i) => `c${i}`),
+    Array.from({ length: count }, (_, i) => i),
     create,
     AT_ONCE,
   );

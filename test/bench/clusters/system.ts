@@ -3,22 +3,10 @@ import { join } from "node:path";
 import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
 import { causeway, type Started } from "../../support/processes.ts";
 import { widenPublicNetwork } from "../wide-network.ts";
+import { withoutLimits } from "./projects.ts";
 import { costOf, proportionalMiB, type Cost } from "../apiserver/subject.ts";
 
 const READY = 60_000;
-const UNLIMITED = [
-  "instances",
-  "cores",
-  "ram",
-  "network",
-  "subnet",
-  "router",
-  "port",
-  "security_group",
-  "security_group_rule",
-  "floatingip",
-] as const;
-
 /** `causeway up` in a process of its own: management, tenants, controllers, the simulated cloud and its machines. */
 export interface WholeSystem {
   /** The process that runs the controllers and the management API. */
@@ -50,7 +38,7 @@ export async function startWhole(base: string, more: readonly string[] = []): Pr
   try {
     await system.until(/management API \S+\n/, READY);
     const cloudsYaml = readFileSync(join(state, "clouds.yaml"), "utf8");
-    await Promise.all([withoutLimits(cloudsYaml), widenPublicNetwork(cloudsYaml)]);
+    await Promise.all([withoutLimits(cloudsYaml, "demo"), widenPublicNetwork(cloudsYaml)]);
     const client = createClient(loadKubeconfig({ path: join(state, "management.kubeconfig") }), { userAgent: "bench" });
     const family = (): { pid: number }[] => familyOf(system.child.pid ?? 0).map((pid) => ({ pid }));
     return {
@@ -69,17 +57,6 @@ export async function startWhole(base: string, more: readonly string[] = []): Pr
     await close();
     throw error;
   }
-}
-
-async function withoutLimits(cloudsYaml: string): Promise<void> {
-  const url = /auth_url: (\S+)/.exec(cloudsYaml)?.[1] ?? "";
-  const limits = Object.fromEntries(UNLIMITED.map((resource) => [resource, -1]));
-  const response = await fetch(`${new URL(url).origin}/_control/quotas`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ project: "demo", limits }),
-  });
-  if (!response.ok) throw new Error(`the cloud refused the quota: ${response.status} ${await response.text()}`);
 }
 
 /** A process and all below it that run. */

@@ -51,7 +51,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
   return {
     cluster,
     isConnected: remote !== undefined,
-    controlPlane: cluster && controlPlaneOf(controlPlanes.list(key.namespace), cluster),
+    controlPlane: cluster && controlPlaneOf(controlPlanes, cluster),
     infrastructure,
     hasIngresses: cluster !== undefined && hasIngresses(cluster),
     unreachedSince: from.unreached.get(id),
@@ -102,9 +102,9 @@ async function isOutdatedFor(
 }
 
 function controlPlaneOf(
-  controlPlanes: readonly HostedControlPlane[],
-  cluster: Cluster,
+  controlPlanes: Informer<HostedControlPlane>,
+  { metadata: { namespace = "" }, spec: { controlPlaneRef: ref } }: Cluster,
 ): HostedControlPlane | undefined {
-  const ref = cluster.spec.controlPlaneRef;
-  return ref?.kind === HostedControlPlane.kind ? controlPlanes.find((c) => c.metadata.name === ref.name) : undefined;
+  if (ref?.kind !== HostedControlPlane.kind) return undefined;
+  return controlPlanes.get({ namespace, name: ref.name });
 }

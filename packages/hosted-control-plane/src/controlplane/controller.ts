@@ -8,6 +8,7 @@ import {
   watchInformer,
   type EventRecorder,
   type Informers,
+  type KubeObject,
   type ObjectKey,
   type Plan,
   type Pipeline,
@@ -49,6 +50,15 @@ export interface HostedControlPlaneOptions {
 
 type ObjectStatus = NonNullable<HostedControlPlane["status"]>;
 const fieldManager = "causeway-hosted-control-plane";
+
+const BY_CLUSTER = "hosted-control-plane.cluster";
+const CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name";
+
+/** "NAMESPACE/NAME" of the Clusters that a control plane names as its own, by its label or as an owner. */
+function clustersOf({ metadata: { namespace = "", labels, ownerReferences = [] } }: HostedControlPlane): string[] {
+  const names = [labels?.[CLUSTER_LABEL] ?? [], ownerReferences.map(({ name }) => name)].flat();
+  return [...new Set(names)].map((name) => `${namespace}/${name}`);
+}
 
 /** The controller of HostedControlPlane objects. */
 export function createHostedControlPlane(options: HostedControlPlaneOptions): {
@@ -92,20 +102,11 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): {
     },
     failed: (observed, planned, step, error) => failed(clock.now(), observed, planned, { step, error }),
   };
-  const ownersOf = (secretOrCluster: {
-    metadata: { namespace?: string; name: string; labels?: Record<string, string> };
-  }): ObjectKey[] => {
-    const namespace = secretOrCluster.metadata.namespace ?? "";
-    const cluster = secretOrCluster.metadata.labels?.["cluster.x-k8s.io/cluster-name"] ?? secretOrCluster.metadata.name;
-    return from.controlPlanes
-      .list(namespace)
-      .filter(
-        (o) =>
-          o.metadata.labels?.["cluster.x-k8s.io/cluster-name"] === cluster ||
-          o.metadata.ownerReferences?.some((r) => r.name === cluster),
-      )
+  informers.index(from.controlPlanes, { [BY_CLUSTER]: clustersOf });
+  const ownersOf = ({ metadata: { namespace = "", name, labels } }: KubeObject): ObjectKey[] =>
+    from.controlPlanes
+      .byIndex(BY_CLUSTER, `${namespace}/${labels?.[CLUSTER_LABEL] ?? name}`)
       .map((o) => ({ namespace, name: o.metadata.name }));
-  };
   const sources = [
     watchInformer(from.controlPlanes),
     watchInformer(from.clusters, (change) => ownersOf(change.object)),
