@@ -34,7 +34,23 @@ describe("a worker process", () => {
 });
 
 describe("a further worker process", () => {
-  test("is started where those that clusters share are short of memory, and ends with its last cluster", async () => {
+  const further = (): readonly object[] =>
+    stage().lines.filter(({ msg }) => String(msg).startsWith("a further worker process is started"));
+
+  test("is started where those that clusters share have as many with controllers as fit", async () => {
+    const server = await stage().start({ capacity: 1 });
+    const controllers = { controllers: true };
+    for (const name of ["a", "b", "c"]) await server.ensureCluster(name, controllers);
+    await server.ensureCluster("d");
+    expect(server.workers.map(({ clusters }) => clusters)).toEqual([["a", "d"], ["b"], ["c"]]);
+    expect(further()).toMatchObject([{ worker: "3", cluster: "c", shared: 2 }]);
+    const folder = join(stage().root, "state/workers/2");
+    for (const name of ["c", "b"]) await server.removeCluster(name);
+    expect(server.workers.map(({ name }) => name)).toEqual(["1", "3"]);
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  test("is started where those that clusters share are near their limit of memory", async () => {
     // Near its limit from the start: its watchdog reports that within half a second.
     const server = await stage().start({ heap: 64 });
     const a = await stage().tenant(server, "a");
@@ -43,15 +59,9 @@ describe("a further worker process", () => {
     while (server.workers.length < 3) await server.ensureCluster(`c${++count}`);
     const last = `c${count}`;
     expect(server.workers[2]).toMatchObject({ name: "3", clusters: [last] });
-    const logged = stage().lines.filter(({ msg }) => String(msg).startsWith("a further worker process is started"));
-    expect(logged).toMatchObject([{ worker: "3", cluster: last }]);
-    const folder = join(stage().root, "state/workers/3");
-    expect(existsSync(folder)).toBe(true);
-    await server.removeCluster(last);
-    expect(server.workers.map(({ name }) => name)).toEqual(["1", "2"]);
-    expect(existsSync(folder)).toBe(false);
+    expect(further()).toMatchObject([{ worker: "3", cluster: last }]);
     expect(await readAgain(a)).toMatchObject({ data: { of: "a" } });
-    expect(server.workers.map(({ restarts }) => restarts)).toEqual([0, 0]);
+    expect(server.workers.map(({ restarts }) => restarts)).toEqual([0, 0, 0]);
   });
 });
 

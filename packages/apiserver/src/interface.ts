@@ -77,10 +77,15 @@ export interface ApiServerOptions {
 export interface IsolationOptions {
   /**
    * Worker processes that are started before clusters share one. Default 2. A further one is started when all are near
-   * their limit of memory, or have so many clusters with `controllers` that they may come to it (one for each 7 MiB of
-   * `heap` and 12 MiB of `resident`). A cluster of class "own" has one more.
+   * their limit of memory or have `capacity` clusters, as long as the host's memory has room for one more at its limit.
+   * A cluster of class "own" has one more.
    */
   readonly workers?: number;
+  /**
+   * Clusters in a shared worker, the last of which had option `controllers` when it was made. Default: one for each 7
+   * MiB of `heap` and 12 MiB of `resident`, 106. Any number of clusters without that option fits.
+   */
+  readonly capacity?: number;
   /** MiB of JavaScript heap of each worker. Default 768. */
   readonly heap?: number;
   /** MiB of resident memory at which a worker is ended and started again. Default 1280. */

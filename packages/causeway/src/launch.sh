@@ -23,7 +23,7 @@ flags="--max-semi-space-size=4 $alone"
 # old ones have four gigabytes at most, whatever the machine has: some thousand clusters.
 if [ "$1" = up ]; then
   flags="--max-semi-space-size=16 $alone"
-  case "$NODE_OPTIONS" in *max-old-space-size* | *max_old_space_size*) ;; *) flags="$flags --max-old-space-size-percentage=60" ;; esac
+  case "$NODE_OPTIONS" in *max[-_]old[-_]space[-_]size* | *max[-_]heap[-_]size*) ;; *) flags="$flags --max-old-space-size-percentage=40" ;; esac
 fi
 # The optimizing compilers cost more memory and processor time than they save in a small cloud: 7 MiB of 95, and a fifth
 # of the time of a start with its first create. So only what has run some hundred thousand times is compiled. With 340

@@ -32,9 +32,13 @@ function withoutInstall(): string {
 }
 
 function run(file: string, path: string, ...args: string[]) {
+  return runWith({}, file, path, ...args);
+}
+
+function runWith(env: NodeJS.ProcessEnv, file: string, path: string, ...args: string[]) {
   const result = spawnSync("/bin/sh", [file, ...args], {
     encoding: "utf8",
-    env: { PATH: `${path}:/usr/bin:/bin` },
+    env: { PATH: `${path}:/usr/bin:/bin`, ...env },
     timeout: 60_000,
     killSignal: "SIGKILL",
   });
@@ -81,10 +85,19 @@ describe("the causeway command", () => {
       expect(out("run", each)).toContain(" --no-incremental-marking --initial-old-space-size=16 ");
     expect(out("run", "api-gateway")).not.toContain("--no-incremental-marking");
     expect(out("up")).toContain(
-      "runs --max-semi-space-size=16 --no-concurrent-sparkplug --max-old-space-size-percentage=60 ",
+      "runs --max-semi-space-size=16 --no-concurrent-sparkplug --max-old-space-size-percentage=40 ",
     );
     expect(out("cloud")).toContain("runs --max-semi-space-size=4 --no-concurrent-sparkplug ");
   });
+
+  test.each(["--max-old-space-size=500", "--trace-gc --max_heap_size=500"])(
+    "leaves the heap of `up` to NODE_OPTIONS=%s",
+    (NODE_OPTIONS) => {
+      const { out } = runWith({ NODE_OPTIONS }, withoutInstall(), nodeOf("26.1.0"), "up");
+      expect(out).toContain("runs --max-semi-space-size=16 --no-concurrent-sparkplug ");
+      expect(out).not.toContain("percentage");
+    },
+  );
 
   test("called without its launcher by an old Node, says so in one sentence, too", () => {
     const old = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } });`;

@@ -1,4 +1,5 @@
 import { rmSync } from "node:fs";
+import { totalmem } from "node:os";
 import { CausewayError, messageOf, silentLog, systemClock, type Log } from "@causeway/foundation";
 import { makeKubeconfig } from "../clusters/kubeconfig.ts";
 import { checkName } from "../clusters/cluster-options.ts";
@@ -27,15 +28,18 @@ export async function startIsolated(options: ApiServerOptions, isolation: Isolat
       hint: 'Specify `dir`, or `isolation: "none"`.',
     });
   }
-  const { workers: most, heap, resident, stuckAfter } = { ...DEFAULTS, ...isolation };
+  const { workers: initial, heap, resident, stuckAfter } = { ...DEFAULTS, ...isolation };
+  const largest = Math.max(initial, Math.floor(hostMemory() / resident));
   const thread = new ThreadTime();
   const listeners = new Set<(cluster: string) => void>();
-  migrate(dir, { most, limits: { heap, resident }, log });
+  migrate(dir, { initial, largest, limits: { heap, resident }, log });
   const workers = new Workers({
     dir,
     host,
     files: stateFiles(dir),
-    most,
+    initial,
+    largest,
+    ...(isolation.capacity === undefined ? {} : { capacity: isolation.capacity }),
     limits: { heap, resident, stuckAfter },
     program: isolation.program ?? programOf("worker"),
     clock,
@@ -116,6 +120,12 @@ export async function startIsolated(options: ApiServerOptions, isolation: Isolat
       await Promise.all([workers.close(), state.close()]);
     },
   };
+}
+
+/** MiB of the host, or of the control group that this process is limited to. */
+function hostMemory(): number {
+  const limit = process.constrainedMemory();
+  return Math.min(totalmem(), limit > 0 ? limit : Infinity) / 2 ** 20;
 }
 
 /** A logical cluster of a worker process, as it was when it was last opened. */

@@ -10,7 +10,7 @@ import { rawClient } from "../testing/client.ts";
 import { migrate } from "./migrate.ts";
 import { isSplit, NOTHING_PLACED, readPlacement, writePlacement, type Placement } from "./placement.ts";
 
-const to = { most: 2, limits: { heap: 768, resident: 1280 }, log: silentLog };
+const to = { initial: 2, limits: { heap: 768, resident: 1280 }, log: silentLog };
 const NAMES = ["a", "b", "c"];
 let root: string;
 
@@ -85,6 +85,16 @@ test(
     await expectMoved(dir, revisions);
   },
 );
+
+test("clusters with controllers come to as many workers as have room for them", async () => {
+  const dir = join(root, "state");
+  const server = await startApiServer({ dir });
+  for (const name of NAMES) await server.ensureCluster(name, { controllers: true });
+  await server.ensureCluster("d");
+  await server.close();
+  migrate(dir, { ...to, limits: { heap: 7, resident: 1280 } });
+  expect(readPlacement(stateFiles(dir))?.clusters).toEqual({ a: "1", b: "2", c: "3", d: "1" });
+});
 
 test("a conversion that ended while it copied is started again", async () => {
   const dir = join(root, "state");

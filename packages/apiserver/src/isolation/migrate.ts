@@ -40,7 +40,8 @@ export function migrate(dir: string, to: MigrateOptions): void {
 
 /** The workers that the clusters are for. */
 export interface MigrateOptions {
-  readonly most: number;
+  readonly initial: number;
+  readonly largest?: number;
   readonly limits: Pick<Limits, "heap" | "resident">;
   readonly log: Log;
 }
@@ -67,7 +68,7 @@ function convert(dir: string, files: StateFiles, conversion: Conversion): void {
 function copyAll(
   dir: string,
   files: StateFiles,
-  { source, names, most, limits }: Conversion & { readonly names: readonly string[] },
+  { source, names, limits, ...shared }: Conversion & { readonly names: readonly string[] },
 ): Placement {
   files.remove(WORKERS);
   const stored = new Set(source.clusters);
@@ -75,7 +76,7 @@ function copyAll(
     (name) => stored.has(name) && files.read(`${CLUSTERS}/${name}/cluster.json`) !== undefined,
   );
   let placement = NOTHING_PLACED;
-  for (const name of served) placement = placed(placement, name, requestIn(files, name, limits), { most });
+  for (const name of served) placement = placed(placement, name, requestIn(files, name, limits), shared);
   for (const worker of Object.keys(placement.workers)) {
     const clusters = clustersOf(placement, worker);
     const to = join(dir, WORKERS, worker);

@@ -1,10 +1,11 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { stateFiles } from "../store/state-files.ts";
 import {
   abandoned,
   clustersOf,
   leftovers,
+  nearLimitAt,
   NOTHING_PLACED,
   placed,
   readPlacement,
@@ -13,15 +14,20 @@ import {
   requestOf,
   writePlacement,
   type Placement,
+  type SharedWorkers,
   type WorkerClass,
 } from "./placement.ts";
 
-const room = { most: 2 };
-const place = (names: readonly string[], most = 2, wanted: WorkerClass = "shared", from = NOTHING_PLACED): Placement =>
-  names.reduce((placement, name) => placed(placement, name, { wanted }, { most }), from);
-/** Placed with controllers where a worker takes `full` of them. */
-const filled = (names: readonly string[], full: number, from = NOTHING_PLACED): Placement =>
-  names.reduce((placement, name) => placed(placement, name, { wanted: "shared", full }, room), from);
+const workers = { initial: 2 };
+const place = (
+  names: readonly string[],
+  initial = 2,
+  wanted: WorkerClass = "shared",
+  from = NOTHING_PLACED,
+): Placement => names.reduce((placement, name) => placed(placement, name, { wanted }, { initial }), from);
+/** Placed with controllers where a worker takes `capacity` of them. */
+const filled = (names: readonly string[], capacity: number, from = NOTHING_PLACED): Placement =>
+  names.reduce((placement, name) => placed(placement, name, { wanted: "shared", capacity }, workers), from);
 
 test("the first clusters get a worker each, later ones share the worker with the fewest", () => {
   const placement = place(["a", "b", "c", "d", "e"]);
@@ -38,24 +44,27 @@ test("a cluster that asks for a worker of its own shares it with none, and takes
 
 test("a cluster keeps its worker when it is placed again", () => {
   const placement = place(["a", "b", "c"]);
-  expect(placed(placement, "c", { wanted: "own", full: 1 }, { most: 9 })).toBe(placement);
+  expect(placed(placement, "c", { wanted: "own", capacity: 1 }, { initial: 9 })).toBe(placement);
 });
 
 test("a removed cluster leaves its shared worker, and takes its own worker with it", () => {
   const placement = place(["c"], 2, "own", place(["a", "b"]));
-  expect(unplaced(placement, "a", room)).toMatchObject({ workers: placement.workers, clusters: { b: "2", c: "3" } });
-  const { workers, clusters } = unplaced(placement, "c", room);
-  expect({ workers, clusters }).toEqual({ workers: { 1: "shared", 2: "shared" }, clusters: { a: "1", b: "2" } });
-  expect(unplaced(placement, "other", room)).toEqual(placement);
+  expect(unplaced(placement, "a", workers)).toMatchObject({ workers: placement.workers, clusters: { b: "2", c: "3" } });
+  const rest = unplaced(placement, "c", workers);
+  expect({ workers: rest.workers, clusters: rest.clusters }).toEqual({
+    workers: { 1: "shared", 2: "shared" },
+    clusters: { a: "1", b: "2" },
+  });
+  expect(unplaced(placement, "other", workers)).toEqual(placement);
 });
 
 test("shared workers differ by one cluster at most while none is removed, and are no more than wanted, whatever comes and goes", () => {
   const names = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,5}$/), { maxLength: 40 });
   fc.assert(
-    fc.property(names, fc.integer({ min: 1, max: 5 }), (all, most) => {
-      const placement = place(all, most);
+    fc.property(names, fc.integer({ min: 1, max: 5 }), (all, initial) => {
+      const placement = place(all, initial);
       const sizes = Object.keys(placement.workers).map((worker) => clustersOf(placement, worker).length);
-      expect(sizes.length).toBe(Math.min(most, all.length));
+      expect(sizes.length).toBe(Math.min(initial, all.length));
       expect(Math.max(0, ...sizes) - Math.min(...sizes, Math.max(0, ...sizes))).toBeLessThanOrEqual(1);
       expect(Object.keys(placement.clusters).toSorted()).toEqual(all.toSorted());
     }),
@@ -65,7 +74,7 @@ test("shared workers differ by one cluster at most while none is removed, and ar
 test("a further shared worker is started when each has as many clusters as it takes, and the least loaded is next", () => {
   const placement = filled(["a", "b", "c", "d", "e", "f"], 2);
   expect(placement.clusters).toEqual({ a: "1", b: "2", c: "1", d: "2", e: "3", f: "3" });
-  expect(filled(["g"], 2, unplaced(placement, "b", room)).clusters).toMatchObject({ g: "2" });
+  expect(filled(["g"], 2, unplaced(placement, "b", workers)).clusters).toMatchObject({ g: "2" });
 });
 
 test("a cluster without controllers is added to a worker that takes no more with them, and counts there", () => {
@@ -74,43 +83,83 @@ test("a cluster without controllers is added to a worker that takes no more with
   expect(filled(["f"], 3, placement).clusters).toMatchObject({ f: "2" });
 });
 
-test("no cluster is added to a shared worker that is short of memory", () => {
+describe("of shared workers", () => {
   const placement = place(["own"], 2, "own", place(["a", "b", "c"]));
-  const add = (...crowded: string[]): unknown =>
-    placed(placement, "d", { wanted: "shared" }, { ...room, crowded: new Set(crowded) }).clusters["d"];
-  expect(add()).toBe("2");
-  expect(add("2")).toBe("1");
-  expect(add("1", "2")).toBe("4");
+  const add = (facts: Partial<SharedWorkers>, capacity?: number): string | undefined =>
+    placed(
+      placement,
+      "d",
+      { wanted: "shared", ...(capacity === undefined ? {} : { capacity }) },
+      { ...workers, ...facts },
+    ).clusters["d"];
+  const set = (...names: string[]): ReadonlySet<string> => new Set(names);
+  test.each<[string, string, Partial<SharedWorkers>, number?]>([
+    ["the one with the fewest clusters is chosen", "2", {}],
+    ["none that is near its limit is chosen", "1", { nearLimit: set("2") }],
+    ["a further one is started where all are near their limit", "4", { nearLimit: set("1", "2") }],
+    ["a further one is started where all are full", "4", {}, 1],
+    ["a further one is started where one is near its limit and the other full", "4", { nearLimit: set("2") }, 2],
+    ["no further one is started beyond the largest number", "2", { nearLimit: set("1", "2"), largest: 2 }],
+    ["no further one is started beyond the largest number, full or not", "2", { largest: 2 }, 1],
+    ["one that fails comes after others", "1", { failing: set("2") }],
+    ["one that fails is chosen before a further one is started", "2", { failing: set("1", "2") }],
+    ["one that fails is chosen where the others are near their limit", "2", { failing: set("2"), nearLimit: set("1") }],
+  ])("%s", (_, expected, facts, capacity) => {
+    expect(add(facts, capacity)).toBe(expected);
+  });
 });
 
-test("a further shared worker goes with its last cluster, in any order, and the first ones remain", () => {
+test("further shared workers go when they are empty, but for one; the first ones remain", () => {
   const all = ["a", "b", "c", "d", "e", "f", "g"];
   fc.assert(
-    fc.property(fc.shuffledSubarray(all, { minLength: all.length }), fc.integer({ min: 1, max: 4 }), (order, full) => {
-      let placement = filled(all, full);
-      expect(Object.keys(placement.workers)).toHaveLength(Math.max(2, Math.ceil(all.length / full)));
-      for (const name of order) {
-        placement = unplaced(placement, name, room);
-        const used = new Set(Object.values(placement.clusters));
-        expect(used.difference(new Set(Object.keys(placement.workers)))).toEqual(new Set());
-        expect(Object.keys(placement.workers).length).toBeGreaterThanOrEqual(2);
-        expect(Object.keys(placement.workers).length).toBeLessThanOrEqual(Math.max(2, used.size + 2));
-      }
-      expect(Object.keys(placement.workers)).toHaveLength(2);
-    }),
+    fc.property(
+      fc.shuffledSubarray(all, { minLength: all.length }),
+      fc.integer({ min: 1, max: 4 }),
+      (order, capacity) => {
+        let placement = filled(all, capacity);
+        expect(Object.keys(placement.workers)).toHaveLength(Math.max(2, Math.ceil(all.length / capacity)));
+        for (const name of order) {
+          placement = unplaced(placement, name, workers);
+          const used = new Set(Object.values(placement.clusters));
+          const known = Object.keys(placement.workers);
+          expect(used.difference(new Set(known))).toEqual(new Set());
+          expect(known.length).toBeGreaterThanOrEqual(2);
+          expect(known.length - used.size).toBeLessThanOrEqual(Math.max(1, 2 - used.size));
+        }
+        expect(Object.keys(placement.workers)).toHaveLength(2);
+      },
+    ),
   );
+});
+
+test("a cluster that is created and deleted again and again starts no worker each time", () => {
+  let placement = filled(["a", "b"], 1);
+  for (const name of ["c", "d", "e"]) {
+    placement = filled([name], 1, placement);
+    expect(placement.clusters[name]).toBe("3");
+    placement = unplaced(placement, name, workers);
+  }
 });
 
 test("a worker takes as many clusters with controllers as its limits of heap and of memory have room for", () => {
   const limits = { heap: 768, resident: 1280 };
   expect(requestOf({}, limits)).toEqual({ wanted: "shared" });
-  expect(requestOf({ worker: "own", controllers: true }, limits)).toEqual({ wanted: "own", full: 106 });
-  expect(requestOf({ controllers: true }, { heap: 70, resident: 1280 })).toEqual({ wanted: "shared", full: 10 });
-  expect(requestOf({ controllers: true }, { heap: 4, resident: 4 })).toEqual({ wanted: "shared", full: 1 });
+  expect(requestOf({ worker: "own", controllers: true }, limits)).toEqual({ wanted: "own", capacity: 106 });
+  expect(requestOf({ controllers: true }, { heap: 70, resident: 1280 })).toEqual({ wanted: "shared", capacity: 10 });
+  expect(requestOf({ controllers: true }, { heap: 4, resident: 4 })).toEqual({ wanted: "shared", capacity: 1 });
+});
+
+test("a worker that has as many clusters of three nodes as fit is not near its limit yet, and one with half more is", () => {
+  const limits = { heap: 768, resident: 1280 };
+  const resident = (clusters: number): number => 105 + 5.5 * clusters;
+  const { capacity = 0 } = requestOf({ controllers: true }, limits);
+  expect(resident(capacity)).toBeLessThan(nearLimitAt(limits));
+  expect(resident(1.5 * capacity)).toBeGreaterThan(nearLimitAt(limits));
+  expect(nearLimitAt({ heap: 768, resident: 400 })).toBe(320);
 });
 
 test("the folder name of a worker is never used again", () => {
-  const before = unplaced(place(["c"], 2, "own", place(["a", "b"])), "c", room);
+  const before = unplaced(place(["c"], 2, "own", place(["a", "b"])), "c", workers);
   const placement = place(["d"], 2, "own", before);
   expect(placement.clusters).toEqual({ a: "1", b: "2", d: "4" });
   expect(leftovers(placement, ["1", "2", "3", "4", "5", "placement.json", "3x"])).toEqual(["3"]);
@@ -127,18 +176,18 @@ test("a placement of an earlier version names its next worker after the highest"
 
 test("a cluster that its worker cannot remove is remembered for it, and takes along a worker that has no other", () => {
   const placement = place(["a", "b"], 1);
-  const without = abandoned(placement, "a", room);
+  const without = abandoned(placement, "a", workers);
   expect(without).toMatchObject({ workers: { 1: "shared" }, clusters: { b: "1" }, removed: { 1: ["a"] } });
   expect(swept(without, "1")).toMatchObject({ removed: {} });
   expect(swept(placement, "1")).toBe(placement);
-  expect(abandoned(without, "b", room)).toEqual({ workers: {}, clusters: {}, next: 2, removed: {} });
-  expect(abandoned(place(["c"], 2, "own"), "c", room)).toEqual({ workers: {}, clusters: {}, next: 2, removed: {} });
+  expect(abandoned(without, "b", workers)).toEqual({ workers: {}, clusters: {}, next: 2, removed: {} });
+  expect(abandoned(place(["c"], 2, "own"), "c", workers)).toEqual({ workers: {}, clusters: {}, next: 2, removed: {} });
 });
 
 test("the record of a placement is read as it was written", () => {
   const files = stateFiles(undefined);
   expect(readPlacement(files)).toBeUndefined();
-  const placement = abandoned(place(["c", "d", "e"], 2, "own", place(["a", "b", "f"])), "a", room);
+  const placement = abandoned(place(["c", "d", "e"], 2, "own", place(["a", "b", "f"])), "a", workers);
   writePlacement(files, placement);
   expect(readPlacement(files)).toEqual(placement);
 });

@@ -32,74 +32,97 @@ export const NOTHING_PLACED: Placement = { workers: {}, clusters: {}, next: 1, r
 export interface PlacementRequest {
   readonly wanted: WorkerClass;
   /** It is not added to a shared worker that has so many clusters. Default: any number fits. */
-  readonly full?: number;
+  readonly capacity?: number;
+}
+
+/** What is known of the shared workers at the moment. */
+export interface SharedWorkers {
+  /** So many are started before clusters share one. */
+  readonly initial: number;
+  /** Further ones are started up to so many. Default: any number. */
+  readonly largest?: number;
+  /** Those near their limit of memory: no cluster is added to them. */
+  readonly nearLimit?: ReadonlySet<string>;
+  /** Those that do not serve now: others come first, and no further one is started in their place. */
+  readonly failing?: ReadonlySet<string>;
 }
 
 /**
- * MiB of a worker's limits for each cluster that has controllers. One with three nodes takes 5.5 MiB, 2.7 of them
- * heap (`npm run bench -- clusters`): the rest is for the program, garbage, and clusters that grow.
+ * MiB of a worker's limits for each cluster that has controllers. One with three nodes takes 5.5 MiB, 2.7 of them heap
+ * (`npm run bench -- clusters`); the rest is for the program, for garbage, and for clusters that grow.
  */
-const EACH = { heap: 7, resident: 12 } as const;
+const MIB_PER_CLUSTER = { heap: 7, resident: 12 } as const;
 
-/** What a hosted cluster or an empty one wants: `controllers` make it one whose objects grow. */
+/** What a cluster with these options requests. Without controllers few objects are in it, and any number fits. */
 export function requestOf(
   { worker = "shared", controllers = false }: { readonly worker?: WorkerClass; readonly controllers?: boolean },
   { heap, resident }: Pick<Limits, "heap" | "resident">,
 ): PlacementRequest {
   if (!controllers) return { wanted: worker };
-  return { wanted: worker, full: Math.max(1, Math.floor(Math.min(heap / EACH.heap, resident / EACH.resident))) };
-}
-
-/** What is known of the shared workers at the moment. */
-export interface Room {
-  /** Shared workers that are started before clusters share one. */
-  readonly most: number;
-  /** Those that are short of memory: no cluster is added to them. */
-  readonly crowded?: ReadonlySet<string>;
+  const fits = Math.min(heap / MIB_PER_CLUSTER.heap, resident / MIB_PER_CLUSTER.resident);
+  return { wanted: worker, capacity: Math.max(1, Math.floor(fits)) };
 }
 
 /**
- * Places a new cluster: in a worker of its own if its class asks for it; else in a new shared worker until there are
- * `most` of them, then in the one with the fewest clusters of those that have room, and in a further one if none has. A
- * cluster that has a place keeps it.
+ * MiB of resident memory from which a worker is near its limits: as much as its heap may have, since part of it is not
+ * heap, or four fifths of the limit.
+ */
+export function nearLimitAt({ heap, resident }: Pick<Limits, "heap" | "resident">): number {
+  return Math.min(heap, 0.8 * resident);
+}
+
+/**
+ * Places a new cluster: in a worker of its own if its class requests it; else in a new shared worker until there are
+ * `initial` of them, then in the one with the fewest clusters of those that can take it, and in a further one if none
+ * can. Where no further one may be started, it is the one with the fewest clusters all the same. A cluster that has a
+ * place keeps it.
  */
 export function placed(
   placement: Placement,
   cluster: string,
-  { wanted, full = Infinity }: PlacementRequest,
-  room: Room,
+  { wanted, capacity = Infinity }: PlacementRequest,
+  { initial, largest = Infinity, nearLimit = new Set(), failing = new Set() }: SharedWorkers,
 ): Placement {
   // A cluster may be called "constructor".
   if (Object.hasOwn(placement.clusters, cluster)) return placement;
-  const shared = sharedOf(placement);
   const sizes = sizesOf(placement);
-  const size = (worker: string): number => sizes.get(worker) ?? 0;
-  const [first, ...others] = shared.filter((worker) => size(worker) < full && room.crowded?.has(worker) !== true);
-  const isNew = wanted === "own" || shared.length < room.most || first === undefined;
-  const worker = isNew
-    ? String(placement.next)
-    : others.reduce((fewest, other) => (size(other) < size(fewest) ? other : fewest), first);
+  const shared = sharedOf(placement).toSorted((a, b) => (sizes.get(a) ?? 0) - (sizes.get(b) ?? 0));
+  const possible = shared.filter((worker) => (sizes.get(worker) ?? 0) < capacity && !nearLimit.has(worker));
+  const place = possible.find((worker) => !failing.has(worker)) ?? possible[0];
+  const mayStart = shared.length < initial || (place === undefined && shared.length < largest);
+  const found = wanted === "own" || mayStart ? undefined : (place ?? shared[0]);
+  const worker = found ?? String(placement.next);
   return {
     ...placement,
-    next: isNew ? placement.next + 1 : placement.next,
-    workers: { ...placement.workers, [worker]: isNew ? wanted : "shared" },
+    next: found === undefined ? placement.next + 1 : placement.next,
+    workers: { ...placement.workers, [worker]: found === undefined ? wanted : "shared" },
     clusters: { ...placement.clusters, [cluster]: worker },
   };
 }
 
-/** Forgets a cluster, and its worker if that was its own, or has no other cluster and `most` are shared without it. */
-export function unplaced(placement: Placement, cluster: string, { most }: Room): Placement {
+/**
+ * Forgets a cluster, and its worker if that was its own. A shared worker without clusters goes, too, where `initial`
+ * ones are left and another one has none: who creates and deletes one cluster again and again starts no worker each
+ * time.
+ */
+export function unplaced(
+  placement: Placement,
+  cluster: string,
+  { initial }: Pick<SharedWorkers, "initial">,
+): Placement {
   const { [cluster]: worker, ...clusters } = placement.clusters;
   const rest = { ...placement, clusters };
   if (worker === undefined) return rest;
-  const isSpare = sharedOf(rest).length > most && !sizesOf(rest).has(worker);
+  const sizes = sizesOf(rest);
+  const empty = sharedOf(rest).filter((name) => !sizes.has(name));
+  const isSpare = empty.includes(worker) && empty.length > 1 && sharedOf(rest).length > initial;
   return rest.workers[worker] === "own" || isSpare ? withoutWorker(rest, worker) : rest;
 }
 
 /** Forgets a cluster whose worker cannot remove it, and the worker if no other cluster is there. */
-export function abandoned(placement: Placement, cluster: string, room: Room): Placement {
+export function abandoned(placement: Placement, cluster: string, workers: Pick<SharedWorkers, "initial">): Placement {
   const worker = placement.clusters[cluster];
-  const rest = unplaced(placement, cluster, room);
+  const rest = unplaced(placement, cluster, workers);
   if (worker === undefined || rest.workers[worker] === undefined) return rest;
   if (clustersOf(rest, worker).length === 0) return withoutWorker(rest, worker);
   const removed = new Set([...(rest.removed[worker] ?? []), cluster]);

@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: 60_000 });
  * opened its state, again and again until it is called: a report that comes with the response to "open" is not heard.
  */
 const PROGRAM = `
-import { appendFileSync } from "node:fs";
+import { appendFileSync, writeSync } from "node:fs";
 const file = process.env.RENEWAL_TEST_FILE;
 process.on("disconnect", () => process.exit());
 let reporting;
@@ -24,6 +24,9 @@ process.on("message", ({ id, call }) => {
   const report = () => process.send({ surplus: 150 * 1024 * 1024 });
   if (call === "open") reporting = setInterval(report, 50);
   if (call === "snapshot") setTimeout(report, 50);
+  // What its watchdog would report.
+  const memory = { reload: 70, park: 600 }[call];
+  if (memory !== undefined) writeSync(4, JSON.stringify({ memory, holder: "" }) + "\\n");
 });
 `;
 
@@ -31,7 +34,12 @@ const folder = mkdtempSync(join(tmpdir(), "renewal-"));
 const notes = join(folder, "notes");
 afterEach(() => rmSync(notes, { force: true }));
 
-function supervised(failed: () => void, log: Log = silentLog) {
+interface SupervisedParts {
+  readonly log?: Log;
+  readonly isRenewable?: () => boolean;
+}
+
+function supervised(failed: () => void, { log = silentLog, isRenewable = () => true }: SupervisedParts = {}) {
   const program = join(folder, "worker.mjs");
   writeFileSync(program, PROGRAM);
   const clock = new VirtualClock();
@@ -53,6 +61,7 @@ function supervised(failed: () => void, log: Log = silentLog) {
     changed: () => {},
     refused: () => {},
     failed,
+    isRenewable,
   });
   onTestFinished(async () => {
     const closed = worker.close(100);
@@ -92,7 +101,7 @@ test("a worker continues where the new process does not start, and the log says 
   vi.stubEnv("RENEWAL_TEST_FILE", notes);
   vi.stubEnv("RENEWAL_TEST_FAILS", "yes");
   const warn = vi.fn();
-  const { worker } = supervised(() => {}, { ...silentLog, with: () => silentLog, warn });
+  const { worker } = supervised(() => {}, { log: { ...silentLog, with: () => silentLog, warn } });
   await worker.opened();
   const first = worker.pid;
   await vi.waitFor(
@@ -103,4 +112,40 @@ test("a worker continues where the new process does not start, and the log says 
   );
   expect(worker.pid).toBe(first);
   expect(await worker.call("snapshot", "x")).toBeNull();
+});
+
+test("a worker whose clusters cannot be away is replaced when they can", async () => {
+  vi.stubEnv("RENEWAL_TEST_FILE", notes);
+  let isRenewable = false;
+  const requested = vi.fn(() => isRenewable);
+  const { worker } = supervised(() => {}, { isRenewable: requested });
+  await worker.opened();
+  const first = worker.pid;
+  await vi.waitFor(() => expect(requested).toHaveBeenCalled(), { timeout: 20_000 });
+  expect(worker.pid).toBe(first);
+  isRenewable = true;
+  await vi.waitFor(() => expect(worker.pid).not.toBe(first), { timeout: 20_000 });
+});
+
+test("a worker is near its limit of memory for a while after a report, and longer after it ended a process", async () => {
+  vi.stubEnv("RENEWAL_TEST_FILE", notes);
+  const failed = vi.fn();
+  const { worker, clock } = supervised(failed);
+  await worker.opened();
+  await vi.waitFor(() => expect(calls().at(-1)).toMatch(/ open$/), { timeout: 20_000 });
+  expect(worker.isNearLimit).toBe(false);
+  await worker.call("reload");
+  await vi.waitFor(() => expect(worker.isNearLimit).toBe(true), { timeout: 20_000 });
+  await clock.advance(9_999);
+  expect(worker.isNearLimit).toBe(true);
+  await clock.advance(1);
+  expect(worker.isNearLimit).toBe(false);
+  await worker.call("park", "a", null).catch(() => {});
+  await vi.waitFor(() => expect(failed).toHaveBeenCalled(), { timeout: 20_000 });
+  expect(failed.mock.calls).toMatchObject([[{ code: "APISERVER_WORKER_OUT_OF_MEMORY" }]]);
+  await worker.opened();
+  await clock.advance(599_999);
+  expect(worker.isNearLimit).toBe(true);
+  await clock.advance(1);
+  expect(worker.isNearLimit).toBe(false);
 });

@@ -2,6 +2,7 @@ import { CausewayError, messageOf, type Clock, type Log } from "@causeway/founda
 import { Diagnostician, type Diagnosis } from "./diagnosis.ts";
 import type { Calls, ClusterChange, Limits, Report, WorkerOptions } from "./messages.ts";
 import type { ClusterInfo } from "../contract/cluster-info.ts";
+import { nearLimitAt } from "./placement.ts";
 import { WorkerProcess, type Exit } from "./worker-process.ts";
 
 /** How long a restart waits: nothing after the first end within ten minutes, then ever longer. */
@@ -15,8 +16,12 @@ const OPENING = 60_000;
 const RENEWAL = 3_600_000;
 /** Milliseconds in which a worker that is replaced ends its connections. */
 const RENEWAL_GRACE = 600;
-/** Milliseconds for which a report of memory says that the worker is short of it: one comes each half a second. */
-const CROWDED = 10_000;
+/**
+ * Milliseconds for which a worker is near its limit of memory after a report (one comes each half a second), and after
+ * an end for want of it: the process after it is small for a while.
+ */
+const NEAR = 10_000;
+const NEAR_AFTER_END = WINDOW;
 const MIB = 1024 * 1024;
 
 /** What a worker that is started again after each failure runs, and what it reports. */
@@ -36,6 +41,8 @@ export interface SupervisedOptions {
   readonly refused: () => void;
   /** A process ended without a request to stop. */
   readonly failed: (diagnosis: Diagnosis) => void;
+  /** Whether its clusters can be away for the time of a start, only to return memory. */
+  readonly isRenewable: () => boolean;
 }
 
 /**
@@ -54,7 +61,7 @@ export class SupervisedWorker {
   #problem: string | undefined;
   #refusal: string | undefined;
   #renewedAt = -Infinity;
-  #nearAt = -Infinity;
+  #nearUntil = -Infinity;
   /** The process that takes over when the one that serves has ended. */
   #next: WorkerProcess | undefined;
 
@@ -77,9 +84,11 @@ export class SupervisedWorker {
     return this.#problem;
   }
 
-  /** Whether its memory was near the limit a moment ago. */
-  get isCrowded(): boolean {
-    return this.#options.clock.now() - this.#nearAt < CROWDED;
+  /** Whether its memory was near the limit a moment ago, or ended a process. */
+  get isNearLimit(): boolean {
+    const left = this.#nearUntil - this.#options.clock.now();
+    // More, after a clock was set back, is no reason.
+    return left > 0 && left <= NEAR_AFTER_END;
   }
 
   /** Why it cannot open its state folder; undefined while it can. */
@@ -172,8 +181,8 @@ export class SupervisedWorker {
 
   /** Replaces an idle process that keeps memory without use by a new one, which is loaded before the old one ends. */
   async #renew(process: WorkerProcess, bytes: number): Promise<void> {
-    const { clock, log, name } = this.#options;
-    const isDue = (): boolean => !this.#closing && this.#isOpen && process === this.#process;
+    const { clock, log, name, isRenewable } = this.#options;
+    const isDue = (): boolean => !this.#closing && this.#isOpen && process === this.#process && isRenewable();
     if (!isDue() || clock.now() - this.#renewedAt < RENEWAL) return;
     this.#renewedAt = clock.now();
     try {
@@ -205,7 +214,6 @@ export class SupervisedWorker {
     const { options, opened } = this.#options;
     this.#diagnostician = new Diagnostician();
     this.#warnAt = 1;
-    this.#nearAt = -Infinity;
     this.#gone = Promise.withResolvers();
     this.#process = process;
     process.call("open", options()).then(
@@ -268,11 +276,15 @@ export class SupervisedWorker {
       this.#diagnostician.end("APISERVER_WORKER_STUCK", `it made no progress for ${stuck} s`);
       process.kill();
     }
-    if (memory !== undefined) this.#nearAt = clock.now();
+    if (memory !== undefined && memory >= nearLimitAt(limits)) this.#isNear(NEAR);
     if (memory !== undefined && memory >= limits.resident) {
       this.#diagnostician.end("APISERVER_WORKER_OUT_OF_MEMORY", `it used ${memory} MiB of ${limits.resident} MiB`);
       process.kill();
     }
+  }
+
+  #isNear(milliseconds: number): void {
+    this.#nearUntil = Math.max(this.#nearUntil, this.#options.clock.now() + milliseconds);
   }
 
   #ended(exit: Exit): void {
@@ -298,6 +310,7 @@ export class SupervisedWorker {
       const diagnosis = this.#diagnostician.diagnose(exit, now);
       const { code, reason, cluster, request } = diagnosis;
       this.#problem = reason;
+      if (code === "APISERVER_WORKER_OUT_OF_MEMORY") this.#isNear(NEAR_AFTER_END);
       log.error("a worker process ended and is started again", { code, worker: name, pid, reason, cluster, request });
       this.#options.failed(diagnosis);
     }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Surplus } from "./surplus.ts";
+import { isRenewable, Surplus } from "./surplus.ts";
 
 const MIB = 1024 * 1024;
 const sample = (surplus: Surplus, now: number, resident: number, used: number, idle = true) =>
@@ -35,4 +35,10 @@ test("a process that was never idle before has no measure yet", () => {
   sample(surplus, 0, 500, 50, false);
   sample(surplus, 5_000, 500, 50);
   expect(sample(surplus, 30_000, 500, 50)).toBeUndefined();
+});
+
+test("a worker of few clusters may be replaced, ten minutes after the last one was made or removed", () => {
+  expect(isRenewable(10, 600_000)).toBe(true);
+  expect(isRenewable(10, 599_999)).toBe(false);
+  expect(isRenewable(11, Infinity)).toBe(false);
 });

@@ -37,3 +37,15 @@ export class Surplus {
     return surplus >= Math.max(LEAST, PART * resident) ? surplus : undefined;
   }
 }
+
+/**
+ * A worker with more clusters is not replaced to return memory: to open each of them again takes a tenth of a second.
+ */
+const MOST_CLUSTERS = 10;
+/** Nor is one while clusters come and go, and machines join them: milliseconds since the last one. */
+const QUIET = 600_000;
+
+/** Whether a worker with so many clusters may be replaced, so long after one was last made or removed anywhere. */
+export function isRenewable(clusters: number, quiet: number): boolean {
+  return clusters <= MOST_CLUSTERS && quiet >= QUIET;
+}

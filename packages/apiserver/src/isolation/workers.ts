@@ -22,9 +22,10 @@ import {
   WORKERS,
   writePlacement,
   type Placement,
-  type Room,
+  type SharedWorkers,
 } from "./placement.ts";
 import { Serial } from "./serial.ts";
+import { isRenewable } from "./surplus.ts";
 import { SupervisedWorker } from "./supervised-worker.ts";
 
 /** What the worker processes of a server share. */
@@ -32,8 +33,11 @@ export interface WorkersOptions extends Pick<ApiServerOptions, "encryption" | "h
   readonly dir: string;
   readonly host: string;
   readonly files: StateFiles;
-  /** Shared workers that are started before clusters share one. */
-  readonly most: number;
+  /** Shared workers that are started before clusters share one, and of which no more are started. */
+  readonly initial: number;
+  readonly largest: number;
+  /** Clusters with controllers in a shared worker. Default: as many as its limits have room for. */
+  readonly capacity?: number;
   readonly limits: Limits;
   readonly program: string;
   readonly clock: Clock;
@@ -54,6 +58,8 @@ export class Workers {
   readonly #serial = new Serial();
   readonly #closing = new AbortController();
   #placement: Placement;
+  /** When the placement last changed. */
+  #placedAt = -Infinity;
 
   constructor(options: WorkersOptions) {
     this.#options = options;
@@ -92,9 +98,12 @@ export class Workers {
     });
   }
 
-  get #room(): Room {
-    const crowded = [...this.#workers].filter(([, { isCrowded }]) => isCrowded).map(([name]) => name);
-    return { most: this.#options.most, crowded: new Set(crowded) };
+  get #shared(): SharedWorkers {
+    const { initial, largest } = this.#options;
+    const those = (test: (worker: SupervisedWorker) => boolean): ReadonlySet<string> =>
+      new Set([...this.#workers].filter(([, worker]) => test(worker)).map(([name]) => name));
+    const nearLimit = those(({ isNearLimit }) => isNearLimit);
+    return { initial, largest, nearLimit, failing: those(({ problem }) => problem !== undefined) };
   }
 
   ensure(cluster: string, options: LogicalClusterOptions): Promise<ClusterInfo> {
@@ -105,18 +114,34 @@ export class Workers {
     this.#checkOpen();
     const parked = this.parked(cluster);
     if (parked) throw isParked(cluster, parked);
-    const { most, host, limits, log } = this.#options;
+    const { host, limits } = this.#options;
     const before = this.#placement;
-    this.#place(placed(this.#placement, cluster, requestOf(options, limits), this.#room));
+    this.#place(placed(before, cluster, { ...requestOf(options, limits), ...this.#capacityOf(options) }, this.#shared));
     const name = this.#placement.clusters[cluster] ?? "";
-    if (options.worker !== "own" && before.workers[name] === undefined && sharedOf(before).length >= most)
-      log.info("a further worker process is started: those that clusters share are full", { worker: name, cluster });
+    if (this.#placement !== before) this.#logPlace(before, cluster, name);
     const worker = this.#worker(name);
     const listen = options.listen ?? { host, port: 0, names: [] };
     const info = await worker.call("ensure", cluster, { ...options, listen });
     this.#place(swept(this.#placement, name));
     this.#served(info);
     return info;
+  }
+
+  #capacityOf({ controllers = false }: LogicalClusterOptions): { readonly capacity?: number } {
+    const { capacity } = this.#options;
+    return capacity === undefined || !controllers ? {} : { capacity };
+  }
+
+  /** What is not as usual: a further shared worker, or that there may be none. */
+  #logPlace(before: Placement, cluster: string, worker: string): void {
+    const { initial, largest, log } = this.#options;
+    const shared = sharedOf(before).length;
+    if (this.#placement.workers[worker] === "own" || shared < initial) return;
+    const about = { worker, cluster, shared };
+    if (before.workers[worker] === undefined)
+      log.info("a further worker process is started: those that clusters share are full, or near their limit", about);
+    else if (shared >= largest && this.#workers.get(worker)?.isNearLimit === true)
+      log.warn("a cluster is added to a worker process that is near its limit: this host has no room for more", about);
   }
 
   /** Removes a cluster and all that is in it. Nothing to do is success. */
@@ -132,7 +157,7 @@ export class Workers {
     const worker = this.#worker(name);
     try {
       await worker.call("remove", cluster);
-      this.#place(unplaced(this.#placement, cluster, this.#room));
+      this.#place(unplaced(this.#placement, cluster, this.#shared));
     } catch (error) {
       if (!isBroken(error)) throw error;
       const reason = messageOf(error);
@@ -141,7 +166,7 @@ export class Workers {
         worker: name,
         reason,
       });
-      this.#place(abandoned(this.#placement, cluster, this.#room));
+      this.#place(abandoned(this.#placement, cluster, this.#shared));
       files.remove(`${WORKERS}/${name}/clusters/${cluster}`);
     }
     this.#infos.delete(cluster);
@@ -151,6 +176,7 @@ export class Workers {
     this.#workers.delete(name);
     await worker.close(GRACE);
     files.remove(`${WORKERS}/${name}`);
+    log.info("a worker process without clusters was ended", { worker: name });
   }
 
   /**
@@ -167,7 +193,7 @@ export class Workers {
     for (const { worker, error } of failed.filter((f) => isBroken(f.error))) {
       this.#options.log.error("a worker process could not reload", { worker, reason: messageOf(error) });
     }
-    const refused = failed.find(({ error }) => !isBroken(error));
+    const refused = failed.find(({ worker, error }) => !isBroken(error) && !this.#isGone(worker));
     if (refused) throw refused.error;
   }
 
@@ -184,6 +210,8 @@ export class Workers {
         try {
           await this.#worker(worker).call("snapshot", path);
         } catch (error) {
+          // Its last cluster was removed meanwhile.
+          if (this.#isGone(worker)) return [];
           if (!isBroken(error)) throw error;
           const clusters = clustersOf(this.#placement, worker);
           const reason = messageOf(error);
@@ -228,9 +256,14 @@ export class Workers {
       changed: (change) => this.#changed(change),
       refused: () => clustersOf(this.#placement, name).forEach((cluster) => this.#options.changed(cluster)),
       failed: (diagnosis) => this.#failed(name, diagnosis),
+      isRenewable: () => isRenewable(clustersOf(this.#placement, name).length, clock.now() - this.#placedAt),
     });
     this.#workers.set(name, worker);
     return worker;
+  }
+
+  #isGone(worker: string | undefined): boolean {
+    return worker === undefined || this.#placement.workers[worker] === undefined;
   }
 
   #opened(worker: string, clusters: readonly ClusterInfo[], wasRefused: boolean): void {
@@ -302,6 +335,7 @@ export class Workers {
     if (placement === this.#placement) return;
     writePlacement(this.#options.files, placement);
     this.#placement = placement;
+    this.#placedAt = this.#options.clock.now();
   }
 
   #checkOpen(): void {
