@@ -85,7 +85,7 @@ describe("the causeway command", () => {
       expect(out("run", each)).toContain(" --no-incremental-marking --initial-old-space-size=16 ");
     expect(out("run", "api-gateway")).not.toContain("--no-incremental-marking");
     expect(out("up")).toContain(
-      "runs --max-semi-space-size=16 --no-concurrent-sparkplug --max-old-space-size-percentage=40 ",
+      "runs --max-semi-space-size=64 --no-concurrent-sparkplug --max-old-space-size-percentage=40 ",
     );
     expect(out("cloud")).toContain("runs --max-semi-space-size=4 --no-concurrent-sparkplug ");
   });
@@ -94,7 +94,7 @@ describe("the causeway command", () => {
     "leaves the heap of `up` to NODE_OPTIONS=%s",
     (NODE_OPTIONS) => {
       const { out } = runWith({ NODE_OPTIONS }, withoutInstall(), nodeOf("26.1.0"), "up");
-      expect(out).toContain("runs --max-semi-space-size=16 --no-concurrent-sparkplug ");
+      expect(out).toContain("runs --max-semi-space-size=64 --no-concurrent-sparkplug ");
       expect(out).not.toContain("percentage");
     },
   );

@@ -89,15 +89,19 @@ export async function startIsolated(options: ApiServerOptions, isolation: Isolat
       await Promise.all([state.reload(), workers.reload()]);
     },
     async backup(file) {
-      const path = (worker: string): string => `${file}.${process.pid}.worker-${worker}`;
-      const { sources, missing } = await workers.snapshots(path);
+      const copies: string[] = [];
+      const path = (worker: string): string => {
+        const copy = `${file}.${process.pid}.worker-${worker}`;
+        copies.push(copy);
+        return copy;
+      };
       try {
+        const { sources, missing } = await workers.snapshots(path);
         const backup = await state.backup(file, sources);
         return missing.length === 0 ? backup : { ...backup, missing };
       } finally {
-        for (const snapshot of sources) {
-          for (const suffix of ["", "-journal", "-wal", "-shm"]) rmSync(`${snapshot.path}${suffix}`, { force: true });
-        }
+        for (const copy of copies)
+          for (const suffix of ["", "-journal", "-wal", "-shm"]) rmSync(`${copy}${suffix}`, { force: true });
       }
     },
     get workers() {

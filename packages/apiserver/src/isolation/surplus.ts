@@ -45,7 +45,7 @@ const MOST_CLUSTERS = 10;
 /** Nor is one while clusters come and go, and machines join them: milliseconds since the last one. */
 const QUIET = 600_000;
 
-/** Whether a worker with so many clusters may be replaced, so long after one was last made or removed anywhere. */
+/** Whether a worker with so many clusters may be replaced, so long after one was last added or removed. */
 export function isRenewable(clusters: number, quiet: number): boolean {
   return clusters <= MOST_CLUSTERS && quiet >= QUIET;
 }

@@ -58,8 +58,8 @@ export class Workers {
   readonly #serial = new Serial();
   readonly #closing = new AbortController();
   #placement: Placement;
-  /** When the placement last changed. */
-  #placedAt = -Infinity;
+  /** When a cluster was last added to or removed from a worker, since the start. */
+  readonly #placedAt = new Map<string, number>();
 
   constructor(options: WorkersOptions) {
     this.#options = options;
@@ -118,7 +118,10 @@ export class Workers {
     const before = this.#placement;
     this.#place(placed(before, cluster, { ...requestOf(options, limits), ...this.#capacityOf(options) }, this.#shared));
     const name = this.#placement.clusters[cluster] ?? "";
-    if (this.#placement !== before) this.#logPlace(before, cluster, name);
+    if (this.#placement !== before) {
+      this.#placedAt.set(name, this.#options.clock.now());
+      this.#logPlace(before, cluster, name);
+    }
     const worker = this.#worker(name);
     const listen = options.listen ?? { host, port: 0, names: [] };
     const info = await worker.call("ensure", cluster, { ...options, listen });
@@ -172,7 +175,9 @@ export class Workers {
     this.#infos.delete(cluster);
     this.#problems.delete(cluster);
     this.#brake.forget(cluster);
+    this.#placedAt.set(name, this.#options.clock.now());
     if (this.#placement.workers[name] !== undefined) return;
+    this.#placedAt.delete(name);
     this.#workers.delete(name);
     await worker.close(GRACE);
     files.remove(`${WORKERS}/${name}`);
@@ -204,7 +209,8 @@ export class Workers {
   async snapshots(name: (worker: string) => string): Promise<Snapshots> {
     const missing: string[] = [];
     const needed = [...new Set(Object.values(this.#placement.clusters))];
-    const taken = await Promise.all(
+    // All of them end before the first error is thrown: none writes a copy that is removed.
+    const taken = await Promise.allSettled(
       needed.map(async (worker) => {
         const path = name(worker);
         try {
@@ -222,7 +228,11 @@ export class Workers {
         return [{ name: `${WORKERS}/${worker}/${STATE_FILE}`, path }];
       }),
     );
-    return { sources: taken.flat(), missing: missing.toSorted() };
+    const sources = taken.flatMap((copy) => {
+      if (copy.status === "rejected") throw copy.reason;
+      return copy.value;
+    });
+    return { sources, missing: missing.toSorted() };
   }
 
   async close(): Promise<void> {
@@ -256,10 +266,15 @@ export class Workers {
       changed: (change) => this.#changed(change),
       refused: () => clustersOf(this.#placement, name).forEach((cluster) => this.#options.changed(cluster)),
       failed: (diagnosis) => this.#failed(name, diagnosis),
-      isRenewable: () => isRenewable(clustersOf(this.#placement, name).length, clock.now() - this.#placedAt),
+      isRenewable: () => this.#isRenewable(name),
     });
     this.#workers.set(name, worker);
     return worker;
+  }
+
+  #isRenewable(worker: string): boolean {
+    const quiet = this.#options.clock.now() - (this.#placedAt.get(worker) ?? -Infinity);
+    return isRenewable(clustersOf(this.#placement, worker).length, quiet);
   }
 
   #isGone(worker: string | undefined): boolean {
@@ -335,7 +350,6 @@ export class Workers {
     if (placement === this.#placement) return;
     writePlacement(this.#options.files, placement);
     this.#placement = placement;
-    this.#placedAt = this.#options.clock.now();
   }
 
   #checkOpen(): void {
