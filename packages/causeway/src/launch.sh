@@ -18,10 +18,10 @@ fi
 # collection that never comes (Node 26.10), and the process with it.
 alone=--no-concurrent-sparkplug
 flags="--max-semi-space-size=4 $alone"
-# `up` has all controllers, the management cluster and what is simulated in one process: while 300 clusters are made, 300
-# MB of young objects a second. Where those have 64 megabytes, they are dead before they are copied to the old ones (171 s
-# and 1.1 processor seconds a cluster); with 16, marking the old ones again and again takes half a core (216 s and 1.4).
-# V8 lets old ones have four gigabytes at most, whatever the machine has: some thousand clusters.
+# `up` has all controllers, the management cluster and what is simulated in one process: while 300 clusters are made,
+# 300 MB of young objects a second. Where those have 64 megabytes, they are dead before they are copied to the old ones
+# (171 s and 1.1 processor seconds a cluster); with 16, marking the old ones again and again takes half a core (216 s
+# and 1.4). V8 lets old ones have four gigabytes at most, whatever the machine has: some thousand clusters.
 if [ "$1" = up ]; then
   flags="--max-semi-space-size=64 $alone"
   case "$NODE_OPTIONS" in *max[-_]old[-_]space[-_]size* | *max[-_]heap[-_]size*) ;; *) flags="$flags --max-old-space-size-percentage=40" ;; esac
