@@ -38,7 +38,7 @@ describe("a further worker process", () => {
     stage().lines.filter(({ msg }) => String(msg).startsWith("a further worker process is started"));
 
   test("is started where those that clusters share have as many with controllers as fit", async () => {
-    const server = await stage().start({ capacity: 1 });
+    const server = await stage().start({ capacity: 1, resident: 600 });
     const controllers = { controllers: true };
     for (const name of ["a", "b", "c"]) await server.ensureCluster(name, controllers);
     await server.ensureCluster("d");
@@ -52,7 +52,7 @@ describe("a further worker process", () => {
 
   test("is started where those that clusters share are near their limit of memory", async () => {
     // Near its limit from the start: its watchdog reports that within half a second.
-    const server = await stage().start({ heap: 64 });
+    const server = await stage().start({ heap: 64, resident: 600 });
     const a = await stage().tenant(server, "a");
     await stage().tenant(server, "b");
     let count = 0;

@@ -95,15 +95,22 @@ describe("of shared workers", () => {
   const set = (...names: string[]): ReadonlySet<string> => new Set(names);
   test.each<[string, string, Partial<SharedWorkers>, number?]>([
     ["the one with the fewest clusters is chosen", "2", {}],
-    ["none that is near its limit is chosen", "1", { nearLimit: set("2") }],
-    ["a further one is started where all are near their limit", "4", { nearLimit: set("1", "2") }],
+    ["none that is near its limit is chosen", "1", { closed: set("2") }],
+    ["a further one is started where all are near their limit", "4", { closed: set("1", "2") }],
     ["a further one is started where all are full", "4", {}, 1],
-    ["a further one is started where one is near its limit and the other full", "4", { nearLimit: set("2") }, 2],
-    ["no further one is started beyond the largest number", "2", { nearLimit: set("1", "2"), largest: 2 }],
+    ["a further one is started where one is near its limit and the other full", "4", { closed: set("2") }, 2],
+    ["no further one is started beyond the largest number", "2", { closed: set("1", "2"), largest: 2 }],
     ["no further one is started beyond the largest number, full or not", "2", { largest: 2 }, 1],
+    ["a full one comes before one near its limit", "1", { closed: set("2"), largest: 2 }, 1],
+    ["a full one that serves comes before one that fails", "1", { failing: set("2"), largest: 2 }, 1],
+    [
+      "one near its limit that serves comes before one that fails",
+      "1",
+      { closed: set("1", "2"), failing: set("2"), largest: 2 },
+    ],
     ["one that fails comes after others", "1", { failing: set("2") }],
     ["one that fails is chosen before a further one is started", "2", { failing: set("1", "2") }],
-    ["one that fails is chosen where the others are near their limit", "2", { failing: set("2"), nearLimit: set("1") }],
+    ["one that fails is chosen where the others are near their limit", "2", { failing: set("2"), closed: set("1") }],
   ])("%s", (_, expected, facts, capacity) => {
     expect(add(facts, capacity)).toBe(expected);
   });

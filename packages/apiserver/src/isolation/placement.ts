@@ -41,9 +41,9 @@ export interface SharedWorkers {
   readonly initial: number;
   /** Further ones are started up to so many. Default: any number. */
   readonly largest?: number;
-  /** Those near their limit of memory: no cluster is added to them. */
-  readonly nearLimit?: ReadonlySet<string>;
-  /** Those that do not serve now: others come first, and no further one is started in their place. */
+  /** Those near their limit of memory, or that cannot open their state: no cluster is added to them. */
+  readonly closed?: ReadonlySet<string>;
+  /** Those that do not serve at the moment: others come first, and no further one is started in their place. */
   readonly failing?: ReadonlySet<string>;
 }
 
@@ -57,10 +57,9 @@ const MIB_PER_CLUSTER = { heap: 7, resident: 12 } as const;
 export function requestOf(
   { worker = "shared", controllers = false }: { readonly worker?: WorkerClass; readonly controllers?: boolean },
   { heap, resident }: Pick<Limits, "heap" | "resident">,
+  capacity = Math.floor(Math.min(heap / MIB_PER_CLUSTER.heap, resident / MIB_PER_CLUSTER.resident)),
 ): PlacementRequest {
-  if (!controllers) return { wanted: worker };
-  const fits = Math.min(heap / MIB_PER_CLUSTER.heap, resident / MIB_PER_CLUSTER.resident);
-  return { wanted: worker, capacity: Math.max(1, Math.floor(fits)) };
+  return controllers ? { wanted: worker, capacity: Math.max(1, capacity) } : { wanted: worker };
 }
 
 /**
@@ -74,23 +73,26 @@ export function nearLimitAt({ heap, resident }: Pick<Limits, "heap" | "resident"
 /**
  * Places a new cluster: in a worker of its own if its class requests it; else in a new shared worker until there are
  * `initial` of them, then in the one with the fewest clusters of those that can take it, and in a further one if none
- * can. Where no further one may be started, it is the one with the fewest clusters all the same. A cluster that has a
+ * can. Where no further one may be started, one that is full comes before one that takes none. A cluster that has a
  * place keeps it.
  */
 export function placed(
   placement: Placement,
   cluster: string,
   { wanted, capacity = Infinity }: PlacementRequest,
-  { initial, largest = Infinity, nearLimit = new Set(), failing = new Set() }: SharedWorkers,
+  { initial, largest = Infinity, closed = new Set(), failing = new Set() }: SharedWorkers,
 ): Placement {
   // A cluster may be called "constructor".
   if (Object.hasOwn(placement.clusters, cluster)) return placement;
   const sizes = sizesOf(placement);
   const shared = sharedOf(placement).toSorted((a, b) => (sizes.get(a) ?? 0) - (sizes.get(b) ?? 0));
-  const possible = shared.filter((worker) => (sizes.get(worker) ?? 0) < capacity && !nearLimit.has(worker));
-  const place = possible.find((worker) => !failing.has(worker)) ?? possible[0];
+  const open = shared.filter((worker) => !closed.has(worker));
+  const possible = open.filter((worker) => (sizes.get(worker) ?? 0) < capacity);
+  const serves = (worker: string): boolean => !failing.has(worker);
+  const place = possible.find(serves) ?? possible[0];
   const mayStart = shared.length < initial || (place === undefined && shared.length < largest);
-  const found = wanted === "own" || mayStart ? undefined : (place ?? shared[0]);
+  const found =
+    wanted === "own" || mayStart ? undefined : (place ?? open.find(serves) ?? shared.find(serves) ?? shared[0]);
   const worker = found ?? String(placement.next);
   return {
     ...placement,

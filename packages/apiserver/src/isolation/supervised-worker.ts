@@ -184,12 +184,16 @@ export class SupervisedWorker {
     const { clock, log, name, isRenewable } = this.#options;
     const isDue = (): boolean => !this.#closing && this.#isOpen && process === this.#process && isRenewable();
     if (!isDue() || clock.now() - this.#renewedAt < RENEWAL) return;
+    const before = this.#renewedAt;
     this.#renewedAt = clock.now();
     try {
       const next = this.#fork();
       this.#next = next;
       await next.call("ready");
-      if (!isDue()) return next.kill();
+      if (!isDue()) {
+        this.#renewedAt = before;
+        return next.kill();
+      }
       log.info("a worker process is replaced, to return memory that it does not use", {
         worker: name,
         pid: process.pid,
@@ -284,7 +288,8 @@ export class SupervisedWorker {
   }
 
   #isNear(milliseconds: number): void {
-    this.#nearUntil = Math.max(this.#nearUntil, this.#options.clock.now() + milliseconds);
+    const now = this.#options.clock.now();
+    this.#nearUntil = Math.max(this.isNearLimit ? this.#nearUntil : now, now + milliseconds);
   }
 
   #ended(exit: Exit): void {

@@ -60,6 +60,7 @@ export class Workers {
   #placement: Placement;
   /** When a cluster was last added to or removed from a worker, since the start. */
   readonly #placedAt = new Map<string, number>();
+  #warnedAt = -Infinity;
 
   constructor(options: WorkersOptions) {
     this.#options = options;
@@ -102,8 +103,12 @@ export class Workers {
     const { initial, largest } = this.#options;
     const those = (test: (worker: SupervisedWorker) => boolean): ReadonlySet<string> =>
       new Set([...this.#workers].filter(([, worker]) => test(worker)).map(([name]) => name));
-    const nearLimit = those(({ isNearLimit }) => isNearLimit);
-    return { initial, largest, nearLimit, failing: those(({ problem }) => problem !== undefined) };
+    return {
+      initial,
+      largest,
+      closed: those(({ isNearLimit, refusal }) => isNearLimit || refusal !== undefined),
+      failing: those(({ problem }) => problem !== undefined),
+    };
   }
 
   ensure(cluster: string, options: LogicalClusterOptions): Promise<ClusterInfo> {
@@ -114,13 +119,14 @@ export class Workers {
     this.#checkOpen();
     const parked = this.parked(cluster);
     if (parked) throw isParked(cluster, parked);
-    const { host, limits } = this.#options;
+    const { host, limits, capacity } = this.#options;
     const before = this.#placement;
-    this.#place(placed(before, cluster, { ...requestOf(options, limits), ...this.#capacityOf(options) }, this.#shared));
+    const request = requestOf(options, limits, capacity);
+    this.#place(placed(before, cluster, request, this.#shared));
     const name = this.#placement.clusters[cluster] ?? "";
     if (this.#placement !== before) {
       this.#placedAt.set(name, this.#options.clock.now());
-      this.#logPlace(before, cluster, name);
+      this.#logPlace(before, cluster, { name, capacity: request.capacity });
     }
     const worker = this.#worker(name);
     const listen = options.listen ?? { host, port: 0, names: [] };
@@ -130,21 +136,28 @@ export class Workers {
     return info;
   }
 
-  #capacityOf({ controllers = false }: LogicalClusterOptions): { readonly capacity?: number } {
-    const { capacity } = this.#options;
-    return capacity === undefined || !controllers ? {} : { capacity };
-  }
-
-  /** What is not as usual: a further shared worker, or that there may be none. */
-  #logPlace(before: Placement, cluster: string, worker: string): void {
-    const { initial, largest, log } = this.#options;
+  /** What is not as usual: a further shared worker, or that there may be none (once in ten minutes). */
+  #logPlace(
+    before: Placement,
+    cluster: string,
+    { name, capacity = Infinity }: { readonly name: string; readonly capacity: number | undefined },
+  ): void {
+    const { initial, largest, clock, log } = this.#options;
     const shared = sharedOf(before).length;
-    if (this.#placement.workers[worker] === "own" || shared < initial) return;
-    const about = { worker, cluster, shared };
-    if (before.workers[worker] === undefined)
-      log.info("a further worker process is started: those that clusters share are full, or near their limit", about);
-    else if (shared >= largest && this.#workers.get(worker)?.isNearLimit === true)
-      log.warn("a cluster is added to a worker process that is near its limit: this host has no room for more", about);
+    if (this.#placement.workers[name] === "own" || shared < initial) return;
+    const about = { worker: name, cluster, shared };
+    if (before.workers[name] === undefined)
+      return log.info(
+        "a further worker process is started: those that clusters share are full or near their limit",
+        about,
+      );
+    const isOver = clustersOf(before, name).length >= capacity || this.#shared.closed?.has(name) === true;
+    if (shared < largest || !isOver || clock.now() - this.#warnedAt < WARNING) return;
+    this.#warnedAt = clock.now();
+    log.warn(
+      "clusters are added to worker processes that are full or near their limit: the host's memory has no room for a further one",
+      about,
+    );
   }
 
   /** Removes a cluster and all that is in it. Nothing to do is success. */
@@ -372,6 +385,9 @@ function isBroken(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return code === "APISERVER_WORKER_UNAVAILABLE" || code === "STATE_CORRUPT" || isCorrupt(error);
 }
+
+/** Milliseconds from one warning that no worker has room to the next. */
+const WARNING = 600_000;
 
 /** Milliseconds in which a worker closes by itself. */
 const GRACE = 600;
