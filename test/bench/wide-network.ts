@@ -1,3 +1,4 @@
+/** More addresses for the floating IPs and routers of the simulated cloud, for benchmarks of many clusters. */
 import { connectCloud, loadCloudsYaml } from "@causeway/openstack";
 
 const WIDE = { ip_version: 4, cidr: "172.28.0.0/18", enable_dhcp: false } as const;
