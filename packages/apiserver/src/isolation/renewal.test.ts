@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentLog, VirtualClock, type Log } from "@causeway/foundation";
-import { afterEach, expect, onTestFinished, test, vi } from "vitest";
+import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { SupervisedWorker } from "./supervised-worker.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -31,8 +31,12 @@ process.on("message", ({ id, call }) => {
 `;
 
 const folder = mkdtempSync(join(tmpdir(), "renewal-"));
-const notes = join(folder, "notes");
-afterEach(() => rmSync(notes, { force: true }));
+let count = 0;
+let notes = "";
+beforeEach(() => {
+  // Of each test: the process of one before may note that it is closed after that test has ended.
+  notes = join(folder, `notes-${++count}`);
+});
 
 interface SupervisedParts {
   readonly log?: Log;
