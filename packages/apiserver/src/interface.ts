@@ -82,8 +82,8 @@ export interface IsolationOptions {
    */
   readonly workers?: number;
   /**
-   * Clusters in a shared worker, the last of which had option `controllers` when it was made. Default: one for each 7
-   * MiB of `heap` and 12 MiB of `resident`, 106. Any number of clusters without that option fits.
+   * A shared worker with so many clusters takes no further one that has option `controllers` when it is made; any
+   * number of clusters without that option fits. Default: one for each 7 MiB of `heap` and 12 MiB of `resident`, 106.
    */
   readonly capacity?: number;
   /** MiB of JavaScript heap of each worker. Default 768. */

@@ -11,8 +11,6 @@ const READY = 60_000;
 export interface WholeSystem {
   /** The process that runs the controllers and the management API. */
   readonly pid: number;
-  /** What it has printed. */
-  output(): string;
   readonly client: KubernetesClient;
   /** For the clusters' credentials. */
   readonly cloudsYaml: string;
@@ -43,7 +41,6 @@ export async function startWhole(base: string, more: readonly string[] = []): Pr
     const family = (): { pid: number }[] => familyOf(system.child.pid ?? 0).map((pid) => ({ pid }));
     return {
       pid: system.child.pid ?? 0,
-      output: () => system.output(),
       client,
       cloudsYaml,
       cost: () => ({ ...costOf({ processes: family() }), memoryMiB: proportionalMiB(family()) }),

@@ -32,7 +32,7 @@ export async function startIsolated(options: ApiServerOptions, isolation: Isolat
   const largest = Math.max(initial, Math.floor(hostMemory() / resident));
   const thread = new ThreadTime();
   const listeners = new Set<(cluster: string) => void>();
-  migrate(dir, { initial, largest, limits: { heap, resident }, log });
+  migrate(dir, { initial, largest, capacity: isolation.capacity, limits: { heap, resident }, log });
   const workers = new Workers({
     dir,
     host,

@@ -92,7 +92,7 @@ test("clusters with controllers come to as many workers as have room for them", 
   for (const name of NAMES) await server.ensureCluster(name, { controllers: true });
   await server.ensureCluster("d");
   await server.close();
-  migrate(dir, { ...to, limits: { heap: 7, resident: 1280 } });
+  migrate(dir, { ...to, capacity: 1 });
   expect(readPlacement(stateFiles(dir))?.clusters).toEqual({ a: "1", b: "2", c: "3", d: "1" });
 });
 

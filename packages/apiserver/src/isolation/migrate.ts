@@ -42,6 +42,7 @@ export function migrate(dir: string, to: MigrateOptions): void {
 export interface MigrateOptions {
   readonly initial: number;
   readonly largest?: number;
+  readonly capacity?: number | undefined;
   readonly limits: Pick<Limits, "heap" | "resident">;
   readonly log: Log;
 }
@@ -68,7 +69,7 @@ function convert(dir: string, files: StateFiles, conversion: Conversion): void {
 function copyAll(
   dir: string,
   files: StateFiles,
-  { source, names, limits, ...shared }: Conversion & { readonly names: readonly string[] },
+  { source, names, initial, largest = Infinity, ...room }: Conversion & { readonly names: readonly string[] },
 ): Placement {
   files.remove(WORKERS);
   const stored = new Set(source.clusters);
@@ -76,7 +77,7 @@ function copyAll(
     (name) => stored.has(name) && files.read(`${CLUSTERS}/${name}/cluster.json`) !== undefined,
   );
   let placement = NOTHING_PLACED;
-  for (const name of served) placement = placed(placement, name, requestIn(files, name, limits), shared);
+  for (const name of served) placement = placed(placement, name, requestIn(files, name, room), { initial, largest });
   for (const worker of Object.keys(placement.workers)) {
     const clusters = clustersOf(placement, worker);
     const to = join(dir, WORKERS, worker);
@@ -95,9 +96,13 @@ function isOf(file: string, clusters: readonly string[]): boolean {
   return folder === CLUSTERS && clusters.includes(name);
 }
 
-function requestIn(files: StateFiles, name: string, limits: MigrateOptions["limits"]): PlacementRequest {
+function requestIn(
+  files: StateFiles,
+  name: string,
+  { limits, capacity }: Pick<MigrateOptions, "limits" | "capacity">,
+): PlacementRequest {
   const options: unknown = JSON.parse(files.read(`${CLUSTERS}/${name}/cluster.json`) ?? "{}");
-  if (!isRecord(options)) return requestOf({}, limits);
+  if (!isRecord(options)) return requestOf({}, limits, capacity);
   const worker = options["worker"] === "own" ? "own" : "shared";
-  return requestOf({ worker, controllers: options["controllers"] === true }, limits);
+  return requestOf({ worker, controllers: options["controllers"] === true }, limits, capacity);
 }

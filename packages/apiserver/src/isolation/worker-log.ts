@@ -1,6 +1,7 @@
 import type { Log, LogFields } from "@causeway/foundation";
 import type { PlainError, WorkerMessage } from "./messages.ts";
 import { CausewayError, messageOf } from "@causeway/foundation";
+import { isCorrupt } from "../store/index.ts";
 
 /** A log whose lines go to the supervisor, which has the log. */
 export function logTo(send: (message: WorkerMessage) => void, own: LogFields = {}): Log {
@@ -37,4 +38,10 @@ function plain(fields: LogFields): LogFields {
     value instanceof Error ? { message: value.message, code: (value as { code?: unknown }).code } : value,
   ]);
   return Object.fromEntries(entries) as LogFields;
+}
+
+/** Whether a worker cannot read its database, as opposed to what it refuses or cannot do just now. */
+export function isBroken(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return code === "APISERVER_WORKER_UNAVAILABLE" || code === "STATE_CORRUPT" || isCorrupt(error);
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { CausewayError, messageOf, type Clock, type Log } from "@causeway/foundation";
 import type { StateFiles } from "../store/state-files.ts";
 import type { ApiServerOptions, LogicalClusterOptions, WorkerStatus } from "../interface.ts";
-import { isCorrupt, STATE_FILE } from "../store/index.ts";
+import { STATE_FILE } from "../store/index.ts";
 import { Brake } from "./brake.ts";
 import type { Parked } from "../contract/parked.ts";
 import type { Diagnosis } from "./diagnosis.ts";
@@ -22,11 +22,13 @@ import {
   WORKERS,
   writePlacement,
   type Placement,
+  type PlacementRequest,
   type SharedWorkers,
 } from "./placement.ts";
 import { Serial } from "./serial.ts";
 import { isRenewable } from "./surplus.ts";
 import { SupervisedWorker } from "./supervised-worker.ts";
+import { isBroken } from "./worker-log.ts";
 
 /** What the worker processes of a server share. */
 export interface WorkersOptions extends Pick<ApiServerOptions, "encryption" | "history" | "connections"> {
@@ -119,15 +121,8 @@ export class Workers {
     this.#checkOpen();
     const parked = this.parked(cluster);
     if (parked) throw isParked(cluster, parked);
-    const { host, limits, capacity } = this.#options;
-    const before = this.#placement;
-    const request = requestOf(options, limits, capacity);
-    this.#place(placed(before, cluster, request, this.#shared));
-    const name = this.#placement.clusters[cluster] ?? "";
-    if (this.#placement !== before) {
-      this.#placedAt.set(name, this.#options.clock.now());
-      this.#logPlace(before, cluster, { name, capacity: request.capacity });
-    }
+    const { host } = this.#options;
+    const name = this.#placeOf(cluster, options);
     const worker = this.#worker(name);
     const listen = options.listen ?? { host, port: 0, names: [] };
     const info = await worker.call("ensure", cluster, { ...options, listen });
@@ -136,26 +131,36 @@ export class Workers {
     return info;
   }
 
+  /** The worker of a cluster, which is placed if it is new. */
+  #placeOf(cluster: string, options: LogicalClusterOptions): string {
+    const before = this.#placement;
+    if (!Object.hasOwn(before.clusters, cluster)) {
+      const request = requestOf(options, this.#options.limits, this.#options.capacity);
+      const shared = this.#shared;
+      this.#place(placed(before, cluster, request, shared));
+      this.#logPlace(before, cluster, { ...shared, ...request });
+    }
+    const name = this.#placement.clusters[cluster] ?? "";
+    if (this.#placement !== before) this.#placedAt.set(name, this.#options.clock.now());
+    return name;
+  }
+
   /** What is not as usual: a further shared worker, or that there may be none (once in ten minutes). */
-  #logPlace(
-    before: Placement,
-    cluster: string,
-    { name, capacity = Infinity }: { readonly name: string; readonly capacity: number | undefined },
-  ): void {
-    const { initial, largest, clock, log } = this.#options;
+  #logPlace(before: Placement, cluster: string, from: SharedWorkers & PlacementRequest): void {
+    const { initial, largest = Infinity, capacity = Infinity, closed } = from;
+    const { clock, log } = this.#options;
+    const worker = this.#placement.clusters[cluster] ?? "";
     const shared = sharedOf(before).length;
-    if (this.#placement.workers[name] === "own" || shared < initial) return;
-    const about = { worker: name, cluster, shared };
-    if (before.workers[name] === undefined)
-      return log.info(
-        "a further worker process is started: those that clusters share are full or near their limit",
-        about,
-      );
-    const isOver = clustersOf(before, name).length >= capacity || this.#shared.closed?.has(name) === true;
-    if (shared < largest || !isOver || clock.now() - this.#warnedAt < WARNING) return;
+    if (this.#placement.workers[worker] === "own" || shared < initial) return;
+    const about = { worker, cluster, shared };
+    const isNew = before.workers[worker] === undefined;
+    if (isNew)
+      log.info("a further worker process is started: those that clusters share are full or near their limit", about);
+    const isOver = clustersOf(before, worker).length >= capacity || closed?.has(worker) === true;
+    if (isNew || shared < largest || !isOver || clock.now() - this.#warnedAt < WARNING) return;
     this.#warnedAt = clock.now();
     log.warn(
-      "clusters are added to worker processes that are full or near their limit: the host's memory has no room for a further one",
+      "a cluster is added to a worker process that is full or near its limit: the host has no memory for a further one",
       about,
     );
   }
@@ -378,12 +383,6 @@ export interface Snapshots {
   readonly sources: readonly { readonly name: string; readonly path: string }[];
   /** Logical clusters that are not in any of them. */
   readonly missing: readonly string[];
-}
-
-/** Whether a worker cannot read its database, as opposed to what it refuses or cannot do just now. */
-function isBroken(error: unknown): boolean {
-  const { code } = error as { code?: unknown };
-  return code === "APISERVER_WORKER_UNAVAILABLE" || code === "STATE_CORRUPT" || isCorrupt(error);
 }
 
 /** Milliseconds from one warning that no worker has room to the next. */

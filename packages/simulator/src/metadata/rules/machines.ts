@@ -2,7 +2,7 @@ import type { RunningMachine } from "../../interface.ts";
 import type { Kernel } from "../../kernel/interface.ts";
 import type { OwnedKernel } from "../../kernel/kernel.ts";
 import type { NetworkLinks } from "../../kernel/links.ts";
-import { configDrive } from "./documents.ts";
+import { configDrive, userData } from "./documents.ts";
 import { computeTables, requestedPorts, type Server } from "../../compute/model.ts";
 
 /**
@@ -13,16 +13,16 @@ export function machinesOf(kernel: OwnedKernel, network: NetworkLinks): () => re
   let known: { readonly changes: number; readonly machines: readonly RunningMachine[] } | undefined;
   // A thousand machines have megabytes of it, and something changes all the time while they boot.
   const decoded = new WeakMap<Server, string>();
-  const userData = (server: Server): string => {
+  const userDataOf = (server: Server): string => {
     const before = decoded.get(server);
     if (before !== undefined) return before;
-    const text = Buffer.from(server.user_data ?? "", "base64").toString("utf8");
+    const text = userData(server) ?? "";
     decoded.set(server, text);
     return text;
   };
   return () => {
     const changes = kernel.changes();
-    if (known?.changes !== changes) known = { changes, machines: runningMachines(kernel, { network, userData }) };
+    if (known?.changes !== changes) known = { changes, machines: runningMachines(kernel, { network, userDataOf }) };
     return known.machines;
   };
 }
@@ -30,7 +30,7 @@ export function machinesOf(kernel: OwnedKernel, network: NetworkLinks): () => re
 /** The servers that have a disk, as their hypervisor sees them: user data and all, without a request. */
 function runningMachines(
   kernel: Kernel,
-  { network, userData }: { readonly network: NetworkLinks; readonly userData: (server: Server) => string },
+  { network, userDataOf }: { readonly network: NetworkLinks; readonly userDataOf: (server: Server) => string },
 ): RunningMachine[] {
   const tables = computeTables(kernel);
   const booted = tables.servers.all().filter((s) => s.vm_state === "active" || s.vm_state === "stopped");
@@ -38,7 +38,7 @@ function runningMachines(
     id: server.id,
     name: server.name,
     running: server.vm_state === "active" && server.task_state === null,
-    userData: userData(server),
+    userData: userDataOf(server),
     configDrive: configDrive({ tables, network }, server),
     addresses: network
       .serverAddresses(server.id, requestedPorts(server))
